@@ -1,0 +1,1 @@
+"""Plumbline's window: imports the engine, holds no planning logic."""

@@ -1,0 +1,91 @@
+"""`plumbline`: the engine without the window.
+
+Each command is a module of `engine.commands` with `HELP`, `configure(parser)` and
+`run(args, console) -> exit code`. It is imported only when it is asked for, so that the
+command line answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from engine import __version__
+from engine.console import Console
+from engine.errors import CancelledError, ExitCode, PlumblineError
+from engine.logs import log_path, set_up_logging
+
+COMMANDS = {
+    "check": "read a domain and a problem and report every error with its place",
+    "task": "translate a domain and a problem and describe the grounded task",
+    "validate": "check a plan and explain the step that fails",
+    "doctor": "show what is installed, what is missing and how to get it",
+}
+
+
+class Command(Protocol):
+    configure: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], int]
+
+
+def load_command(name: str) -> Command:
+    return cast(Command, importlib.import_module(f"engine.commands.{name}"))
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our form of error message."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(ExitCode.BAD_INPUT, f"error: {message}; see '{self.prog} --help'\n")
+
+
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line, or with `only` just what one command needs."""
+    parser = _Parser(prog="plumbline", description="Find out where a learned policy is wrong.")
+    parser.add_argument("--version", action="version", version=f"plumbline {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        command.add_argument("--json", action="store_true", help="print one JSON document")
+        command.add_argument("--verbose", action="store_true", help="log details to stderr")
+        if only is None or only == name:
+            load_command(name).configure(command)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    asked = words[0] if words and words[0] in COMMANDS else ""
+    parser = build_parser(only=asked)
+    try:
+        options = parser.parse_args(words)
+    except SystemExit as exit_request:
+        return int(exit_request.code or 0)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return ExitCode.BAD_INPUT
+    set_up_logging(verbose=options.verbose)
+    console = Console(options.json)
+    try:
+        return load_command(options.command).run(options, console)
+    except (CancelledError, KeyboardInterrupt):
+        console.message("stopped")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return ExitCode.DONE
+    except PlumblineError as error:
+        console.message(f"error: {error}")
+        return error.exit_code
+    except Exception:
+        logging.getLogger(__name__).exception("internal error")
+        console.message(f"internal error: this is a defect of Plumbline; details in {log_path()}")
+        return ExitCode.INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""How commands speak: one result on stdout, progress and messages on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, Protocol
+
+
+class ProgressBar(Protocol):
+    def update(self, done: float, text: str = "") -> None: ...
+
+
+class Console:
+    """`result` is called exactly once per command."""
+
+    def __init__(
+        self, as_json: bool, stdout: IO[str] | None = None, stderr: IO[str] | None = None
+    ) -> None:
+        self.as_json = as_json
+        self.stdout = stdout or sys.stdout
+        self.stderr = stderr or sys.stderr
+
+    def result(self, document: Mapping[str, Any], text: str) -> None:
+        """Print the answer: the JSON document with `--json`, else the text for people."""
+        if self.as_json:
+            json.dump(document, self.stdout, ensure_ascii=False)
+            self.stdout.write("\n")
+        else:
+            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+        self.stdout.flush()
+
+    def message(self, text: str) -> None:
+        self.stderr.write(text + "\n")
+        self.stderr.flush()
+
+    @contextmanager
+    def progress(self, title: str, total: float | None = None) -> Iterator[ProgressBar]:
+        """A bar on stderr when it is a terminal, silence otherwise; `total=None` means unknown."""
+        if not self.stderr.isatty():
+            yield _Silent()
+            return
+        from rich.console import Console as RichConsole
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=RichConsole(file=self.stderr), transient=True) as bars:
+            yield _RichBar(bars, bars.add_task(title, total=total), title)
+
+
+class _Silent:
+    def update(self, done: float, text: str = "") -> None:
+        pass
+
+
+class _RichBar:
+    def __init__(self, bars: Any, task: Any, title: str) -> None:
+        self._bars, self._task, self._title = bars, task, title
+
+    def update(self, done: float, text: str = "") -> None:
+        description = f"{self._title} {text}".rstrip()
+        self._bars.update(self._task, completed=done, description=description)

@@ -1,0 +1,113 @@
+"""Every error a user can cause, with where it happened and what to do about it.
+
+A `PlumblineError` is expected: its text goes to the user as it is. Anything else that reaches
+the top of the program is a defect of Plumbline and is reported as an internal error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+
+class ExitCode(IntEnum):
+    """What the process tells the shell; the same for every command."""
+
+    DONE = 0
+    ANSWER_IS_NO = 1
+    BAD_INPUT = 2
+    LIMIT_REACHED = 3
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a user's file. Lines and columns count from 1."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        parts = [str(part) for part in (self.file, self.line, self.column) if part is not None]
+        return ":".join(parts)
+
+    @classmethod
+    def of(cls, path: str | Path, line: int | None = None, column: int | None = None) -> Location:
+        return cls(str(path), line, column)
+
+
+class PlumblineError(Exception):
+    """Something the user can understand and mend: what is wrong, where, what to do."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, message: str, location: Location | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = location or Location()
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.message}; {self.hint}" if self.hint else self.message
+        place = str(self.location)
+        return f"{place}: {text}" if place else text
+
+    def __reduce__(self) -> tuple[type[PlumblineError], tuple[str, Location, str]]:
+        """Errors cross process boundaries whole."""
+        return type(self), (self.message, self.location, self.hint)
+
+
+class UnreadableFileError(PlumblineError):
+    """A file that is missing, not readable, not text or empty."""
+
+
+class PddlError(PlumblineError):
+    """A domain or problem file that is not valid PDDL."""
+
+
+class UnsupportedError(PlumblineError):
+    """Valid input with a construct that this stage cannot handle; the message names it."""
+
+
+class TranslationError(PlumblineError):
+    """The translator could not turn a domain and a problem into a task."""
+
+
+class SasError(PlumblineError):
+    """A `.sas` file that is not a Fast Downward task of version 3."""
+
+
+class PlanError(PlumblineError):
+    """A plan file that cannot be read, or names actions the task does not have."""
+
+
+class PolicyError(PlumblineError):
+    """A policy that cannot be loaded, does not fit the domain, or broke while it ran."""
+
+
+class PlannerError(PlumblineError):
+    """An external planner that is missing or failed in a way that is not an answer."""
+
+
+class UsageError(PlumblineError):
+    """Options that are wrong or do not go together."""
+
+
+class LimitReachedError(PlumblineError):
+    """A time or memory limit ended the work before there was an answer."""
+
+    exit_code = ExitCode.LIMIT_REACHED
+
+
+class CancelledError(PlumblineError):
+    """The user asked to stop."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+    def __init__(
+        self, message: str = "stopped", location: Location | None = None, hint: str = ""
+    ) -> None:
+        super().__init__(message, location, hint)
