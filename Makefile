@@ -1,0 +1,37 @@
+# Two commands are enough: `make run` and `make test`. Both set everything up first.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA ?= resources/examples
+
+.PHONY: setup run demo test lint format bench clean
+
+setup:
+	@$(PYTHON) tools/setup.py
+
+run: setup
+	@$(BIN)/python -m app
+
+demo: setup
+	@$(BIN)/python -m app --demo
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# DATA is a folder of domains, each with domain.pddl and problems/*.pddl.
+bench: setup
+	$(BIN)/python benchmarks/search.py $(DATA)
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -f engine/native/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

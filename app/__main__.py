@@ -1,0 +1,50 @@
+"""`python -m app`: opens Plumbline.
+
+The window is not part of this version: the bundled example runs on the command line instead,
+one command after the other, each shown as it would be typed.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+from engine.cli import main as plumbline
+from engine.errors import ExitCode
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
+EXAMPLE = EXAMPLES / "parcels"
+
+
+def example_commands(plan: Path) -> list[list[str]]:
+    """The tour: read the files, ground them, find an optimal plan, check that plan."""
+    domain = str(EXAMPLE / "domain.pddl")
+    problem = str(EXAMPLE / "problems" / "p03.pddl")
+    return [
+        ["check", domain, problem],
+        ["task", domain, problem],
+        ["search", domain, problem, "--algorithm", "astar", "--heuristic", "lmcut", "--out", str(plan)],
+        ["validate", domain, problem, str(plan)],
+    ]
+
+
+def run_example() -> int:
+    """Runs the tour and ends with the first exit code that is not zero."""
+    with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
+        for command in example_commands(Path(folder) / "best.plan"):
+            print(f"\n$ plumbline {shlex.join(command)}", flush=True)
+            code = plumbline(command)
+            if code != ExitCode.DONE:
+                return code
+    return ExitCode.DONE
+
+
+def main() -> int:
+    print("Plumbline has no window yet: here is its example on the command line.")
+    return run_example()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
