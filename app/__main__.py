@@ -25,7 +25,17 @@ def example_commands(plan: Path) -> list[list[str]]:
     return [
         ["check", domain, problem],
         ["task", domain, problem],
-        ["search", domain, problem, "--algorithm", "astar", "--heuristic", "lmcut", "--out", str(plan)],
+        [
+            "search",
+            domain,
+            problem,
+            "--algorithm",
+            "astar",
+            "--heuristic",
+            "lmcut",
+            "--out",
+            str(plan),
+        ],
         ["validate", domain, problem, str(plan)],
     ]
 

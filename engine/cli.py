@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast
@@ -33,7 +34,7 @@ class Command(Protocol):
 
 
 def load_command(name: str) -> Command:
-    return cast(Command, importlib.import_module(f"engine.commands.{name}"))
+    return cast("Command", importlib.import_module(f"engine.commands.{name}"))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,8 +60,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    asked = words[0] if words and words[0] in COMMANDS else ""
-    parser = build_parser(only=asked)
+    parser = build_parser(only=words[0] if words and words[0] in COMMANDS else "")
     try:
         options = parser.parse_args(words)
     except SystemExit as exit_request:
@@ -69,14 +69,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return ExitCode.BAD_INPUT
     set_up_logging(verbose=options.verbose)
-    console = Console(options.json)
+    return execute(options, Console(options.json))
+
+
+def execute(options: argparse.Namespace, console: Console) -> int:
+    """Run one command and turn every way it can end into its exit code."""
     try:
         return load_command(options.command).run(options, console)
     except (CancelledError, KeyboardInterrupt):
         console.message("stopped")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        # The reader of our output went away; Python would complain about it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except PlumblineError as error:
         console.message(f"error: {error}")

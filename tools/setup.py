@@ -59,7 +59,9 @@ def install_system_packages(packages: list[str]) -> None:
     if shutil.which("apt-get") is None or not (is_root or may_sudo):
         fail(f"system packages are missing; install them with: sudo sh -c '{command}'")
     say(f"installing {' '.join(packages)}")
-    run(*([] if is_root else ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", command)
+    run(
+        *([] if is_root else ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", command
+    )
 
 
 def fingerprint() -> str:

@@ -1,0 +1,31 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from engine import cli
+from engine.errors import ExitCode
+
+
+def test_a_healthy_installation(capsys) -> None:
+    assert cli.main(["doctor", "--json"]) == ExitCode.DONE
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is True
+    names = {check["name"] for check in answer["checks"] if check["ok"]}
+    assert {"python", "kernels", "translator", "planners", "torch"} <= names
+
+
+def test_a_missing_part_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("engine.native.library.library_path", lambda: Path("nowhere/lib.so"))
+    assert cli.main(["doctor", "--json"]) == ExitCode.ANSWER_IS_NO
+    answer = json.loads(capsys.readouterr().out)
+    (kernels,) = [check for check in answer["checks"] if check["name"] == "kernels"]
+    assert not kernels["ok"]
+    assert "make setup" in kernels["hint"]
+
+
+def test_people_see_one_line_per_part(capsys) -> None:
+    cli.main(["doctor"])
+    text = capsys.readouterr().out
+    assert "Everything needed is here." in text
+    assert "ok       translator" in text

@@ -1,0 +1,98 @@
+import argparse
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from engine import cli
+from engine.console import Console
+from engine.errors import ExitCode, LimitReachedError, Location, PddlError
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path) -> SimpleNamespace:
+    """A command `probe` whose behaviour each test chooses."""
+    module = SimpleNamespace(configure=lambda parser: None, run=lambda args, console: ExitCode.DONE)
+    monkeypatch.setitem(cli.COMMANDS, "probe", "a command for tests")
+    monkeypatch.setattr(cli, "load_command", lambda name: module)
+    monkeypatch.setattr("engine.logs.log_path", lambda: tmp_path / "plumbline.log")
+    monkeypatch.setattr(cli, "log_path", lambda: tmp_path / "plumbline.log")
+    return module
+
+
+def raising(error: BaseException):
+    def run(args: argparse.Namespace, console: Console) -> int:
+        raise error
+
+    return run
+
+
+def test_the_exit_code_of_a_command_is_passed_on(command: SimpleNamespace) -> None:
+    command.run = lambda args, console: ExitCode.ANSWER_IS_NO
+    assert cli.main(["probe"]) == ExitCode.ANSWER_IS_NO
+
+
+def test_a_user_error_is_one_line(command: SimpleNamespace, capsys) -> None:
+    command.run = raising(PddlError("unknown type", Location.of("d.pddl", 3, 4), "declare it"))
+    assert cli.main(["probe"]) == ExitCode.BAD_INPUT
+    assert capsys.readouterr().err == "error: d.pddl:3:4: unknown type; declare it\n"
+
+
+def test_a_limit_has_its_own_exit_code(command: SimpleNamespace) -> None:
+    command.run = raising(LimitReachedError("no answer after 3 s"))
+    assert cli.main(["probe"]) == ExitCode.LIMIT_REACHED
+
+
+def test_interrupting_is_no_error(command: SimpleNamespace, capsys) -> None:
+    command.run = raising(KeyboardInterrupt())
+    assert cli.main(["probe"]) == ExitCode.INTERRUPTED
+    assert capsys.readouterr().err == "stopped\n"
+
+
+def test_a_defect_is_logged_and_shown_in_one_line(
+    command: SimpleNamespace, capsys, tmp_path
+) -> None:
+    command.run = raising(ZeroDivisionError("oops"))
+    assert cli.main(["probe"]) == ExitCode.INTERNAL
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert str(tmp_path / "plumbline.log") in shown
+    assert "ZeroDivisionError: oops" in (tmp_path / "plumbline.log").read_text()
+
+
+def test_wrong_options_are_bad_input(command: SimpleNamespace, capsys) -> None:
+    assert cli.main(["probe", "--no-such-option"]) == ExitCode.BAD_INPUT
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_an_unknown_command_is_bad_input(capsys) -> None:
+    assert cli.main(["chekc"]) == ExitCode.BAD_INPUT
+    assert "chekc" in capsys.readouterr().err
+
+
+def test_without_a_command_the_help_is_shown(capsys) -> None:
+    assert cli.main([]) == ExitCode.BAD_INPUT
+    assert "check" in capsys.readouterr().err
+
+
+def test_version(capsys) -> None:
+    assert cli.main(["--version"]) == ExitCode.DONE
+    assert capsys.readouterr().out.startswith("plumbline 0.")
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_explains_itself(name: str, capsys) -> None:
+    assert cli.main([name, "--help"]) == ExitCode.DONE
+    assert f"plumbline {name}" in capsys.readouterr().out
+
+
+def test_asking_for_one_command_imports_no_other() -> None:
+    """The command line answers at once: torch and z3 are imported where they are needed."""
+    import subprocess
+
+    code = (
+        "import sys; from engine.cli import main; main(['check', '--help']); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'z3', 'grpc')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0
