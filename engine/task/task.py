@@ -56,6 +56,7 @@ class Task:
     has_costs: bool = False
     source: PddlSource | None = None
     translate_seconds: float = field(default=0.0, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what the user should know of it
 
     @cached_property
     def hash(self) -> str:

@@ -1,0 +1,176 @@
+"""Running another program so that it can be stopped at any moment.
+
+The program gets its own process group, which is killed as a whole when the time is up, when the
+user cancels, or when something here fails. On Linux it also dies with the process that started
+it, so that a killed job leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import IO
+
+POLL_SECONDS = 0.05
+KEPT_LINES = 200
+
+# Runs in a small interpreter of its own and then becomes the program: a `preexec_fn` would do the
+# same but may deadlock when the caller has threads.
+_LAUNCHER = """
+import ctypes, os, resource, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != int(sys.argv[2]):
+        sys.exit(1)
+if int(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Ending(Enum):
+    EXITED = auto()
+    TIME_LIMIT = auto()
+    CANCELLED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    ending: Ending
+    return_code: int  # negative: the signal that ended it
+    output: tuple[str, ...]  # the last lines of stdout and stderr together
+    seconds: float
+
+
+def never_cancelled() -> bool:
+    return False
+
+
+def run_process(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    cancelled: Callable[[], bool] = never_cancelled,
+    on_line: Callable[[str], None] | None = None,
+) -> ProcessResult:
+    """Run `command` (its first word an absolute path) in `folder` to its end or ours.
+
+    `time_limit` in seconds, `memory_limit` in bytes of address space. `cancelled` is asked about
+    every 50 ms. `on_line` gets every line of output while the program runs.
+    """
+    started = time.monotonic()
+    deadline = None if time_limit is None else started + time_limit
+    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER]
+    process = subprocess.Popen(
+        [*launcher, str(memory_limit or 0), str(os.getpid()), *command],
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    output = _Output(on_line)
+    try:
+        ending = _follow(process, output, deadline, cancelled)
+    finally:
+        kill_group(process)
+        assert process.stdout is not None
+        process.stdout.close()
+    return ProcessResult(
+        ending, process.returncode, output.last_lines(), time.monotonic() - started
+    )
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process that was started in its own group, with all it started, and reap it."""
+    if process.returncode is None:  # once it is reaped its number may belong to somebody else
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _follow(
+    process: subprocess.Popen[bytes],
+    output: _Output,
+    deadline: float | None,
+    cancelled: Callable[[], bool],
+) -> Ending:
+    assert process.stdout is not None
+    stream = process.stdout
+    os.set_blocking(stream.fileno(), False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            selector.select(POLL_SECONDS)
+            at_end = output.read(stream) is Chunk.END
+            if _has_exited(process):
+                while output.read(stream) is Chunk.DATA:
+                    pass
+                return Ending.EXITED
+            if cancelled():
+                return Ending.CANCELLED
+            if deadline is not None and time.monotonic() > deadline:
+                return Ending.TIME_LIMIT
+            if at_end:  # select no longer waits
+                time.sleep(POLL_SECONDS / 5)
+
+
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+    """Looks without reaping, so that the group can still be killed safely."""
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process.pid, flags) is not None
+
+
+class Chunk(Enum):
+    DATA = auto()
+    NOTHING = auto()
+    END = auto()
+
+
+class _Output:
+    """Cuts what a program prints into lines and keeps the last ones."""
+
+    def __init__(self, on_line: Callable[[str], None] | None) -> None:
+        self._on_line = on_line
+        self._rest = b""
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+
+    def read(self, stream: IO[bytes]) -> Chunk:
+        """Take some of what is there."""
+        try:
+            data = os.read(stream.fileno(), 1 << 16)
+        except BlockingIOError:
+            return Chunk.NOTHING
+        if not data:
+            return Chunk.END
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._add(line)
+        return Chunk.DATA
+
+    def last_lines(self) -> tuple[str, ...]:
+        if self._rest:
+            self._add(self._rest)
+            self._rest = b""
+        return tuple(self._lines)
+
+    def _add(self, line: bytes) -> None:
+        text = line.decode("utf-8", "replace").rstrip()
+        if text:
+            self._lines.append(text)
+            if self._on_line is not None:
+                self._on_line(text)

@@ -1,0 +1,154 @@
+"""PDDL to FDR with the Fast Downward translator, in a process of its own.
+
+The translator is under the GPL and may run for minutes, so it is never imported: it is a program
+that is started, watched and killed. Variables that the goal does not need are kept, so that a
+state of the task is the whole PDDL state.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CancelledError, LimitReachedError, PlumblineError, TranslationError
+from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
+from engine.task.translation_cache import TranslationCache, cache_key
+
+PACKAGE = "fast-downward.translate"
+MODULE = "fast_downward.translate"
+OPTIONS = ("--keep-unimportant-variables",)
+
+_STAGE = re.compile(r"([A-Z][A-Za-z ]+)\.\.\.")
+_OUT_OF_MEMORY = 20
+_INPUT_ERROR = 31
+_MEMORY_SIGNS = ("MemoryError", "Cannot allocate memory", "failed to map segment")
+_CHECK = "run 'plumbline check' on both files"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a translation may use: seconds of wall-clock time, megabytes of memory."""
+
+    seconds: float | None = None
+    megabytes: int | None = None
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    sas: str
+    seconds: float  # what it took this time, next to nothing from the cache
+    from_cache: bool
+
+
+def translator_version() -> str:
+    try:
+        return importlib.metadata.version(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise TranslationError(
+            "the Fast Downward translator is not installed", hint=f"pip install {PACKAGE}"
+        ) from None
+
+
+def translate(
+    domain: bytes,
+    problem: bytes,
+    *,
+    limits: Limits = NO_LIMITS,
+    cancelled: Callable[[], bool] = never_cancelled,
+    progress: Callable[[str], None] | None = None,
+    cache: TranslationCache | None = None,
+) -> Translation:
+    """The translator's output for the two file contents; `progress` hears of each stage."""
+    started = time.monotonic()
+    cache = cache or TranslationCache.of_user()
+    options = " ".join(OPTIONS)
+    key = cache_key(translator_version().encode(), options.encode(), domain, problem)
+    sas = cache.get(key)
+    from_cache = sas is not None
+    if sas is None:
+        sas = _run_translator(domain, problem, limits, cancelled, progress)
+        cache.put(key, sas)
+    return Translation(sas, time.monotonic() - started, from_cache)
+
+
+def _run_translator(
+    domain: bytes,
+    problem: bytes,
+    limits: Limits,
+    cancelled: Callable[[], bool],
+    progress: Callable[[str], None] | None,
+) -> str:
+    try:
+        with tempfile.TemporaryDirectory(prefix="plumbline-translate-") as name:
+            folder = Path(name)
+            (folder / "domain.pddl").write_bytes(domain)
+            (folder / "problem.pddl").write_bytes(problem)
+            result = run_process(
+                # -P: modules of ours or of the user must not shadow the translator's
+                [sys.executable, "-P", "-u", "-m", MODULE, *OPTIONS, "domain.pddl", "problem.pddl"],
+                folder=folder,
+                environment={"PYTHONHASHSEED": "0"},
+                time_limit=limits.seconds,
+                memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
+                cancelled=cancelled,
+                on_line=_stages(progress),
+            )
+            _log.debug("translator ended with %d after %.2f s", result.return_code, result.seconds)
+            if result.ending is Ending.EXITED and result.return_code == 0:
+                return (folder / "output.sas").read_text()
+            raise _failure(result, limits)
+    except OSError as error:
+        raise TranslationError(
+            f"the translator's files cannot be handled: {error}",
+            hint=f"make room in {tempfile.gettempdir()}",
+        ) from error
+
+
+def _stages(progress: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    if progress is None:
+        return None
+
+    def on_line(line: str) -> None:
+        if stage := _STAGE.match(line):
+            progress(stage[1])
+
+    return on_line
+
+
+def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
+    if result.ending is Ending.CANCELLED:
+        return CancelledError()
+    if result.ending is Ending.TIME_LIMIT:
+        return LimitReachedError(
+            f"the translator did not finish in {limits.seconds:g} s",
+            hint="give it more time, or a smaller problem",
+        )
+    output = "\n".join(result.output)
+    if result.return_code in (_OUT_OF_MEMORY, -9) or any(sign in output for sign in _MEMORY_SIGNS):
+        allowed = f" with {limits.megabytes} MB" if limits.megabytes else ""
+        return LimitReachedError(
+            f"the translator ran out of memory{allowed}",
+            hint="give it more memory, or a smaller problem",
+        )
+    if result.return_code == _INPUT_ERROR:
+        return TranslationError(f"the translator says: {_input_error(result.output)}", hint=_CHECK)
+    last = result.output[-1] if result.output else "no message"
+    return TranslationError(f"the translator failed: {last}", hint=_CHECK)
+
+
+def _input_error(lines: tuple[str, ...]) -> str:
+    """Its message, which stands after the line of the stage in which it happened."""
+    start = max((number for number, line in enumerate(lines) if _STAGE.match(line)), default=-1)
+    return " ".join(line.strip() for line in lines[start + 1 :]) or "the input is wrong"

@@ -1,0 +1,141 @@
+"""Small domains for the tests of tasks, and a translation cache of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COURIER_DOMAIN = """
+; a courier walks between places and carries letters in its hands
+(define (domain courier)
+  (:requirements :strips :typing :negative-preconditions)
+  (:types place letter hand - object  blue - letter)
+  (:constants office - place)
+  (:predicates (path ?from ?to - place) (here ?p - place) (lies ?l - letter ?p - place)
+               (holds ?h - hand ?l - letter) (empty ?h - hand) (stamped ?l - letter)
+               (rested))
+  (:action walk
+    :parameters (?from ?to - place)
+    :precondition (and (here ?from) (path ?from ?to))
+    :effect (and (not (here ?from)) (here ?to) (not (rested))))
+  (:action grab
+    :parameters (?l - letter ?p - place ?h - hand)
+    :precondition (and (here ?p) (lies ?l ?p) (empty ?h))
+    :effect (and (holds ?h ?l) (not (lies ?l ?p)) (not (empty ?h))))
+  (:action put
+    :parameters (?l - letter ?p - place ?h - hand)
+    :precondition (and (here ?p) (holds ?h ?l))
+    :effect (and (not (holds ?h ?l)) (lies ?l ?p) (empty ?h)))
+  (:action stamp
+    :parameters (?l - letter)
+    :precondition (and (here office) (lies ?l office) (not (stamped ?l)))
+    :effect (stamped ?l))
+  (:action rest
+    :parameters ()
+    :precondition (not (rested))
+    :effect (rested)))
+"""
+
+COURIER_PROBLEM = """
+(define (problem morning)
+  (:domain courier)
+  (:objects home harbour - place  l1 - letter l2 - blue  left right - hand)
+  (:init (path home office) (path office home) (path office harbour) (path harbour office)
+         (here home) (lies l1 home) (lies L2 harbour) (empty left) (empty right))
+  (:goal (and (lies l1 harbour) (stamped l2))))
+"""
+
+COURIER_PLAN = """\
+(grab l1 home left)
+(walk home office)
+(walk office harbour)
+(put l1 harbour left)
+(grab l2 harbour right)
+(walk harbour office)
+(put l2 office right)
+(stamp l2)
+; cost = 8 (unit cost)
+"""
+
+TOLL_DOMAIN = """
+(define (domain toll)
+  (:requirements :strips :typing :action-costs)
+  (:types town)
+  (:predicates (road ?a ?b - town) (in ?a - town) (seen ?a - town))
+  (:functions (total-cost) - number (fee ?a ?b - town) - number)
+  (:action ride
+    :parameters (?a ?b - town)
+    :precondition (and (in ?a) (road ?a ?b))
+    :effect (and (not (in ?a)) (in ?b) (increase (total-cost) (fee ?a ?b))))
+  (:action look
+    :parameters (?a - town)
+    :precondition (in ?a)
+    :effect (and (seen ?a) (increase (total-cost) 2)))
+  (:action sing
+    :parameters (?a - town)
+    :precondition (and (in ?a) (seen ?a))
+    :effect (not (seen ?a))))
+"""
+
+TOLL_PROBLEM = """
+(define (problem tour)
+  (:domain toll)
+  (:objects a b c - town)
+  (:init (in a) (road a b) (road b c) (road c a)
+         (= (total-cost) 0) (= (fee a b) 3) (= (fee b c) 0) (= (fee c a) 7))
+  (:goal (and (seen b) (seen c) (in a)))
+  (:metric minimize (total-cost)))
+"""
+
+TOLL_PLAN = """\
+(ride a b)
+(look b)
+(ride b c)
+(look c)
+(ride c a)
+; cost = 14 (general cost)
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A domain and a problem on disk, with a plan that solves it."""
+
+    domain: Path
+    problem: Path
+    plan: str
+
+
+def write_example(folder: Path, domain: str, problem: str, plan: str = "") -> Example:
+    example = Example(folder / "domain.pddl", folder / "problem.pddl", plan)
+    example.domain.write_text(domain)
+    example.problem.write_text(problem)
+    return example
+
+
+@pytest.fixture(scope="session")
+def translations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("translations")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(translations: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(translations))
+
+
+@pytest.fixture
+def courier(tmp_path: Path) -> Example:
+    return write_example(tmp_path, COURIER_DOMAIN, COURIER_PROBLEM, COURIER_PLAN)
+
+
+@pytest.fixture
+def toll(tmp_path: Path) -> Example:
+    return write_example(tmp_path, TOLL_DOMAIN, TOLL_PROBLEM, TOLL_PLAN)
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    """Write other texts: `write(domain, problem)`."""
+    return lambda domain, problem, plan="": write_example(tmp_path, domain, problem, plan)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.task.process import Ending, run_process
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-u", "-c", code]
+
+
+def is_running(number: int) -> bool:
+    """Zombies do not count: they are dead, only not yet reaped by their new parent."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone_within(number: int, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while is_running(number):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_gives_return_code_and_lines(tmp_path: Path) -> None:
+    heard: list[str] = []
+    result = run_process(
+        python(
+            "import sys; print('one'); print('two', file=sys.stderr); print(end='x'); sys.exit(7)"
+        ),
+        folder=tmp_path,
+        on_line=heard.append,
+    )
+    assert result.ending is Ending.EXITED
+    assert result.return_code == 7
+    assert sorted(result.output) == ["one", "two", "x"] == sorted(heard)
+
+
+def test_runs_in_the_folder_with_the_environment(tmp_path: Path) -> None:
+    result = run_process(
+        python("import os; print(os.getcwd()); print(os.environ['PLUMB'])"),
+        folder=tmp_path,
+        environment={"PLUMB": "line"},
+    )
+    assert result.output == (str(tmp_path), "line")
+
+
+def test_time_limit_kills_children_too(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print(child.pid)\n"
+        "time.sleep(60)"
+    )
+    result = run_process(python(code), folder=tmp_path, time_limit=1.0)
+    assert result.ending is Ending.TIME_LIMIT
+    assert result.return_code == -signal.SIGKILL
+    assert result.seconds < 1.5
+    assert gone_within(int(result.output[0]), 1.0)
+
+
+def test_cancel_is_quick_even_when_the_program_floods_us(tmp_path: Path) -> None:
+    started = time.monotonic()
+    result = run_process(
+        python("while True: print('x' * 1000)"),
+        folder=tmp_path,
+        cancelled=lambda: time.monotonic() - started > 0.3,
+    )
+    assert result.ending is Ending.CANCELLED
+    assert result.seconds < 0.3 + 0.2
+
+
+def test_a_program_that_closes_its_output_can_be_cancelled(tmp_path: Path) -> None:
+    started = time.monotonic()
+    result = run_process(
+        python("import os, time; os.close(1); os.close(2); time.sleep(60)"),
+        folder=tmp_path,
+        cancelled=lambda: time.monotonic() - started > 0.3,
+    )
+    assert result.ending is Ending.CANCELLED
+
+
+def test_memory_limit_holds(tmp_path: Path) -> None:
+    result = run_process(
+        python("x = b'x' * 500_000_000"), folder=tmp_path, memory_limit=200 * 2**20
+    )
+    assert result.return_code == 1
+    assert "MemoryError" in result.output[-1]
+
+
+def test_an_error_in_a_callback_ends_the_program(tmp_path: Path) -> None:
+    numbers: list[int] = []
+
+    def on_line(line: str) -> None:
+        numbers.append(int(line))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_process(
+            python("import os, time; print(os.getpid()); time.sleep(60)"),
+            folder=tmp_path,
+            on_line=on_line,
+        )
+    assert gone_within(numbers[0], 1.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    code = (
+        "import sys; from pathlib import Path; from engine.task.process import run_process\n"
+        "run_process([sys.executable, '-u', '-c',"
+        " 'import os, time; print(os.getpid()); time.sleep(60)'],"
+        f" folder=Path({str(tmp_path)!r}), on_line=lambda line: print(line, flush=True))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=root)
+    assert parent.stdout is not None
+    number = int(parent.stdout.readline())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    assert gone_within(number, 2.0)
