@@ -1,0 +1,26 @@
+; Robots cross between islands on one ferry with a few numbered berths.
+; Some sea lanes can be sailed in one direction only.
+(define (domain ferry)
+  (:requirements :strips :typing)
+  (:types robot island berth)
+  (:predicates
+    (lane ?from ?to - island)
+    (ferry-at ?island - island)
+    (ashore ?robot - robot ?island - island)
+    (aboard ?robot - robot ?berth - berth)
+    (vacant ?berth - berth))
+
+  (:action sail
+    :parameters (?from ?to - island)
+    :precondition (and (ferry-at ?from) (lane ?from ?to))
+    :effect (and (not (ferry-at ?from)) (ferry-at ?to)))
+
+  (:action embark
+    :parameters (?robot - robot ?island - island ?berth - berth)
+    :precondition (and (ferry-at ?island) (ashore ?robot ?island) (vacant ?berth))
+    :effect (and (not (ashore ?robot ?island)) (not (vacant ?berth)) (aboard ?robot ?berth)))
+
+  (:action disembark
+    :parameters (?robot - robot ?island - island ?berth - berth)
+    :precondition (and (ferry-at ?island) (aboard ?robot ?berth))
+    :effect (and (not (aboard ?robot ?berth)) (vacant ?berth) (ashore ?robot ?island))))

@@ -1,0 +1,24 @@
+; python resources/examples/generate.py ferry --size 4 --seed 2
+(define (problem ferry-4-2)
+  (:domain ferry)
+  (:objects
+    island1 island2 island3 - island
+    robot1 robot2 robot3 robot4 - robot
+    berth1 berth2 - berth)
+  (:init
+    (lane island3 island1)
+    (lane island1 island2)
+    (lane island2 island3)
+    (lane island3 island2)
+    (ferry-at island3)
+    (vacant berth1)
+    (vacant berth2)
+    (ashore robot1 island2)
+    (ashore robot2 island3)
+    (ashore robot3 island2)
+    (ashore robot4 island2))
+  (:goal (and
+    (ashore robot1 island3)
+    (ashore robot2 island1)
+    (ashore robot3 island3)
+    (ashore robot4 island3))))

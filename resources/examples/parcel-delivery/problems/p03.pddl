@@ -1,0 +1,41 @@
+; python resources/examples/generate.py parcel-delivery --size 3 --seed 6
+(define (problem parcel-delivery-3-6)
+  (:domain parcel-delivery)
+  (:objects
+    place1 place2 place3 place4 - place
+    truck1 truck2 - truck
+    parcel1 parcel2 - parcel
+    room0 room1 - room)
+  (:init
+    (one-less room0 room1)
+    (road place1 place2)
+    (= (length place1 place2) 10)
+    (road place2 place1)
+    (= (length place2 place1) 10)
+    (road place1 place3)
+    (= (length place1 place3) 17)
+    (road place3 place1)
+    (= (length place3 place1) 17)
+    (road place2 place4)
+    (= (length place2 place4) 9)
+    (road place4 place2)
+    (= (length place4 place2) 9)
+    (road place2 place3)
+    (= (length place2 place3) 8)
+    (road place3 place2)
+    (= (length place3 place2) 8)
+    (truck-at truck1 place2)
+    (for-hire truck1)
+    (has-room truck1 room1)
+    (= (fee truck1) 14)
+    (truck-at truck2 place4)
+    (for-hire truck2)
+    (has-room truck2 room1)
+    (= (fee truck2) 28)
+    (parcel-at parcel1 place3)
+    (parcel-at parcel2 place1)
+    (= (total-cost) 0))
+  (:goal (and
+    (parcel-at parcel1 place4)
+    (parcel-at parcel2 place4)))
+  (:metric minimize (total-cost)))
