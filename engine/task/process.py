@@ -65,24 +65,27 @@ def run_process(
     memory_limit: int | None = None,
     cancelled: Callable[[], bool] = never_cancelled,
     on_line: Callable[[str], None] | None = None,
+    input_file: Path | None = None,
 ) -> ProcessResult:
     """Run `command` (its first word an absolute path) in `folder` to its end or ours.
 
     `time_limit` in seconds, `memory_limit` in bytes of address space. `cancelled` is asked about
-    every 50 ms. `on_line` gets every line of output while the program runs.
+    every 50 ms. `on_line` gets every line of output while the program runs. The program reads
+    `input_file`, or nothing, from its standard input.
     """
     started = time.monotonic()
     deadline = None if time_limit is None else started + time_limit
     launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER]
-    process = subprocess.Popen(
-        [*launcher, str(memory_limit or 0), str(os.getpid()), *command],
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    with open(input_file or os.devnull, "rb") as standard_input:
+        process = subprocess.Popen(
+            [*launcher, str(memory_limit or 0), str(os.getpid()), *command],
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            stdin=standard_input,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     output = _Output(on_line)
     try:
         ending = _follow(process, output, deadline, cancelled)
