@@ -1,0 +1,40 @@
+// A task with everything that is derived from it once and shared by all tables and searches.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "packed_operators.hpp"
+#include "state_packing.hpp"
+#include "successor_generator.hpp"
+#include "task.hpp"
+
+namespace plumbline {
+
+struct CompiledTask {
+  explicit CompiledTask(Task flat_task)
+      : task(std::move(flat_task)),
+        packing(task),
+        generator(task, packing),
+        operators(task, packing, generator.order()),
+        position(static_cast<std::size_t>(task.n_operators())) {
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      const std::int32_t op = generator.order()[i];
+      position[static_cast<std::size_t>(op)] = i;
+      preconditions.emplace_back(task.preconditions[op], packing);
+      costs.push_back(task.costs[static_cast<std::size_t>(op)]);
+    }
+  }
+
+  Task task;
+  StatePacking packing;
+  SuccessorGenerator generator;
+  // Everything from here on is by position in the generator's order.
+  PackedOperators<0> operators;
+  std::vector<PartialState> preconditions;
+  std::vector<Cost> costs;
+  std::vector<std::size_t> position;  // of the task's operators
+};
+
+}  // namespace plumbline

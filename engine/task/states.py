@@ -1,0 +1,106 @@
+"""States as integer ids: one `StateTable` per task interns states and knows their successors.
+
+The states lie bit-packed in the native kernel; ids count from 0 in the order of insertion, so
+that whatever is known about a state is an array indexed by its id.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from itertools import accumulate, chain
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.native.library import BoolArray, Int32Array, Int64Array, NativeStates, NativeTask
+from engine.task.task import Fact, Task
+
+_compiled: dict[int, NativeTask] = {}
+
+
+def native_task(task: Task) -> NativeTask:
+    """The kernels' copy of a task, made once and kept as long as the task lives."""
+    key = id(task)
+    if key not in _compiled:
+        _compiled[key] = _compile(task)
+        weakref.finalize(task, _compiled.pop, key, None)
+    return _compiled[key]
+
+
+def _compile(task: Task) -> NativeTask:
+    pre_begin, preconditions = _rows([operator.precondition for operator in task.operators])
+    eff_begin, effects = _rows([operator.effect for operator in task.operators])
+    return NativeTask(
+        domain_sizes=np.array(task.domain_sizes, np.int32),
+        pre_begin=pre_begin,
+        preconditions=preconditions,
+        eff_begin=eff_begin,
+        effects=effects,
+        costs=np.array([operator.cost for operator in task.operators], np.int64),
+        goal=np.array(task.goal, np.int32).reshape(-1, 2),
+    )
+
+
+def _rows(facts_by_operator: Sequence[tuple[Fact, ...]]) -> tuple[Int32Array, Int32Array]:
+    begin = np.array([0, *accumulate(map(len, facts_by_operator))], np.int32)
+    facts = np.fromiter(
+        chain.from_iterable(chain.from_iterable(facts_by_operator)), np.int32, 2 * int(begin[-1])
+    )
+    return begin, facts.reshape(-1, 2)
+
+
+class StateTable:
+    """All states of a task seen so far. Not for use by two threads at once."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._states = NativeStates(native_task(task))
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    @property
+    def bytes(self) -> int:
+        return self._states.bytes
+
+    def add(self, states: npt.ArrayLike) -> Int32Array:
+        """Ids of states given as rows of values (a single state is one row)."""
+        return self._states.add(np.atleast_2d(np.asarray(states)))
+
+    def find(self, states: npt.ArrayLike) -> Int32Array:
+        """Ids of states given as rows of values, -1 for those that are not in the table."""
+        return self._states.find(np.atleast_2d(np.asarray(states)))
+
+    def values(self, ids: npt.ArrayLike) -> Int32Array:
+        """One row of values per id."""
+        return self._states.values(np.atleast_1d(np.asarray(ids)))
+
+    def is_goal(self, ids: npt.ArrayLike) -> BoolArray:
+        return self._states.is_goal(np.atleast_1d(np.asarray(ids)))
+
+    def applicable(self, state: int) -> Int32Array:
+        """The operators applicable in one state, ascending."""
+        return self._states.applicable(np.array([state]))[1]
+
+    def applicable_in(self, ids: npt.ArrayLike) -> tuple[Int64Array, Int32Array]:
+        """(row_begin, operators): operators[row_begin[i]:row_begin[i + 1]] belong to ids[i]."""
+        return self._states.applicable(np.atleast_1d(np.asarray(ids)))
+
+    def successors(self, state: int) -> tuple[Int32Array, Int32Array]:
+        """(operators, states): what is applicable in one state and where it leads."""
+        _, operators, successors = self.successors_of(np.array([state]))
+        return operators, successors
+
+    def successors_of(self, ids: npt.ArrayLike) -> tuple[Int64Array, Int32Array, Int32Array]:
+        """(row_begin, operators, states) in compressed rows like `applicable_in`."""
+        ids = np.atleast_1d(np.asarray(ids))
+        row_begin, operators = self._states.applicable(ids)
+        sources = np.repeat(ids, np.diff(row_begin))
+        return row_begin, operators, self._states.apply(sources, operators)
+
+    def apply(self, ids: npt.ArrayLike, operators: npt.ArrayLike) -> Int32Array:
+        """The successor of ids[i] by operators[i], -1 where it is not applicable."""
+        return self._states.apply(
+            np.atleast_1d(np.asarray(ids)), np.atleast_1d(np.asarray(operators))
+        )

@@ -1,0 +1,1 @@
+"""Plain-Python versions of the kernels, written for clarity: the fast code must agree with them."""
