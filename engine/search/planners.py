@@ -1,0 +1,379 @@
+"""Planners of other people: A* with LM-cut, anytime LAMA and EHC of Fast Downward.
+
+The planner is under the GPL and stays a program of its own: it gets the task as a file, with any
+state as the initial one, and its plan files are read while it runs. No plan is believed before it
+has been replayed on the task, and only a complete configuration may say that there is none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from engine.errors import Location, PlanError, PlannerError
+from engine.task.plans import parse_plan
+from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
+from engine.task.sas import write_sas
+from engine.task.successors import is_applicable, is_goal, successor
+from engine.task.task import Operator, Task
+from engine.task.translate import NO_LIMITS, Limits
+
+PACKAGE = "up_fast_downward"
+_BINARY = Path("downward", "builds", "release", "bin", "downward")
+_REINSTALL = "pip install --force-reinstall up-fast-downward"
+
+_log = logging.getLogger(__name__)
+
+
+class Planner(Enum):
+    ASTAR_LMCUT = "astar-lmcut"  # one optimal plan
+    LAMA = "lama"  # better and better plans
+    EHC_FF = "ehc-ff"  # one plan, or nothing
+
+    @property
+    def complete(self) -> bool:
+        """Whether it finds a plan, given time and memory, whenever there is one."""
+        return self is not Planner.EHC_FF
+
+
+class PlannerOutcome(Enum):
+    SOLVED = "solved"
+    UNSOLVABLE = "unsolvable"
+    NO_PLAN_BELOW_BOUND = "no-plan-below-bound"
+    GAVE_UP = "gave-up"  # an incomplete planner found nothing, which says nothing
+    LIMIT = "limit"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlan:
+    """A plan that was replayed: it is valid from the state that was asked about."""
+
+    operators: tuple[int, ...]
+    cost: int
+    seconds: float  # since the start of the planner
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerResult:
+    """What became of a run; the plans get cheaper from one to the next.
+
+    SOLVED without `finished`: a limit ended an anytime planner that had found plans.
+    """
+
+    outcome: PlannerOutcome
+    plans: tuple[FoundPlan, ...] = ()
+    finished: bool = True
+    seconds: float = 0.0
+    expanded: int = 0
+    evaluated: int = 0
+    generated: int = 0
+    search_seconds: float = 0.0
+    peak_bytes: int = 0
+
+    @property
+    def plan(self) -> FoundPlan | None:
+        """The cheapest plan."""
+        return self.plans[-1] if self.plans else None
+
+
+def planner_path() -> Path:
+    """The planner's program; its package is found but never imported."""
+    spec = importlib.util.find_spec(PACKAGE)
+    folders = spec.submodule_search_locations if spec is not None else None
+    if not folders:
+        raise PlannerError("Fast Downward is not installed", hint="pip install up-fast-downward")
+    path = Path(folders[0]) / _BINARY
+    if not os.access(path, os.X_OK):
+        raise PlannerError("not a program", Location.of(path), _REINSTALL)
+    return path
+
+
+def run_planner(
+    planner: Planner,
+    task: Task,
+    state: Sequence[int] | None = None,
+    *,
+    bound: int | None = None,
+    limits: Limits = NO_LIMITS,
+    cancelled: Callable[[], bool] = never_cancelled,
+    on_plan: Callable[[FoundPlan], None] | None = None,
+    program: Path | None = None,
+) -> PlannerResult:
+    """Plan from `state` (default: the initial state) for plans that cost less than `bound`.
+
+    `on_plan` hears of each plan while the planner runs. `cancelled` is asked about every 50 ms.
+    """
+    start = task.init if state is None else tuple(int(value) for value in state)
+    if is_goal(task, start):
+        return _at_the_goal(bound, on_plan)
+    program = program or planner_path()
+    with tempfile.TemporaryDirectory(prefix="plumbline-planner-") as name:
+        folder = Path(name)
+        (folder / "task.sas").write_text(write_sas(_with_numbered_operators(task, start)))
+        plans = _PlanFiles(folder, task, start, bound, on_plan)
+        statistics = _Statistics()
+
+        def stop() -> bool:
+            plans.collect()
+            return cancelled()
+
+        result = run_process(
+            [
+                *(str(program), "--internal-plan-file", plans.file_name),
+                *("--search", _search_option(planner, task, bound)),
+            ],
+            folder=folder,
+            input_file=folder / "task.sas",
+            time_limit=limits.seconds,
+            memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
+            cancelled=stop,
+            on_line=statistics.read,
+        )
+        plans.collect()
+    _log.debug("planner ended with %d after %.2f s", result.return_code, result.seconds)
+    finished, outcome = _outcome(planner, result, limits, bool(plans.found))
+    return PlannerResult(
+        outcome,
+        tuple(plans.found),
+        finished,
+        result.seconds,
+        statistics.counts["Expanded"],
+        statistics.counts["Evaluated"],
+        statistics.counts["Generated"],
+        statistics.search_seconds,
+        statistics.peak_bytes,
+    )
+
+
+def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None) -> PlannerResult:
+    """The planner refuses a task without a goal; nothing is left to do here anyway."""
+    if bound is not None and bound <= 0:
+        return PlannerResult(PlannerOutcome.NO_PLAN_BELOW_BOUND)
+    plan = FoundPlan((), 0, 0.0)
+    if on_plan is not None:
+        on_plan(plan)
+    return PlannerResult(PlannerOutcome.SOLVED, (plan,))
+
+
+def _with_numbered_operators(task: Task, start: tuple[int, ...]) -> Task:
+    """Several operators may have the same name; plans must say which one they mean."""
+    operators = tuple(
+        Operator(f"o{number}", operator.precondition, operator.effect, operator.cost)
+        for number, operator in enumerate(task.operators)
+    )
+    return replace(task, operators=operators, init=start)
+
+
+# The searches, in the planner's own language.
+
+
+def _search_option(planner: Planner, task: Task, bound: int | None) -> str:
+    limit = f"bound={'infinity' if bound is None else max(bound, 0)}"
+    if planner is Planner.ASTAR_LMCUT:
+        return f"astar(lmcut(),{limit})"
+    if planner is Planner.EHC_FF:
+        return f"ehc(ff(),{limit})"
+    return _lama(all(operator.cost == 1 for operator in task.operators), limit)
+
+
+def _lama(unit_costs: bool, limit: str) -> str:
+    """Greedy search for a first plan, then weighted A* with falling weights for better ones.
+
+    The heuristics are FF and landmarks, both with preferred operators. Where costs differ, the
+    first plan is sought as if they did not, and later searches count each step as its cost + 1.
+    """
+
+    def guided(search: str, suffix: str, *options: str) -> str:
+        pair = f"[ff{suffix},lm{suffix}]"
+        return f"{search}({','.join((pair, f'preferred={pair}', *options))})"
+
+    if unit_costs:
+        definitions = _lama_heuristics("1", "normal")
+        phases = [guided("lazy_greedy", "1")]
+    else:
+        definitions = _lama_heuristics("1", "one") + _lama_heuristics("2", "plusone")
+        phases = [
+            guided("lazy_greedy", "1", "cost_type=one", "reopen_closed=false"),
+            guided("lazy_greedy", "2", "reopen_closed=false"),
+        ]
+    last = "1" if unit_costs else "2"
+    phases += [guided("lazy_wastar", last, f"w={weight}") for weight in (5, 3, 2, 1)]
+    search = f"iterated([{','.join(phases)}],repeat_last=true,{limit})"
+    for name, heuristic in reversed(definitions):
+        search = f"let({name},{heuristic},{search})"
+    return search
+
+
+def _lama_heuristics(suffix: str, costs: str) -> list[tuple[str, str]]:
+    landmarks = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()),pref=false)"
+    return [
+        (f"lm{suffix}", f"eval_modify_costs({landmarks},cost_type={costs})"),
+        (f"ff{suffix}", f"eval_modify_costs(ff(),cost_type={costs})"),
+    ]
+
+
+# What it answers.
+
+_PLAN_FOUND = frozenset({0, 1, 2, 3})
+_UNSOLVABLE = 11
+_UNSOLVED_INCOMPLETE = 12
+_UNSOLVABLE_WITHIN_BOUND = 13
+_OUT_OF_RESOURCES = frozenset({22, 23, 24})
+_NO_MEMORY_TO_START = ("Cannot allocate memory", "failed to map segment", "MemoryError")
+
+
+def _outcome(
+    planner: Planner, result: ProcessResult, limits: Limits, has_plans: bool
+) -> tuple[bool, PlannerOutcome]:
+    """Whether the planner came to its own end, and what that means."""
+    if result.ending is Ending.CANCELLED:
+        return False, PlannerOutcome.CANCELLED
+    code = result.return_code
+    starved = code in _OUT_OF_RESOURCES or _out_of_memory(result, limits)
+    if result.ending is Ending.TIME_LIMIT or starved:
+        return False, PlannerOutcome.SOLVED if has_plans else PlannerOutcome.LIMIT
+    if has_plans and code in _PLAN_FOUND:
+        return code == 0, PlannerOutcome.SOLVED
+    if code in (_UNSOLVABLE, _UNSOLVABLE_WITHIN_BOUND) and not planner.complete:
+        return True, PlannerOutcome.GAVE_UP
+    answers = {
+        _UNSOLVABLE: PlannerOutcome.UNSOLVABLE,
+        _UNSOLVABLE_WITHIN_BOUND: PlannerOutcome.NO_PLAN_BELOW_BOUND,
+        _UNSOLVED_INCOMPLETE: PlannerOutcome.GAVE_UP,
+    }
+    if code in answers and not has_plans:
+        return True, answers[code]
+    last = result.output[-1] if result.output else "no message"
+    raise PlannerError(f"the planner failed with code {code}: {last}", hint=_REINSTALL)
+
+
+def _out_of_memory(result: ProcessResult, limits: Limits) -> bool:
+    """Killed by the system for its memory, or given too little even to start."""
+    crashed_at_start = result.return_code < 0 and not result.output
+    return (
+        result.return_code == -9
+        or (crashed_at_start and limits.megabytes is not None)
+        or any(sign in line for line in result.output for sign in _NO_MEMORY_TO_START)
+    )
+
+
+class _PlanFiles:
+    """The plan files of a run, each read once it is complete."""
+
+    file_name = "plan"
+
+    def __init__(
+        self,
+        folder: Path,
+        task: Task,
+        start: tuple[int, ...],
+        bound: int | None,
+        on_plan: Callable[[FoundPlan], None] | None,
+    ) -> None:
+        self.found: list[FoundPlan] = []
+        self._folder, self._task, self._start, self._bound = folder, task, start, bound
+        self._on_plan = on_plan
+        self._started = time.monotonic()
+        self._read: set[str] = set()
+
+    def collect(self) -> None:
+        """Take the plans that have appeared since the last time."""
+        names = set(os.listdir(self._folder)) - self._read - {"task.sas"}
+        for name in sorted(names, key=_number):
+            text = (self._folder / name).read_text()
+            if _COST_LINE.search(text):  # written last
+                self._read.add(name)
+                self._take(text)
+
+    def _take(self, text: str) -> None:
+        operators = _operator_numbers(self._task, text)
+        cost = replayed_cost(self._task, self._start, operators)
+        best = self.found[-1].cost if self.found else self._bound
+        if best is not None and cost >= best:
+            return
+        plan = FoundPlan(operators, cost, time.monotonic() - self._started)
+        self.found.append(plan)
+        if self._on_plan is not None:
+            self._on_plan(plan)
+
+
+_COST_LINE = re.compile(r"^; cost = [0-9]+ .*\n", re.MULTILINE)
+
+
+def _number(file_name: str) -> int:
+    suffix = file_name.rpartition(".")[2]
+    return int(suffix) if suffix.isdigit() else 0
+
+
+def _operator_numbers(task: Task, text: str) -> tuple[int, ...]:
+    try:
+        names = [step.action for step in parse_plan(text).steps]
+    except PlanError as error:
+        raise _rejected(str(error)) from error
+    numbers = []
+    for name in names:
+        number = int(name[1:]) if re.fullmatch(r"o[0-9]{1,9}", name) else len(task.operators)
+        if number >= len(task.operators):
+            raise _rejected(f"there is no operator {name}")
+        numbers.append(number)
+    return tuple(numbers)
+
+
+def replayed_cost(task: Task, start: Sequence[int], operators: Sequence[int]) -> int:
+    """What a plan from `start` costs; an error if it is none."""
+    state = tuple(start)
+    for step, number in enumerate(operators, start=1):
+        operator = task.operators[number]
+        if not is_applicable(operator, state):
+            raise _rejected(f"step {step}, ({operator.name}), is not applicable")
+        state = successor(operator, state)
+    if not is_goal(task, state):
+        raise _rejected("it does not reach the goal")
+    return sum(task.operators[number].cost for number in operators)
+
+
+def _rejected(reason: str) -> PlannerError:
+    return PlannerError(f"the planner's plan is not valid: {reason}", hint=_REINSTALL)
+
+
+class _Statistics:
+    """Adds up what the planner prints about its work, search by search."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.peak_bytes = 0
+        self._seconds = 0.0  # of the last line, for a planner that was stopped
+        self._search_seconds: float | None = None
+
+    @property
+    def search_seconds(self) -> float:
+        return self._seconds if self._search_seconds is None else self._search_seconds
+
+    def read(self, line: str) -> None:
+        prefix = _PREFIX.match(line)
+        if prefix is None:
+            return
+        self._seconds = float(prefix[1])
+        self.peak_bytes = max(self.peak_bytes, int(prefix[2]) * 1024)
+        text = line[prefix.end() :]
+        if text == "Cumulative statistics:":
+            self.counts.clear()
+        elif count := _COUNT.fullmatch(text):
+            self.counts[count[1]] += int(count[2])
+        elif seconds := _SEARCH_TIME.fullmatch(text):
+            self._search_seconds = float(seconds[1])
+
+
+_PREFIX = re.compile(r"\[t=([0-9.]+)s, ([0-9]+) KB\] ")
+_COUNT = re.compile(r"(Expanded|Evaluated|Generated) ([0-9]+) state\(s\)\.")
+_SEARCH_TIME = re.compile(r"Search time: ([0-9.]+)s")
