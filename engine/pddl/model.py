@@ -22,8 +22,7 @@ class Position:
     column: int = 0
 
 
-def _position() -> Position:
-    return field(default=Position(), compare=False, repr=False)
+NOWHERE = Position()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +30,13 @@ class TypedName:
     """A name with its type: `?x - (either a b)` has two alternatives, no type means `object`.
 
     Used for type declarations, constants, objects and parameters. Names of parameters keep
-    their question mark.
+    their question mark. `type_position` is where the type is written, or the name if none is.
     """
 
     name: str
     types: tuple[str, ...] = (OBJECT,)
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
+    type_position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Term:
     """An argument: a variable (`?x`) or the name of an object or constant."""
 
     name: str
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def is_variable(self) -> bool:
@@ -55,7 +55,7 @@ class Term:
 class Atom:
     predicate: str
     arguments: tuple[Term, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
     def __str__(self) -> str:
         return "(" + " ".join([self.predicate, *(term.name for term in self.arguments)]) + ")"
@@ -65,46 +65,46 @@ class Atom:
 class Equality:
     left: Term
     right: Term
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
     part: Condition
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class And:
     parts: tuple[Condition, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
     parts: tuple[Condition, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Imply:
     premise: Condition
     conclusion: Condition
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Forall:
     parameters: tuple[TypedName, ...]
     part: Condition
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Exists:
     parameters: tuple[TypedName, ...]
     part: Condition
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 Condition = Atom | Equality | Not | And | Or | Imply | Forall | Exists
@@ -116,7 +116,7 @@ class FunctionTerm:
 
     name: str
     arguments: tuple[Term, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
     def __str__(self) -> str:
         return "(" + " ".join([self.name, *(term.name for term in self.arguments)]) + ")"
@@ -125,7 +125,7 @@ class FunctionTerm:
 @dataclass(frozen=True, slots=True)
 class Number:
     value: Fraction
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 Expression = FunctionTerm | Number
@@ -134,33 +134,33 @@ Expression = FunctionTerm | Number
 @dataclass(frozen=True, slots=True)
 class Add:
     atom: Atom
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
     atom: Atom
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class EffectAnd:
     parts: tuple[Effect, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class EffectForall:
     parameters: tuple[TypedName, ...]
     part: Effect
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class When:
     condition: Condition
     effect: Effect
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Increase:
 
     target: FunctionTerm
     amount: Expression
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 Effect = Add | Delete | EffectAnd | EffectForall | When | Increase
@@ -179,7 +179,7 @@ Effect = Add | Delete | EffectAnd | EffectForall | When | Increase
 class Predicate:
     name: str
     parameters: tuple[TypedName, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def arity(self) -> int:
@@ -190,7 +190,7 @@ class Predicate:
 class Function:
     name: str
     parameters: tuple[TypedName, ...] = ()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class Action:
     parameters: tuple[TypedName, ...] = ()
     precondition: Condition = And()
     effect: Effect = EffectAnd()
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Derived:
 
     predicate: Predicate
     condition: Condition
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class Domain:
     derived: tuple[Derived, ...] = ()
     actions: tuple[Action, ...] = ()
     path: str = field(default="", compare=False)
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
     def predicate(self, name: str) -> Predicate | None:
         return next((item for item in self.predicates if item.name == name), None)
@@ -237,7 +237,7 @@ class FunctionValue:
 
     function: FunctionTerm
     value: Fraction
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class Metric:
     """`(:metric minimize expression)`."""
 
     expression: Expression
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,8 @@ class Problem:
     goal: Condition = And()
     metric: Metric | None = None
     path: str = field(default="", compare=False)
-    position: Position = _position()
+    position: Position = field(default=NOWHERE, compare=False, repr=False)
+    init_position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:

@@ -1,0 +1,115 @@
+"""What is wrong or doubtful in a file: message, place and what to do, all of it at once.
+
+Reading goes on after an error wherever it can, so a user sees every error of a file in one go.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.errors import Location, PddlError, PlumblineError
+from engine.pddl.model import Position
+
+SUGGESTIONS_PER_FILE = 30
+"""Looking for similar names is slow; a file with more wrong names needs no more of them."""
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    severity: Severity
+    message: str
+    hint: str
+    location: Location
+
+    def __str__(self) -> str:
+        text = f"{self.message}; {self.hint}" if self.hint else self.message
+        place = str(self.location)
+        return f"{place}: {text}" if place else text
+
+    @classmethod
+    def of_error(cls, error: PlumblineError) -> Diagnostic:
+        return cls(Severity.ERROR, error.message, error.hint, error.location)
+
+
+class InvalidPddlError(PddlError):
+    """Speaks of the first error of a file and carries everything found in it."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        errors = [item for item in self.diagnostics if item.severity is Severity.ERROR]
+        hint = errors[0].hint
+        if len(errors) > 1:
+            more = "1 more error" if len(errors) == 2 else f"{len(errors) - 1} more errors"
+            hint = f"{hint} ({more}: 'plumbline check' lists them)".strip()
+        super().__init__(errors[0].message, errors[0].location, hint)
+
+    def __reduce__(self) -> tuple[type[InvalidPddlError], tuple[tuple[Diagnostic, ...]]]:  # type: ignore[override]
+        return type(self), (self.diagnostics,)
+
+
+class MalformedError(Exception):
+    """Stops the reading of one part; whoever reads the whole notes it and goes on."""
+
+    def __init__(self, position: Position, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.position = position
+        self.message = message
+        self.hint = hint
+
+
+class Diagnostics:
+    """Collects what is found in one file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found: list[Diagnostic] = []
+        self._suggestions_left = SUGGESTIONS_PER_FILE
+
+    def errors_since(self, start: int) -> bool:
+        """Whether there are errors among what was found after the first `start` findings."""
+        return any(item.severity is Severity.ERROR for item in self.found[start:])
+
+    def error(self, position: Position, message: str, hint: str) -> None:
+        self._add(Severity.ERROR, position, message, hint)
+
+    def warning(self, position: Position, message: str, hint: str) -> None:
+        self._add(Severity.WARNING, position, message, hint)
+
+    def _add(self, severity: Severity, position: Position, message: str, hint: str) -> None:
+        known = position.line > 0
+        location = Location(
+            self.path or None, position.line if known else None, position.column if known else None
+        )
+        self.found.append(Diagnostic(severity, message, hint, location))
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note what stops the reading of a part and go on with the next."""
+        try:
+            yield
+        except MalformedError as malformed:
+            self.error(malformed.position, malformed.message, malformed.hint)
+
+    def similar(self, name: str, candidates: Iterable[str], otherwise: str) -> str:
+        """The hint for an unknown name."""
+        if self._suggestions_left > 0:
+            self._suggestions_left -= 1
+            matches = difflib.get_close_matches(name, candidates, n=1)
+            if matches:
+                return f"did you mean '{matches[0]}'?"
+        return otherwise
+
+
+def raise_errors(diagnostics: Iterable[Diagnostic]) -> None:
+    found = tuple(diagnostics)
+    if any(item.severity is Severity.ERROR for item in found):
+        raise InvalidPddlError(found)

@@ -1,0 +1,228 @@
+"""Domains and problems as text that people like to read and that reads back as the same model."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import groupby
+
+from engine.pddl.model import (
+    OBJECT,
+    Action,
+    Add,
+    And,
+    Atom,
+    Condition,
+    Delete,
+    Derived,
+    Domain,
+    Effect,
+    EffectAnd,
+    EffectForall,
+    Equality,
+    Exists,
+    Expression,
+    Forall,
+    Function,
+    FunctionTerm,
+    Imply,
+    Increase,
+    Not,
+    Number,
+    Or,
+    Predicate,
+    Problem,
+    Term,
+    TypedName,
+    When,
+)
+
+WIDTH = 88
+
+Tree = str | list["Tree"]
+"""A word, or what stands between two parentheses."""
+
+
+def format_domain(domain: Domain) -> str:
+    lines = [f"(define (domain {domain.name})"]
+    lines += _requirements(domain.requirements)
+    lines += _typed_section(":types", domain.types)
+    lines += _typed_section(":constants", domain.constants)
+    if domain.predicates:
+        lines += _section(":predicates", [_one_line(_signature(p)) for p in domain.predicates])
+    if domain.functions:
+        functions = [_one_line(_signature(f)) + " - number" for f in domain.functions]
+        lines += _section(":functions", functions)
+    for rule in domain.derived:
+        lines += ["", *_derived(rule)]
+    for action in domain.actions:
+        lines += ["", *_action(action)]
+    return "\n".join(lines) + ")\n"
+
+
+def format_problem(problem: Problem) -> str:
+    lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain_name})"]
+    lines += _requirements(problem.requirements)
+    lines += _typed_section(":objects", problem.objects)
+    values = [f"(= {entry.function} {format_number(entry.value)})" for entry in problem.values]
+    lines += _section(":init", [*map(str, problem.init), *values])
+    lines += _laid_out([":goal", _condition(problem.goal)], 2)
+    if problem.metric:
+        lines.append(f"  (:metric minimize {_one_line(_expression(problem.metric.expression))})")
+    return "\n".join(lines) + ")\n"
+
+
+def format_condition(condition: Condition) -> str:
+    """On one line."""
+    return _one_line(_condition(condition))
+
+
+def format_effect(effect: Effect) -> str:
+    """On one line."""
+    return _one_line(_effect(effect))
+
+
+def format_typed_list(names: Sequence[TypedName]) -> str:
+    """`?a ?b - block ?c - (either ball box)`; without types if all are objects."""
+    return " ".join(_groups(names))
+
+
+def format_number(value: Fraction) -> str:
+    """The exact decimal form; only numbers that have one can be read from a file."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    digits = next(n for n in range(1, 1000) if (value * 10**n).denominator == 1)
+    scaled = str(abs(value) * 10**digits).zfill(digits + 1)
+    return f"{'-' if value < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"
+
+
+def _requirements(names: Sequence[str]) -> list[str]:
+    return [f"  (:requirements {' '.join(':' + name for name in names)})"] if names else []
+
+
+def _section(head: str, entries: Sequence[str]) -> list[str]:
+    lines = [f"  ({head}", *(f"    {entry}" for entry in entries)]
+    lines[-1] += ")"
+    return lines
+
+
+def _typed_section(head: str, names: Sequence[TypedName]) -> list[str]:
+    if not names:
+        return []
+    filler = textwrap.TextWrapper(
+        WIDTH - 4, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return _section(head, [line for group in _groups(names) for line in filler.wrap(group)])
+
+
+def _groups(names: Sequence[TypedName]) -> list[str]:
+    """Neighbours of the same type together; the type is left out if all are just objects."""
+    if all(item.types == (OBJECT,) for item in names):
+        return [" ".join(item.name for item in names)] if names else []
+    return [
+        " ".join([*(item.name for item in group), "-", _type(types)])
+        for types, group in groupby(names, key=lambda item: item.types)
+    ]
+
+
+def _type(types: Sequence[str]) -> str:
+    return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+
+
+def _signature(declared: Predicate | Function) -> list[Tree]:
+    return [declared.name, *_groups(declared.parameters)]
+
+
+def _derived(rule: Derived) -> list[str]:
+    return _laid_out([":derived", _signature(rule.predicate), _condition(rule.condition)], 2)
+
+
+def _action(action: Action) -> list[str]:
+    lines = [f"  (:action {action.name}"]
+    lines.append(f"    :parameters ({format_typed_list(action.parameters)})")
+    for key, tree in (
+        (":precondition", _condition(action.precondition)),
+        (":effect", _effect(action.effect)),
+    ):
+        first, *rest = _laid_out(tree, 4, len(key) + 1)
+        lines += [f"    {key} {first.lstrip()}", *rest]
+    lines[-1] += ")"
+    return lines
+
+
+def _laid_out(tree: Tree, indent: int, taken: int = 0) -> list[str]:
+    """On one line if it fits; else one part per line, indented by two.
+
+    `taken` characters stand before the first line already.
+    """
+    flat = " " * indent + _one_line(tree)
+    if isinstance(tree, str) or len(flat) + taken <= WIDTH:
+        return [flat]
+    words = list(_leading_words(tree))
+    lines = [" " * indent + "(" + " ".join(words)]
+    for part in tree[len(words) :]:
+        lines += _laid_out(part, indent + 2)
+    lines[-1] += ")"
+    return lines
+
+
+def _leading_words(tree: list[Tree]) -> Iterable[str]:
+    for part in tree:
+        if not isinstance(part, str):
+            return
+        yield part
+
+
+def _one_line(tree: Tree) -> str:
+    if isinstance(tree, str):
+        return tree
+    return "(" + " ".join(map(_one_line, tree)) + ")"
+
+
+def _condition(condition: Condition) -> Tree:  # noqa: PLR0911 - one case per kind of condition
+    match condition:
+        case Atom(name, arguments):
+            return _application(name, arguments)
+        case Equality(left, right):
+            return ["=", left.name, right.name]
+        case Not(part):
+            return ["not", _condition(part)]
+        case And(parts):
+            return ["and", *map(_condition, parts)]
+        case Or(parts):
+            return ["or", *map(_condition, parts)]
+        case Imply(premise, conclusion):
+            return ["imply", _condition(premise), _condition(conclusion)]
+        case Forall(names, part):
+            return ["forall", [*_groups(names)], _condition(part)]
+        case Exists(names, part):
+            return ["exists", [*_groups(names)], _condition(part)]
+
+
+def _effect(effect: Effect) -> Tree:
+    match effect:
+        case Add(atom):
+            return _condition(atom)
+        case Delete(atom):
+            return ["not", _condition(atom)]
+        case EffectAnd(parts):
+            return ["and", *map(_effect, parts)]
+        case EffectForall(names, part):
+            return ["forall", [*_groups(names)], _effect(part)]
+        case When(condition, part):
+            return ["when", _condition(condition), _effect(part)]
+        case Increase(target, amount):
+            return ["increase", _expression(target), _expression(amount)]
+
+
+def _application(name: str, arguments: Sequence[Term]) -> Tree:
+    return [name, *(term.name for term in arguments)]
+
+
+def _expression(expression: Expression) -> Tree:
+    match expression:
+        case FunctionTerm(name, arguments):
+            return _application(name, arguments)
+        case Number(value):
+            return format_number(value)

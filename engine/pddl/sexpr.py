@@ -1,0 +1,168 @@
+"""Text to nested blocks of words with exact positions.
+
+PDDL is ASCII and knows no upper case; a `;` starts a comment. Words also end before a `?`, as
+in the Fast Downward translator. Nothing here recurses, so no nesting can overflow the stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.pddl.diagnostics import MalformedError
+from engine.pddl.model import Position
+
+DEEPEST_NESTING = 100
+"""Far above any sensible file, and low enough for the recursive readers that follow."""
+
+TOKEN = re.compile(r"[()]|\?[^\s();?]*|[^\s();?]+|;", re.ASCII)
+NOT_PDDL = re.compile(r"[^\x21-\x7e]")
+ACTION_KEYWORDS = frozenset({":parameters", ":precondition", ":effect", ":condition", ":duration"})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    text: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    items: tuple[Node, ...]
+    position: Position  # of the opening parenthesis
+
+    @property
+    def head(self) -> str:
+        """The first word, or nothing."""
+        first = self.items[0] if self.items else None
+        return first.text if isinstance(first, Word) else ""
+
+
+Node = Word | Block
+
+
+@dataclass(slots=True)
+class _Open:
+    position: Position
+    items: list[Node]
+
+    @property
+    def is_section(self) -> bool:
+        first = self.items[0] if self.items else None
+        return isinstance(first, Word) and first.text.startswith(":")
+
+
+def show(node: Node) -> str:
+    """A short form of a node for messages."""
+    if isinstance(node, Word):
+        return f"'{node.text}'"
+    head = node.head
+    return f"'({head} ...)'" if head else "'(...)'" if node.items else "'()'"
+
+
+def parse_file(text: str) -> Block:
+    """The one block a PDDL file consists of."""
+    stack: list[_Open] = []
+    whole: Block | None = None
+    suspect: Position | None = None  # an open parenthesis that is probably the forgotten one
+    last = Position()
+    for token, position in tokens(text):
+        if whole is not None:
+            raise _after_the_end(token, position, whole, last)
+        last = position
+        if token == "(":
+            if len(stack) == DEEPEST_NESTING:
+                raise MalformedError(
+                    position,
+                    f"parentheses are nested deeper than {DEEPEST_NESTING} levels",
+                    "simplify the expression",
+                )
+            stack.append(_Open(position, []))
+        elif not stack:
+            raise _outside(token, position)
+        elif token == ")":
+            done = stack.pop()
+            block = Block(tuple(done.items), done.position)
+            if stack:
+                stack[-1].items.append(block)
+            else:
+                whole = block
+        else:
+            suspect = suspect or _forgotten(token, stack)
+            stack[-1].items.append(Word(token, position))
+    if stack:
+        raise MalformedError(
+            suspect or stack[-1].position,
+            "this parenthesis is never closed",
+            "add the missing ')'",
+        )
+    if whole is None:
+        raise MalformedError(
+            Position(1, 1), "the file has nothing but comments", "choose a PDDL file with content"
+        )
+    return whole
+
+
+def tokens(text: str) -> Iterator[tuple[str, Position]]:
+    """Parentheses and lower-case words in textual order."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines, start=1):
+        for match in TOKEN.finditer(line):
+            token = match.group()
+            if token == ";":
+                break
+            strange = NOT_PDDL.search(token)
+            if strange:
+                raise _strange(
+                    strange.group(), Position(number, match.start() + strange.start() + 1)
+                )
+            yield token.lower(), Position(number, match.start() + 1)
+
+
+def _forgotten(token: str, stack: list[_Open]) -> Position | None:
+    """Where a parenthesis must have been forgotten, judging by a keyword that is too deep."""
+    if not token.startswith(":"):
+        return None
+    if not stack[-1].items:
+        return stack[-2].position if len(stack) > 2 else None
+    if token in ACTION_KEYWORDS and not stack[-1].is_section:
+        return stack[-1].position
+    return None
+
+
+def _after_the_end(token: str, position: Position, whole: Block, end: Position) -> MalformedError:
+    if token == ")":
+        return MalformedError(
+            position, "this ')' closes nothing", "remove it, or add the '(' it belongs to"
+        )
+    if token == "(" or whole.head != "define":
+        return MalformedError(
+            end,
+            f"this ')' ends the definition, but more follows in line {position.line}",
+            "remove the ')' that is too many; a file holds one domain or one problem",
+        )
+    return MalformedError(
+        position, f"'{token}' stands after the end of the definition", "remove it"
+    )
+
+
+def _outside(token: str, position: Position) -> MalformedError:
+    if token == ")":
+        return MalformedError(
+            position, "this ')' closes nothing", "remove it, or add the '(' it belongs to"
+        )
+    return MalformedError(
+        position,
+        f"expected '(' but found '{token}'",
+        "a PDDL file starts with '(define (domain NAME)' or '(define (problem NAME)'",
+    )
+
+
+def _strange(character: str, position: Position) -> MalformedError:
+    name = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
+    return MalformedError(
+        position,
+        f"the character {name} is not allowed outside comments",
+        "use ASCII letters, digits, '-' and '_' in names",
+    )
