@@ -23,9 +23,10 @@ from engine.errors import Location, PlanError, PlannerError
 from engine.task.plans import parse_plan
 from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
 from engine.task.sas import write_sas
-from engine.task.successors import is_applicable, is_goal, successor
+from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
 from engine.task.translate import NO_LIMITS, Limits
+from engine.task.validate import validate_operators
 
 PACKAGE = "up_fast_downward"
 _BINARY = Path("downward", "builds", "release", "bin", "downward")
@@ -296,8 +297,12 @@ class _PlanFiles:
                 self._take(text)
 
     def _take(self, text: str) -> None:
-        operators = _operator_numbers(self._task, text)
-        cost = replayed_cost(self._task, self._start, operators)
+        operators = _operator_numbers(text)
+        verdict = validate_operators(self._task, operators, self._start)
+        if verdict.cost is None:
+            step = f"step {verdict.failed_step}: " if verdict.failed_step else ""
+            raise _rejected(step + verdict.reason)
+        cost = int(verdict.cost)
         best = self.found[-1].cost if self.found else self._bound
         if best is not None and cost >= best:
             return
@@ -308,6 +313,7 @@ class _PlanFiles:
 
 
 _COST_LINE = re.compile(r"^; cost = [0-9]+ .*\n", re.MULTILINE)
+_OPERATOR = re.compile(r"o[0-9]{1,9}")
 
 
 def _number(file_name: str) -> int:
@@ -315,31 +321,14 @@ def _number(file_name: str) -> int:
     return int(suffix) if suffix.isdigit() else 0
 
 
-def _operator_numbers(task: Task, text: str) -> tuple[int, ...]:
+def _operator_numbers(text: str) -> tuple[int, ...]:
     try:
         names = [step.action for step in parse_plan(text).steps]
     except PlanError as error:
         raise _rejected(str(error)) from error
-    numbers = []
-    for name in names:
-        number = int(name[1:]) if re.fullmatch(r"o[0-9]{1,9}", name) else len(task.operators)
-        if number >= len(task.operators):
-            raise _rejected(f"there is no operator {name}")
-        numbers.append(number)
-    return tuple(numbers)
-
-
-def replayed_cost(task: Task, start: Sequence[int], operators: Sequence[int]) -> int:
-    """What a plan from `start` costs; an error if it is none."""
-    state = tuple(start)
-    for step, number in enumerate(operators, start=1):
-        operator = task.operators[number]
-        if not is_applicable(operator, state):
-            raise _rejected(f"step {step}, ({operator.name}), is not applicable")
-        state = successor(operator, state)
-    if not is_goal(task, state):
-        raise _rejected("it does not reach the goal")
-    return sum(task.operators[number].cost for number in operators)
+    if wrong := [name for name in names if not _OPERATOR.fullmatch(name)]:
+        raise _rejected(f"there is no operator {wrong[0]}")
+    return tuple(int(name[1:]) for name in names)
 
 
 def _rejected(reason: str) -> PlannerError:

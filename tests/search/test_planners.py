@@ -19,7 +19,6 @@ from engine.search.planners import (
     Planner,
     PlannerOutcome,
     planner_path,
-    replayed_cost,
     run_planner,
 )
 from engine.task.task import Operator, Task, Variable
@@ -117,7 +116,7 @@ def test_finds_a_valid_plan(planner: Planner, corridor: Task, temporary: Path) -
     assert result.outcome is PlannerOutcome.SOLVED
     assert result.finished
     assert result.plan is not None
-    assert result.plan.cost == replayed_cost(corridor, corridor.init, result.plan.operators)
+    assert result.plan.cost == sum(corridor.operators[n].cost for n in result.plan.operators)
     assert result.evaluated > 0
     assert result.peak_bytes > 2**20
     assert 0 < result.search_seconds < result.seconds
@@ -254,9 +253,9 @@ def test_an_error_of_the_listener_stops_the_planner(puzzle: Task, temporary: Pat
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
-        ("(o1)\n(o2)\n(o4)\n", r"step 3, \(go\), is not applicable"),
-        ("(o1)\n(o2)\n", "does not reach the goal"),
-        ("(o1)\n(o77)\n", "no operator o77"),
+        ("(o1)\n(o2)\n(o4)\n", r"step 3: \(go\) needs"),
+        ("(o1)\n(o2)\n", "goal"),
+        ("(o1)\n(o77)\n", "operator 77 does not exist"),
         ("(go)\n", "no operator go"),
         ("o1\n", "must start with"),
     ],
