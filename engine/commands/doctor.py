@@ -117,7 +117,7 @@ def _tiny_files(folder: str) -> tuple[Path, Path]:
 
 def _translator() -> Check:
     def probe() -> str:
-        from engine.task.translate import load_task
+        from engine.task.load import load_task
 
         with tempfile.TemporaryDirectory() as folder:
             task = load_task(*_tiny_files(folder))
@@ -146,7 +146,7 @@ def _plan_checker() -> Check:
 
 
 def _cache_folder() -> Path:
-    from engine.task.translate import cache_folder
+    from engine.task.translation_cache import cache_folder
 
     return cache_folder()
 

@@ -20,6 +20,17 @@ GroundAtom = tuple[str, ...]
 """A predicate and its objects: `("at", "b1", "rooma")`."""
 
 
+def atom_of_fact(name: str) -> GroundAtom | None:
+    """The atom that a fact makes true: `Atom at(b1, rooma)` says `("at", "b1", "rooma")`.
+
+    None for a fact that makes none true: `NegatedAtom ...`, `<none of those>`.
+    """
+    if not name.startswith("Atom ") or not name.endswith(")"):
+        return None
+    predicate, _, arguments = name[len("Atom ") : -1].partition("(")
+    return (predicate, *arguments.split(", ")) if arguments else (predicate,)
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     name: str
@@ -77,3 +88,30 @@ class Task:
     @cached_property
     def domain_sizes(self) -> tuple[int, ...]:
         return tuple(len(variable.values) for variable in self.variables)
+
+    @cached_property
+    def fact_atoms(self) -> tuple[tuple[GroundAtom | None, ...], ...]:
+        """Per variable and value, the atom that is then true."""
+        return tuple(
+            tuple(atom_of_fact(name) for name in variable.values) for variable in self.variables
+        )
+
+    @cached_property
+    def static_atoms(self) -> frozenset[GroundAtom]:
+        """What is true in every state and therefore in no variable; needs the PDDL source."""
+        if self.source is None:
+            return frozenset()
+        changing = {atom for atoms in self.fact_atoms for atom in atoms}
+        return frozenset(
+            atom
+            for item in self.source.problem.init
+            if (atom := (item.predicate, *(term.name for term in item.arguments))) not in changing
+        )
+
+    @cached_property
+    def operators_of_action(self) -> dict[str, tuple[int, ...]]:
+        """All operators of a ground action: a disjunctive condition makes several of one."""
+        operators: dict[str, list[int]] = {}
+        for number, operator in enumerate(self.operators):
+            operators.setdefault(operator.name, []).append(number)
+        return {name: tuple(numbers) for name, numbers in operators.items()}

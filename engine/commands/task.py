@@ -1,0 +1,70 @@
+"""`plumbline task`: translate a domain and a problem and describe the grounded task."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
+from engine.console import Console
+from engine.errors import ExitCode
+from engine.task.atoms import fluent_atoms, format_atom, state_atoms
+from engine.task.task import Task
+
+SHOWN = 20
+"""How many atoms the text for people names."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_task_argument(parser)
+    add_limits(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    task = load_task_argument(args, console)
+    console.result(_document(task), _text(task))
+    return ExitCode.DONE
+
+
+def _document(task: Task) -> dict[str, object]:
+    return {
+        "variables": len(task.variables),
+        "operators": len(task.operators),
+        "facts": sum(task.domain_sizes),
+        "goals": len(task.goal),
+        "initial_state": list(task.init),
+        "translate_seconds": round(task.translate_seconds, 3),
+        "has_costs": task.has_costs,
+        "mutex_groups": len(task.mutexes),
+        "atoms": sorted(format_atom(atom) for atom in state_atoms(task, task.init)),
+        "static_atoms": len(task.static_atoms),
+        "hash": task.hash,
+        "warnings": list(task.notes),
+    }
+
+
+def _text(task: Task) -> str:
+    costs = sorted({operator.cost for operator in task.operators})
+    spread = f"costs from {costs[0]} to {costs[-1]}" if costs else "costs"
+    lines = [
+        f"variables     {len(task.variables)} with {sum(task.domain_sizes)} facts",
+        f"operators     {len(task.operators)}, {spread if task.has_costs else 'each costs 1'}",
+        f"goal          {_goal(task)}",
+        f"initial state {_shorten([format_atom(atom) for atom in fluent_atoms(task, task.init)])}",
+    ]
+    if task.source is not None:
+        lines.append(f"static facts  {len(task.static_atoms)}")
+        lines.append(f"translated in {task.translate_seconds:.2f} s")
+    return "\n".join(lines)
+
+
+def _goal(task: Task) -> str:
+    names = []
+    for variable, value in task.goal:
+        atom = task.fact_atoms[variable][value]
+        names.append(format_atom(atom) if atom else task.variables[variable].values[value])
+    return _shorten(names)
+
+
+def _shorten(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return " ".join(names[:SHOWN]) + more

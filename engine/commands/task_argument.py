@@ -1,0 +1,63 @@
+"""The TASK argument and the limits that go with it, shared by all commands that need a task."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+from engine.console import Console
+from engine.task.load import load_task_files
+from engine.task.task import Task
+from engine.task.translate import Limits
+
+
+def add_task_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "task",
+        nargs="+",
+        metavar="TASK",
+        help="DOMAIN.pddl PROBLEM.pddl, or one FILE.sas of the Fast Downward translator",
+    )
+    parser.add_argument(
+        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
+    )
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help="in seconds")
+    parser.add_argument(
+        "--memory-limit", type=positive_megabytes, metavar="MB", help="in megabytes"
+    )
+
+
+def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
+    """The task of the command line, with a bar while it is translated and its notes on stderr."""
+    started = time.monotonic()
+    limits = Limits(getattr(args, "time_limit", None), getattr(args, "memory_limit", None))
+    with console.progress("Translating") as bar:
+        task = load_task_files(
+            args.task,
+            unit_costs=args.unit_costs,
+            limits=limits,
+            progress=lambda stage: bar.update(time.monotonic() - started, stage),
+        )
+    for note in task.notes:
+        console.message(f"warning: {note}")
+    return task
+
+
+def positive_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
+    return seconds
+
+
+def positive_megabytes(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**40):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of megabytes")
+    return int(text)

@@ -1,0 +1,54 @@
+"""`plumbline validate`: check a plan against the PDDL and explain the step that fails."""
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+
+from engine.console import Console
+from engine.errors import ExitCode
+from engine.pddl import read_domain, read_problem, without_costs
+from engine.task.plans import Plan, read_plan
+from engine.task.validate import Verdict, validate_plan
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("domain", metavar="DOMAIN")
+    parser.add_argument("problem", metavar="PROBLEM")
+    parser.add_argument("plan", metavar="PLAN", help="one '(action object object)' per line")
+    parser.add_argument(
+        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
+    )
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    domain = read_domain(args.domain)
+    problem = read_problem(args.problem, domain)
+    if args.unit_costs:
+        domain, problem = without_costs(domain, problem)
+    plan = read_plan(args.plan)
+    verdict = validate_plan(domain, problem, plan)
+    cost = _number(verdict.cost)
+    document = {
+        "valid": verdict.valid,
+        "cost": cost,
+        "failed_step": verdict.failed_step,
+        "reason": verdict.reason,
+    }
+    if verdict.valid and plan.stated_cost not in (None, cost):
+        console.message(f"warning: {args.plan}: says that it costs {plan.stated_cost}, not {cost}")
+    console.result(document, _text(plan, verdict))
+    return ExitCode.DONE if verdict.valid else ExitCode.ANSWER_IS_NO
+
+
+def _text(plan: Plan, verdict: Verdict) -> str:
+    if verdict.valid:
+        return f"valid: {len(plan.steps)} steps, cost {_number(verdict.cost)}"
+    place = str(verdict.location) or plan.path
+    return f"not valid: {place}: {verdict.reason}"
+
+
+def _number(value: Fraction | None) -> int | float | None:
+    if value is None:
+        return None
+    return value.numerator if value.denominator == 1 else float(value)

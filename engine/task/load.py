@@ -1,0 +1,151 @@
+"""From files to a task: a domain and a problem through the translator, or a SAS file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import Location, SasError, TranslationError, UnsupportedError, UsageError
+from engine.pddl import (
+    Severity,
+    check_files,
+    format_domain,
+    format_problem,
+    unsupported_for_task,
+    without_costs,
+)
+from engine.pddl.diagnostics import raise_errors
+from engine.pddl.domain_checks import check_domain
+from engine.pddl.problem_checks import check_problem
+from engine.task.files import read_text
+from engine.task.process import never_cancelled
+from engine.task.sas import parse_sas
+from engine.task.task import PddlSource, Task, Variable
+from engine.task.translate import NO_LIMITS, Limits, translate
+from engine.task.translation_cache import TranslationCache
+
+SAS_SUFFIX = ".sas"
+
+# What the translator writes instead of a task when there is nothing to search for.
+_PLACEHOLDER = Variable("var0", ("Atom dummy(val1)", "Atom dummy(val2)"))
+_TRIVIAL = Variable("var0", ("<the initial state>", "<the goal, out of reach>"))
+
+
+def load_task(
+    domain_path: str | Path,
+    problem_path: str | Path,
+    *,
+    unit_costs: bool = False,
+    limits: Limits = NO_LIMITS,
+    cancelled: Callable[[], bool] = never_cancelled,
+    progress: Callable[[str], None] | None = None,
+    cache: TranslationCache | None = None,
+) -> Task:
+    """The grounded task of a domain and a problem file; `unit_costs` counts actions instead.
+
+    `task.notes` says what the user should know about it. `cancelled` is asked often and ends the
+    work with `CancelledError`; `progress` hears the translator's stages.
+    """
+    report = check_files(domain_path, problem_path)
+    raise_errors(report.diagnostics)
+    domain, problem = report.domain, report.problem
+    assert domain is not None  # without errors there are models
+    assert problem is not None
+    source = PddlSource(domain, problem, unit_costs)
+    texts = report.texts[str(domain_path)], report.texts[str(problem_path)]
+    found = report.diagnostics
+    if unit_costs:
+        domain, problem = without_costs(domain, problem)
+        texts = format_domain(domain), format_problem(problem)
+        found = (*check_domain(domain), *check_problem(problem, domain))
+    for refusal in unsupported_for_task(domain, problem):
+        raise UnsupportedError(refusal.message, refusal.location, refusal.hint)
+    translation = translate(
+        texts[0].encode(),
+        texts[1].encode(),
+        limits=limits,
+        cancelled=cancelled,
+        progress=progress,
+        cache=cache,
+    )
+    task = _read_translation(translation.sas, problem_path)
+    notes = tuple(str(item) for item in found if item.severity is Severity.WARNING)
+    task = replace(task, source=source, translate_seconds=translation.seconds, notes=notes)
+    return _trivial_task(task) if _is_placeholder(task) else task
+
+
+def load_sas(path: str | Path) -> Task:
+    """The task in a file of the translator; it has no PDDL source, so states have no export."""
+    return parse_sas(read_text(path, "a SAS file of the Fast Downward translator"), str(path))
+
+
+def load_task_files(
+    files: Sequence[str | Path],
+    *,
+    unit_costs: bool = False,
+    limits: Limits = NO_LIMITS,
+    cancelled: Callable[[], bool] = never_cancelled,
+    progress: Callable[[str], None] | None = None,
+) -> Task:
+    """The task a user names by `DOMAIN PROBLEM` or by one `FILE.sas`."""
+    if len(files) == 1 and Path(files[0]).suffix.lower() == SAS_SUFFIX:
+        task = load_sas(files[0])
+        return with_unit_costs(task) if unit_costs else task
+    if len(files) != 2:
+        raise UsageError(
+            "a task is a domain and a problem, or one file that ends in .sas",
+            hint="name DOMAIN.pddl PROBLEM.pddl or FILE.sas",
+        )
+    return load_task(
+        files[0],
+        files[1],
+        unit_costs=unit_costs,
+        limits=limits,
+        cancelled=cancelled,
+        progress=progress,
+    )
+
+
+def with_unit_costs(task: Task) -> Task:
+    operators = tuple(replace(operator, cost=1) for operator in task.operators)
+    return replace(task, operators=operators, has_costs=False)
+
+
+def _read_translation(sas: str, problem_path: str | Path) -> Task:
+    """The translator's own output: what is wrong with it does not stand in a user's line."""
+    place = Location.of(problem_path)
+    try:
+        return parse_sas(sas)
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"the translator cannot do without axioms or conditional effects: {error.message}",
+            place,
+            "rewrite the conditions with plain facts",
+        ) from error
+    except SasError as error:
+        raise TranslationError(
+            f"the translator's output is broken: {error.message}",
+            place,
+            "see that the disk is not full and try again",
+        ) from error
+
+
+def _is_placeholder(task: Task) -> bool:
+    """A task without operators has no variables either, so these can only be a placeholder's."""
+    return task.variables == (_PLACEHOLDER,) and not task.operators
+
+
+def _trivial_task(task: Task) -> Task:
+    """Only the initial state is left, as atoms; the goal holds in it or in no reachable state."""
+    if task.goal == ((0, 0),):
+        note = "the goal holds in every state that can be reached: there is nothing to plan"
+    else:
+        note = "the goal cannot be reached: the translator proved that there is no plan"
+    assert task.source is not None
+    return replace(
+        task,
+        variables=(_TRIVIAL,),
+        has_costs=task.source.problem.metric is not None and not task.source.unit_costs,
+        notes=(*task.notes, note),
+    )
