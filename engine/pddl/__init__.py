@@ -1,7 +1,9 @@
 """The lifted model: read, check, print and compare PDDL domains and problems."""
 
 from engine.pddl.costs import without_costs
-from engine.pddl.diagnostics import Diagnostic, InvalidPddlError, Severity
+from engine.pddl.diagnostics import Diagnostic, InvalidPddlError, Severity, raise_errors
+from engine.pddl.diff import DomainDiff, diff_domains
+from engine.pddl.domain_checks import check_domain
 from engine.pddl.model import Domain, Problem
 from engine.pddl.printer import (
     format_condition,
@@ -10,6 +12,7 @@ from engine.pddl.printer import (
     format_problem,
     format_typed_list,
 )
+from engine.pddl.problem_checks import check_problem
 from engine.pddl.reader import (
     Report,
     check_files,
@@ -26,13 +29,17 @@ from engine.pddl.walk import static_predicates
 __all__ = [
     "Diagnostic",
     "Domain",
+    "DomainDiff",
     "InvalidPddlError",
     "Problem",
     "Report",
     "Severity",
     "Types",
+    "check_domain",
     "check_files",
+    "check_problem",
     "check_texts",
+    "diff_domains",
     "format_condition",
     "format_domain",
     "format_effect",
@@ -41,6 +48,7 @@ __all__ = [
     "objects_of_type",
     "parse_domain",
     "parse_problem",
+    "raise_errors",
     "read_domain",
     "read_problem",
     "static_predicates",
