@@ -15,7 +15,7 @@ from engine.cli import main as plumbline
 from engine.errors import ExitCode
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
-EXAMPLE = EXAMPLES / "parcels"
+EXAMPLE = EXAMPLES / "parcel-delivery"
 
 
 def example_commands(plan: Path) -> list[list[str]]:

@@ -93,10 +93,9 @@ def _attempt(name: str, probe: Callable[[], str], hint: str, required: bool = Tr
 
 def _kernels() -> Check:
     def probe() -> str:
-        from engine.native.library import library_path, load_library
+        from engine.native.library import library
 
-        load_library()
-        return str(library_path())
+        return str(library()._name)
 
     return _attempt("kernels", probe, SETUP)
 

@@ -1,10 +1,9 @@
 import json
-from pathlib import Path
 
 import pytest
 
 from engine import cli
-from engine.errors import ExitCode
+from engine.errors import ExitCode, PlumblineError
 
 
 def test_a_healthy_installation(capsys) -> None:
@@ -16,7 +15,10 @@ def test_a_healthy_installation(capsys) -> None:
 
 
 def test_a_missing_part_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr("engine.native.library.library_path", lambda: Path("nowhere/lib.so"))
+    def no_library() -> None:
+        raise PlumblineError("the kernels cannot be loaded", hint="build them with 'make setup'")
+
+    monkeypatch.setattr("engine.native.library.library", no_library)
     assert cli.main(["doctor", "--json"]) == ExitCode.ANSWER_IS_NO
     answer = json.loads(capsys.readouterr().out)
     (kernels,) = [check for check in answer["checks"] if check["name"] == "kernels"]
