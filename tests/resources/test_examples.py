@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.task.load import load_task
+
 DOMAINS = ("container-yard", "crumbling-temple", "ferry", "parcel-delivery", "workshop")
 
 
@@ -75,3 +77,17 @@ def test_the_goal_is_never_true_at_the_start(
     text = generate.problem_text(domain, size, seed)
     init, goal = (set(re.findall(r"\([a-z][^()=]*\)", part)) for part in text.split("(:goal (and"))
     assert goal - {"(total-cost)"} - init
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_problems_are_read_without_a_warning_and_stay_small(domain: str, examples: Path) -> None:
+    operators = []
+    for problem in sorted((examples / domain / "problems").iterdir()):
+        task = load_task(examples / domain / "domain.pddl", problem)
+        assert task.notes == ()
+        operators.append(len(task.operators))
+    assert task.source is not None
+    assert len(task.source.domain.predicates) <= 10
+    assert len(task.source.domain.actions) <= 6
+    assert operators[0] < 60
+    assert max(operators) < 600
