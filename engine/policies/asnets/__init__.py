@@ -1,0 +1,1 @@
+"""Action schema networks: lifted relatedness, grounding, the network, its files, the policy."""

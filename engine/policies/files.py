@@ -1,0 +1,77 @@
+"""Policy files from strangers: what they are, and how to load them without running anything.
+
+A torch file is a pickle and could run any program when it is read; only tensors and plain values
+are ever accepted from one.
+"""
+
+from __future__ import annotations
+
+import pickle
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from engine.errors import Location, PolicyError
+
+_SQLITE_START = b"SQLite format 3\x00"
+_ZIP_START = b"PK\x03\x04"
+SUFFIXES = (".policy", ".ckpt", ".pt")
+
+
+class Format(Enum):
+    SQLITE = "SQLite"
+    TORCH = "torch"
+
+
+def recognise(path: Path) -> Format:
+    """What kind of file a policy is, told by its first bytes."""
+    if path.is_dir():
+        raise PolicyError(
+            "a directory of checkpoints is a portfolio, not one policy",
+            Location.of(path),
+            "name one of its files" if portfolio_files(path) else "it has no policy files",
+        )
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE_START))
+    except OSError as error:
+        raise PolicyError(
+            f"the policy cannot be read: {error.strerror or error}", Location.of(path)
+        ) from error
+    if start == _SQLITE_START:
+        return Format.SQLITE
+    if start.startswith(_ZIP_START):
+        return Format.TORCH
+    raise PolicyError(
+        "this is not a policy file",
+        Location.of(path),
+        "give a .policy file of cpddl, a .ckpt of a GNN, or a .pt of Plumbline",
+    )
+
+
+def portfolio_files(folder: Path) -> list[Path]:
+    """The policy files of a directory, by name."""
+    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """The contents of a torch file: tensors and plain values only."""
+    import torch
+
+    try:
+        contents = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise PolicyError(
+            "the file holds more than weights and was not loaded: reading it could run a program",
+            Location.of(path),
+            "save it again as a state_dict of tensors",
+        ) from error
+    except (RuntimeError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise PolicyError(
+            "the file is damaged or not a torch checkpoint",
+            Location.of(path),
+            "copy it again from where it came",
+        ) from error
+    if not isinstance(contents, dict):
+        raise PolicyError("the file holds no checkpoint", Location.of(path))
+    return contents

@@ -1,0 +1,127 @@
+"""What a policy is: a function from states to operators, asked for whole batches of states.
+
+A policy knows its domain; bound to a task it decides. Decisions depend on nothing but the state,
+neither on what was asked before nor on the other states of a batch. `PolicyRuns` asks about a
+state only once, so that a policy that breaks this promise is still tested as a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import Location, PolicyError
+from engine.native.library import Int32Array
+from engine.pddl.model import Domain
+from engine.task.task import Task
+
+NO_ACTION = -1
+"""The policy has nothing to do in this state."""
+
+NO_OPERATION = -2
+"""The policy chose an action that changes nothing, which the task has no operator for."""
+
+
+@dataclass(frozen=True)
+class PolicyInfo:
+    """What `plumbline policy` tells about a policy; `details` can be written as JSON."""
+
+    kind: str
+    domain: str | None  # the name of its domain, if it knows it
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class BoundPolicy(Protocol):
+    """A policy for one task."""
+
+    def decide(self, states: Int32Array) -> Int32Array:
+        """An operator id per state, or `NO_ACTION`, or `NO_OPERATION`.
+
+        `states` has one row of values per state. Whoever asks checks the answer.
+        """
+        ...
+
+
+@runtime_checkable
+class Probabilistic(Protocol):
+    """A bound policy that can also say how likely it finds each operator."""
+
+    def distribution(self, states: Int32Array) -> NDArray[np.float64]:
+        """One row per state, one column per operator of the task."""
+        ...
+
+
+class Policy(Protocol):
+    def describe(self) -> PolicyInfo: ...
+
+    def misfits(self, domain: Domain) -> tuple[str, ...]:
+        """Why the policy cannot act in a domain; empty when it can, as far as one can tell."""
+        ...
+
+    def bind(self, task: Task) -> BoundPolicy: ...
+
+
+def notes_of(bound: BoundPolicy) -> tuple[str, ...]:
+    """What the user should know about a bound policy, if it has anything to say."""
+    return tuple(getattr(bound, "notes", ()))
+
+
+def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Policy:
+    """The policy a user names: a file, `grpc://host:port`, `file.py:factory`, `builtin:NAME`.
+
+    Files are told apart by what is in them. With a domain, a policy that does not fit it is
+    refused. The seed matters to policies that draw random numbers.
+    """
+    policy = _open(spec, seed)
+    if domain is not None:
+        refuse_misfit(policy, domain, spec)
+    return policy
+
+
+def refuse_misfit(policy: Policy, domain: Domain, name: str) -> None:
+    if reasons := policy.misfits(domain):
+        raise PolicyError(
+            f"the policy does not fit the domain '{domain.name}': {'; '.join(reasons)}",
+            Location.of(name),
+            "choose the domain it was trained for",
+        )
+
+
+def _open(spec: str, seed: int) -> Policy:
+    if spec.startswith("builtin:"):
+        from engine.policies.builtin import open_builtin
+
+        return open_builtin(spec.removeprefix("builtin:"), seed)
+    if spec.startswith("grpc://"):
+        from engine.policies.remote import open_remote
+
+        return open_remote(spec)
+    path, colon, factory = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        from engine.policies.plugin import open_plugin
+
+        return open_plugin(path, factory)
+    return open_policy_file(Path(spec), seed)
+
+
+def open_policy_file(path: Path, seed: int = 0) -> Policy:
+    """The policy in a file of one of the formats we know."""
+    from engine.policies.files import Format, load_checkpoint, recognise
+
+    if recognise(path) is Format.SQLITE:
+        from engine.policies.asnets.policy import AsnetsPolicy
+
+        return AsnetsPolicy.from_cpddl(path)
+    contents = load_checkpoint(path)
+    if "plumbline" in contents:
+        from engine.policies.asnets.policy import AsnetsPolicy
+
+        return AsnetsPolicy.from_checkpoint(path, contents)
+    from engine.policies.gnn.policy import GnnPolicy
+
+    return GnnPolicy.from_checkpoint(path, contents, seed)
