@@ -8,6 +8,7 @@ from typing import Any
 from engine.console import Console
 from engine.errors import ExitCode
 from engine.pddl import Diagnostic, Domain, Problem, Report, check_files
+from engine.pddl.sexpr import lines_of
 
 WIDEST_LINE = 120
 """Of a longer source line only the part around the error is shown."""
@@ -68,7 +69,7 @@ def _diagnostic_document(item: Diagnostic) -> dict[str, Any]:
 
 def _message(item: Diagnostic, report: Report) -> str:
     lines = [f"{item.severity}: {item}"]
-    text = report.texts.get(item.location.file or "", "").splitlines()
+    text = lines_of(report.texts.get(item.location.file or "", ""))
     line, column = item.location.line, item.location.column
     if line and column and line <= len(text):
         lines += _excerpt(text[line - 1], column)

@@ -23,7 +23,7 @@ from engine.pddl.model import (
     When,
 )
 from engine.pddl.requirements import check_requirements
-from engine.pddl.vocabulary import Vocabulary, check_duplicates
+from engine.pddl.vocabulary import Vocabulary, check_duplicates, count_arguments
 from engine.pddl.walk import subeffects
 
 
@@ -132,8 +132,8 @@ def _check_derived(rule: Derived, vocabulary: Vocabulary, diagnostics: Diagnosti
     elif declared.arity != head.arity:
         diagnostics.error(
             head.position,
-            f"the predicate '{head.name}' has {head.arity} arguments here "
-            f"but {declared.arity} where it is declared",
+            f"the predicate '{head.name}' takes {count_arguments(declared.arity)} "
+            f"but has {head.arity} here",
             f"see line {declared.position.line}",
         )
     scope = vocabulary.extended(vocabulary.objects, head.parameters)

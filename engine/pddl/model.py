@@ -260,6 +260,7 @@ class Problem:
     metric: Metric | None = None
     path: str = field(default="", compare=False)
     position: Position = field(default=NOWHERE, compare=False, repr=False)
+    domain_position: Position = field(default=NOWHERE, compare=False, repr=False)
     init_position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -18,9 +18,9 @@ def check_problem(
     """`denied` are the negated facts of :init, which the model leaves out."""
     diagnostics = Diagnostics(problem.path)
     vocabulary = Vocabulary(domain, problem, diagnostics)
-    if problem.domain_name != domain.name:
+    if problem.domain_name not in ("", domain.name):  # that it is missing was said already
         diagnostics.error(
-            problem.position,
+            problem.domain_position,
             f"this problem is for the domain '{problem.domain_name}', "
             f"but the domain given is '{domain.name}'",
             "choose the domain file this problem was written for",

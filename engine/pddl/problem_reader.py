@@ -46,6 +46,7 @@ class _Parts:
     values: dict[FunctionTerm, FunctionValue] = field(default_factory=dict)
     goal: Condition = field(default_factory=And)
     metric: Metric | None = None
+    domain_position: Position = field(default_factory=Position)
     init_position: Position = field(default_factory=Position)
 
 
@@ -74,6 +75,7 @@ def problem_from(whole: Block, diagnostics: Diagnostics) -> ReadProblem:
         parts.metric,
         diagnostics.path,
         whole.position,
+        parts.domain_position,
         parts.init_position,
     )
     return ReadProblem(problem, tuple(parts.denied), trusted)
@@ -99,7 +101,8 @@ def _check_complete(whole: Block, read: set[str], diagnostics: Diagnostics) -> N
 
 
 def _read_domain_name(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
-    parts.domain_name = single_name(block, "a domain").text
+    name = single_name(block, "a domain")
+    parts.domain_name, parts.domain_position = name.text, name.position
 
 
 def _read_requirements(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:

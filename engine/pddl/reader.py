@@ -140,8 +140,9 @@ def _problem(
 
 
 def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
-    """As they stand in the file."""
-    return sorted(found, key=lambda item: (item.location.line or 0, item.location.column or 0))
+    """As they stand in the file, each once."""
+    once = dict.fromkeys(found)
+    return sorted(once, key=lambda item: (item.location.line or 0, item.location.column or 0))
 
 
 def _as_warning(item: Diagnostic) -> Diagnostic:

@@ -104,10 +104,14 @@ def parse_file(text: str) -> Block:
     return whole
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines as positions count them; other line breaks of Unicode are none in PDDL."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def tokens(text: str) -> Iterator[tuple[str, Position]]:
     """Parentheses and lower-case words in textual order."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         for match in TOKEN.finditer(line):
             token = match.group()
             if token == ";":

@@ -151,8 +151,8 @@ class Vocabulary:
         if len(given) != len(asked):
             self.diagnostics.error(
                 used.position,
-                f"the {what} '{declared.name}' has {len(given)} arguments here "
-                f"but {len(asked)} where it is declared",
+                f"the {what} '{declared.name}' takes {count_arguments(len(asked))} "
+                f"but has {len(given)} here",
                 f"write {_form(declared)}",
             )
             return
@@ -210,6 +210,10 @@ def check_duplicates(
             )
         else:
             seen[name] = position
+
+
+def count_arguments(number: int) -> str:
+    return "1 argument" if number == 1 else f"{number} arguments" if number else "no arguments"
 
 
 def _either(types: Sequence[str]) -> str:

@@ -1,0 +1,147 @@
+"""Read, print and read back every PDDL file under a folder, with the translator as judge.
+
+For each domain and problem: the printed text must read back as an equal model, and the Fast
+Downward translator must make the identical task of the printed files and of the original ones.
+Domains without problems are translated with a problem made up from their predicates.
+
+    python benchmarks/pddl_corpus.py FOLDER [--no-translator]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.errors import PlumblineError
+from engine.pddl import (
+    Domain,
+    Problem,
+    Types,
+    format_domain,
+    format_problem,
+    objects_of_type,
+    parse_domain,
+    parse_problem,
+    read_domain,
+    read_problem,
+    static_predicates,
+)
+from engine.pddl.model import And, Atom, Term, TypedName
+
+TRANSLATOR_SECONDS = 300
+OBJECTS_PER_TYPE = 3
+MOST_FACTS = 3000
+COMMENT = re.compile(r";.*")
+DOMAIN = re.compile(r"\s*\(\s*define\s*\(\s*domain\s", re.IGNORECASE)
+
+
+def pairs(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """Every domain file with its problems: those beside it and those in `problems`."""
+    for path in sorted(folder.rglob("*.pddl")):
+        if not DOMAIN.match(COMMENT.sub("", path.read_text("latin-1"))):
+            continue
+        beside = [*path.parent.glob("p*.pddl"), *path.parent.glob("problems/*.pddl")]
+        yield path, sorted(beside) if path.stem == "domain" else []
+
+
+def made_up_problem(domain: Domain) -> Problem:
+    """A few objects of each type, half of all facts, and some of the others as goal."""
+    chance = random.Random(0)
+    types = Types.of(domain)
+    objects = tuple(
+        TypedName(f"{name}-{number}", (name,))
+        for name in types.names
+        for number in range(OBJECTS_PER_TYPE)
+    )
+    by_type = objects_of_type(domain, Problem("p", domain.name, objects=objects))
+    facts = []
+    for predicate in domain.predicates:
+        choices = [
+            sorted({name for kind in parameter.types for name in by_type[kind]})
+            for parameter in predicate.parameters
+        ]
+        grounded = itertools.islice(itertools.product(*choices), MOST_FACTS)
+        facts += [Atom(predicate.name, tuple(map(Term, names))) for names in grounded]
+    chance.shuffle(facts)
+    true, false = facts[: len(facts) // 2], facts[len(facts) // 2 :]
+    static = static_predicates(domain)
+    goal = [fact for fact in false if fact.predicate not in static][:3]
+    return Problem("made-up", domain.name, objects=objects, init=tuple(true), goal=And(tuple(goal)))
+
+
+def translated(domain: Path, problem: Path, folder: Path) -> str:
+    """The task, or what the translator said instead."""
+    output = folder / "output.sas"
+    output.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "fast_downward.translate", "--keep-unimportant-variables"]
+    done = subprocess.run(
+        [*command, "--sas-file", str(output), str(domain), str(problem)],
+        capture_output=True,
+        text=True,
+        timeout=TRANSLATOR_SECONDS,
+        check=False,
+    )
+    return output.read_text() if output.exists() else f"no task: {done.stdout}{done.stderr}"
+
+
+def same_task(domain: Path, problem: Path | None, printed: tuple[str, str]) -> str:
+    """Nothing if the printed files and the original ones give the same task, else what differs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "domain.pddl").write_text(printed[0])
+        (folder / "problem.pddl").write_text(printed[1])
+        original = translated(domain, problem or folder / "problem.pddl", folder)
+        ours = translated(folder / "domain.pddl", folder / "problem.pddl", folder)
+    if original.startswith("no task"):
+        return f"the translator refuses the original: {original[-300:]}"
+    return "" if original == ours else f"the task differs: {ours[-300:]}"
+
+
+def check_pair(domain_path: Path, problem_path: Path | None, translate: bool) -> str:
+    """What is wrong with one pair of files, or nothing."""
+    try:
+        domain = read_domain(domain_path)
+        problem = read_problem(problem_path, domain) if problem_path else made_up_problem(domain)
+    except PlumblineError as error:
+        return f"not read: {error}"
+    printed = format_domain(domain), format_problem(problem)
+    again = parse_domain(printed[0])
+    if again != domain:
+        return "the printed domain reads back differently"
+    if parse_problem(printed[1], again) != problem:
+        return "the printed problem reads back differently"
+    return same_task(domain_path, problem_path, printed) if translate else ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--no-translator", action="store_true")
+    args = parser.parse_args()
+    start = time.perf_counter()
+    counts: Counter[str] = Counter()
+    for domain, problems in pairs(args.folder):
+        counts["domains"] += 1
+        counts["problems"] += len(problems)
+        tasks: list[Path | None] = [*problems] or [None]
+        for problem in tasks:
+            failure = check_pair(domain, problem, not args.no_translator)
+            counts["failures" if failure else "good pairs"] += 1
+            if failure:
+                print(f"{domain} {problem or '(made up)'}: {failure}")
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    print(f"{time.perf_counter() - start:.1f} s")
+    return 1 if counts["failures"] or not counts["domains"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
