@@ -1,0 +1,161 @@
+"""Talking about one planning task in two encodings: ours and a policy server's.
+
+A server answers in its own variables and operator ids. When they are ours, nothing is to do; else
+states are rewritten by the atoms of facts and operators found by the names of ground actions.
+What cannot be said in the other encoding is an error with the reason, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import PolicyError
+from engine.native.library import Int32Array
+from engine.task.atoms import format_atom
+from engine.task.successors import is_applicable
+from engine.task.task import Fact, GroundAtom, Task
+
+_NO_VALUE = -1
+_SAME_TASK = "start the server with the domain and the problem that are loaded here"
+
+
+@dataclass(frozen=True, slots=True)
+class _VariableMap:
+    """How one of the server's variables follows from our state."""
+
+    number: int
+    facts: tuple[tuple[int, Fact], ...]  # its values and the facts of ours they go with
+    otherwise: int  # its value when none of these facts is true
+
+
+class EncodingMap:
+    """States of `ours` as states of `theirs`; ids of their operators as ids of ours."""
+
+    def __init__(self, ours: Task, theirs: Task) -> None:
+        self.identical = _same_encoding(ours, theirs)
+        self._ours = ours
+        self._theirs = theirs
+        if self.identical:
+            return
+        facts = _our_facts(ours)
+        _check_goal(ours, theirs)
+        _check_operators(ours, theirs)
+        self._variables = [
+            _map_variable(number, atoms, ours, facts)
+            for number, atoms in enumerate(theirs.fact_atoms)
+        ]
+
+    def to_theirs(self, states: Int32Array) -> Int32Array:
+        if self.identical:
+            return states
+        result = np.empty((len(states), len(self._variables)), dtype=np.int32)
+        for variable in self._variables:
+            result[:, variable.number] = _translate(variable, states)
+        return result
+
+    def to_ours(self, operator: int, state: Sequence[int]) -> int:
+        """Our id of what they chose in `state`: of operators of one name, an applicable one."""
+        if self.identical:
+            return operator
+        name = self._theirs.operators[operator].name
+        same_name = self._ours.operators_of_action.get(name)
+        if same_name is None:
+            raise PolicyError(f"the server chose ({name}), which this task does not have")
+        applicable = (
+            number for number in same_name if is_applicable(self._ours.operators[number], state)
+        )
+        return next(applicable, same_name[0])
+
+
+def _same_encoding(ours: Task, theirs: Task) -> bool:
+    """Whether states and operator ids mean the same in both; costs and start may differ."""
+
+    def meaning(task: Task) -> tuple[object, ...]:
+        values = [variable.values for variable in task.variables]
+        operators = [(item.name, item.precondition, item.effect) for item in task.operators]
+        return values, operators, task.goal
+
+    return meaning(ours) == meaning(theirs)
+
+
+def _our_facts(task: Task) -> dict[GroundAtom, Fact]:
+    return {
+        atom: (variable, value)
+        for variable, atoms in enumerate(task.fact_atoms)
+        for value, atom in enumerate(atoms)
+        if atom is not None
+    }
+
+
+def _check_goal(ours: Task, theirs: Task) -> None:
+    """Both pursue the same; what is always true here may be mentioned or not."""
+    wanted, served = _goal_atoms(ours), _goal_atoms(theirs)
+    different = sorted((wanted ^ served) - {(True, atom) for atom in ours.static_atoms})
+    for condition in different:
+        whose = "the server's" if condition in served else "this task's"
+        positive, atom = condition
+        text = format_atom(atom) if positive else f"(not {format_atom(atom)})"
+        raise PolicyError(
+            f"the server pursues another goal: {text} is in {whose} goal only", hint=_SAME_TASK
+        )
+
+
+def _goal_atoms(task: Task) -> set[tuple[bool, GroundAtom]]:
+    conditions = set()
+    for variable, value in task.goal:
+        atom = task.fact_atoms[variable][value]
+        if atom is not None:
+            conditions.add((True, atom))
+        else:  # the value that denies all the others
+            others = task.fact_atoms[variable]
+            conditions.update((False, other) for other in others if other is not None)
+    return conditions
+
+
+def _check_operators(ours: Task, theirs: Task) -> None:
+    names = [operator.name for operator in theirs.operators]
+    if names and ours.operator_index.keys().isdisjoint(names):
+        raise PolicyError(
+            f"the server serves another task: none of its operators, such as ({names[0]}), "
+            "exists here",
+            hint=_SAME_TASK,
+        )
+
+
+def _map_variable(
+    number: int, atoms: Sequence[GroundAtom | None], ours: Task, facts: dict[GroundAtom, Fact]
+) -> _VariableMap:
+    """Atoms without a fact of ours never change: true if static, else unreachable here."""
+    known = []
+    otherwise = _NO_VALUE
+    for value, atom in enumerate(atoms):
+        if atom is None or atom in ours.static_atoms:
+            otherwise = value
+        elif atom in facts:
+            known.append((value, facts[atom]))
+        elif ours.source is None:
+            raise PolicyError(
+                f"the server's state has {format_atom(atom)}, which is not a fact of this task",
+                hint=_SAME_TASK,
+            )
+    return _VariableMap(number, tuple(known), otherwise)
+
+
+def _translate(variable: _VariableMap, states: Int32Array) -> Int32Array:
+    result = np.full(len(states), variable.otherwise, dtype=np.int32)
+    found = np.zeros(len(states), dtype=np.int32)
+    for value, (our_variable, our_value) in variable.facts:
+        holds = states[:, our_variable] == our_value
+        result[holds] = value
+        found += holds
+    if (result == _NO_VALUE).any() or (found > 1).any():
+        count = "two values" if (found > 1).any() else "no value"
+        raise PolicyError(
+            "a state cannot be told to the server: its variable "
+            f"{variable.number} would have {count}",
+            hint=_SAME_TASK,
+        )
+    return result

@@ -1,0 +1,270 @@
+import logging
+import os
+import re
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import PlumblineError, PolicyError, UnreadableFileError
+from engine.policies.plugin import MAX_FAILURES, PluginSettings, open_plugin
+from engine.policies.plugin_frames import Frame, FrameError, FrameReader
+from engine.policies.plugin_task import PluginTask
+from engine.task.task import Operator, Task, Variable
+
+GUIDE = Path(__file__).parents[2] / "docs" / "policy-plugins.md"
+QUICK = PluginSettings(start_seconds=20.0, decide_seconds=0.5)
+PATIENT = PluginSettings()
+
+
+def corridor() -> Task:
+    """A row of four cells; a key lies in cell 1 and is wanted in cell 3."""
+    cells = Variable("cell", tuple(f"Atom in(c{cell})" for cell in range(4)))
+    key = Variable("key", ("Atom lies(key, c1)", "<none of those>"))
+    forward = [Operator(f"go c{i} c{i + 1}", ((0, i),), ((0, i + 1),), 1) for i in range(3)]
+    take = Operator("take key", ((0, 1), (1, 0)), ((1, 1),), 2)
+    return Task((cells, key), (*forward, take), (0, 0), ((0, 3), (1, 1)))
+
+
+def write_plugin(folder: Path, code: str) -> Path:
+    path = folder / "plugin.py"
+    path.write_text(textwrap.dedent(code))
+    return path
+
+
+def bind(folder: Path, code: str, settings: PluginSettings = PATIENT):
+    return open_plugin(write_plugin(folder, code), "factory", settings).bind(corridor())
+
+
+def deciding(body: str) -> str:
+    """A plug-in whose `decide` has the given body."""
+    lines = textwrap.indent(textwrap.dedent(body), " " * 8)
+    return f"class P:\n    def decide(self, states):\n{lines}\ndef factory(task):\n    return P()\n"
+
+
+STATES = np.array([[0, 0], [1, 0], [3, 1]], dtype=np.int32)
+
+
+def test_the_example_of_the_guide(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    policy = bind(tmp_path, code)
+    try:
+        assert policy.decide(STATES).tolist() == [0, 3, -1]
+        assert policy.decide(STATES).dtype == np.int32
+        assert policy.decide(STATES[:0]).tolist() == []
+    finally:
+        policy.close()
+
+
+def test_what_a_plugin_sees_of_the_task() -> None:
+    task = PluginTask(corridor(), ["(door c0 c1)"], {"key": "thing"})
+    assert task.variables[1].atoms == ("(lies key c1)", None)
+    assert task.operators[3].name == "(take key)"
+    assert task.operators[3].cost == 2
+    assert task.goal_atoms == {"(in c3)"}
+    assert task.atoms((1, 0)) == {"(in c1)", "(lies key c1)", "(door c0 c1)"}
+    assert task.applicable(np.array([1, 0])) == [1, 3]
+    assert task.applicable((3, 1)) == []
+    assert task.successor(np.array([1, 0]), 3) == (1, 1)
+    assert task.is_goal((3, 1))
+    assert not task.is_goal((3, 0))
+    assert task.objects == {"key": "thing"}
+
+
+def test_operators_without_a_precondition_are_always_applicable() -> None:
+    free = Task(
+        (Variable("v", ("Atom a()", "Atom b()")),), (Operator("x", (), ((0, 1),), 1),), (0,), ()
+    )
+    assert PluginTask(free).applicable((1,)) == [0]
+
+
+NONSENSE = [
+    ("1 / 0", "raised ZeroDivisionError: division by zero (line 1 of <string>)"),
+    ("[0]", "gave 1 answers for 2 states"),
+    ("[[0, 0]]", "an array of shape (1, 2)"),
+    ("['go', 'go']", "gave values like 'go'"),
+    ("[0.5, 1.0]", "gave values like 0.5"),
+    ("[None, None]", "gave values like None"),
+    ("[[1], [2, 3]]", "no list of numbers"),
+    ("None", "an array of shape ()"),
+    ("[0, 4]", "operator 4, but there are 4"),
+    ("[0, -2]", "operator -2"),
+    ("[0, 2**70]", "gave values like"),
+    ("exit(3)", "raised SystemExit"),
+]
+
+
+def test_nonsense_is_named_and_does_not_end_the_plugin(tmp_path: Path) -> None:
+    answers = [answer for answer, _ in NONSENSE]
+    choose = f"return [2] if len(states) == 1 else eval({answers}[states[0][0]])"
+    policy = bind(tmp_path, deciding(choose))
+    process = policy._worker._process.pid
+    for number, (_, complaint) in enumerate(NONSENSE):
+        with pytest.raises(PolicyError) as caught:
+            policy.decide(np.array([[number, 0], [0, 0]], dtype=np.int32))
+        assert complaint in str(caught.value)
+        assert "plugin.py" in str(caught.value)
+        assert policy.decide(STATES[:1]).tolist() == [2]
+    assert policy._worker._process.pid == process
+    policy.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("import os; os._exit(7)", "ended with exit code 7"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "ended by SIGSEGV"),
+        ("import time; time.sleep(60)", "did not answer within 0.5 s"),
+        ("while True: print('x' * 1000)", "did not answer within 0.5 s"),
+        ("import sys, os; print('last words'); os._exit(1)", "it last printed: last words"),
+    ],
+)
+def test_a_plugin_that_dies_or_hangs_is_started_again(
+    tmp_path: Path, body: str, complaint: str
+) -> None:
+    policy = bind(tmp_path, deciding(f"if len(states) == 1:\n    return [2]\n{body}"), QUICK)
+    try:
+        with pytest.raises(PolicyError, match=complaint):
+            policy.decide(STATES)
+        assert policy.decide(STATES[:1]).tolist() == [2]
+    finally:
+        policy.close()
+
+
+def test_a_plugin_that_always_fails_is_given_up_until_it_is_restarted(tmp_path: Path) -> None:
+    policy = bind(tmp_path, deciding("raise ValueError"))
+    try:
+        for _ in range(MAX_FAILURES):
+            with pytest.raises(PolicyError, match="ValueError"):
+                policy.decide(STATES)
+        with pytest.raises(PolicyError, match="3 times in a row"):
+            policy.decide(STATES)
+        policy.restart()
+        with pytest.raises(PolicyError, match="ValueError"):
+            policy.decide(STATES)
+    finally:
+        policy.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("import nothing_of_this_name", "loading plugin.py raised ModuleNotFoundError"),
+        ("x = 1", "plugin.py has no function 'factory'"),
+        ("def factory(task): return 3", "gave a int, which has no method decide"),
+        ("def factory(task): raise KeyError('k')", "factory(task) raised KeyError"),
+        ("import os; os._exit(0)", "ended with exit code 0"),
+    ],
+)
+def test_a_factory_that_fails(tmp_path: Path, code: str, complaint: str) -> None:
+    with pytest.raises(PolicyError, match=re.escape(complaint)):
+        bind(tmp_path, code)
+
+
+def test_a_plugin_that_forges_answers_is_caught(tmp_path: Path) -> None:
+    """Its code shares a process with the worker's checks, so ours must hold alone."""
+    forge = """
+        import __main__
+        __main__._operator_ids = lambda answer, count, operators: answer
+        return __import__('numpy').array([0, 99, 0])
+    """
+    policy = bind(tmp_path, deciding(forge))
+    with pytest.raises(PolicyError, match="no decision"):
+        policy.decide(STATES)
+    garbage = """
+        import os
+        for number in range(3, 12):
+            try:
+                os.write(number, b'\\xff' * 64)
+            except OSError:
+                pass
+        return [0, 0, 0]
+    """
+    policy = bind(tmp_path, deciding(garbage))
+    with pytest.raises(PolicyError, match="sent a message of"):
+        policy.decide(STATES)
+
+
+def test_files_that_are_no_plugins(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError):
+        open_plugin(tmp_path / "missing.py", "factory")
+    broken = tmp_path / "broken.py"
+    broken.write_text("x = 1\ndef f(:\n")
+    with pytest.raises(PolicyError, match=r"broken\.py:2: not Python"):
+        open_plugin(broken, "f")
+    with pytest.raises(PlumblineError, match="not the name of a function"):
+        open_plugin(write_plugin(tmp_path, "x = 1"), "a-b")
+
+
+def test_what_it_prints_goes_to_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="engine"):
+        policy = bind(tmp_path, deciding("print('thinking')\nreturn [0] * len(states)"))
+        policy.decide(STATES)
+        policy.close()
+    assert "plugin.py: thinking" in caplog.text
+
+
+def test_large_batches_and_neighbouring_modules(tmp_path: Path) -> None:
+    (tmp_path / "neighbour.py").write_text("def pick(state): return int(state[0]) % 3\n")
+    code = "from neighbour import pick\n" + deciding("return [pick(state) for state in states]")
+    policy = bind(tmp_path, code)
+    states = np.tile(STATES, (50_000, 1))
+    try:
+        assert (policy.decide(states) == states[:, 0] % 3).all()
+    finally:
+        policy.close()
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.parametrize("ending", ["import time; time.sleep(60)", "os._exit(1)"])
+def test_the_whole_process_group_ends(tmp_path: Path, ending: str) -> None:
+    body = f"""
+        import os, subprocess
+        child = subprocess.Popen(['sleep', '60'])
+        print(child.pid, file=open({str(tmp_path / "child")!r}, 'w'))
+        {ending}
+    """
+    policy = bind(tmp_path, deciding(body), QUICK)
+    with pytest.raises(PolicyError):
+        policy.decide(STATES)
+    child = int((tmp_path / "child").read_text())
+    patience = time.monotonic() + 5
+    while is_running(child) and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not is_running(child)
+
+
+def test_a_policy_that_is_let_go_takes_its_process_along(tmp_path: Path) -> None:
+    policy = bind(tmp_path, deciding("import os\nreturn [0] * len(states)"))
+    process = policy._worker._process.pid
+    assert is_running(process)
+    del policy
+    assert not is_running(process)
+
+
+def test_frames_come_in_any_pieces() -> None:
+    frames = [Frame({"kind": "a", "n": 1}, b"\x00" * 10), Frame({"kind": "b"})]
+    data = b"".join(frame.encode() for frame in frames)
+    reader, found = FrameReader(), []
+    for byte in data:
+        reader.feed(bytes([byte]))
+        if frame := reader.take():
+            found.append(frame)
+    assert found == frames
+
+
+@pytest.mark.parametrize("header", [b"[]", b"{", b"[" * 100_000])
+def test_broken_headers(header: bytes) -> None:
+    reader = FrameReader()
+    reader.feed(len(header).to_bytes(4, "little") + bytes(4) + header)
+    with pytest.raises(FrameError):
+        reader.take()
