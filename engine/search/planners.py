@@ -22,7 +22,7 @@ from pathlib import Path
 from engine.errors import Location, PlanError, PlannerError
 from engine.task.plans import parse_plan
 from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
-from engine.task.sas import write_sas
+from engine.task.sas import MAX_COST, write_sas
 from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
 from engine.task.translate import NO_LIMITS, Limits
@@ -179,7 +179,7 @@ def _with_numbered_operators(task: Task, start: tuple[int, ...]) -> Task:
 
 
 def _search_option(planner: Planner, task: Task, bound: int | None) -> str:
-    limit = f"bound={'infinity' if bound is None else max(bound, 0)}"
+    limit = f"bound={'infinity' if bound is None or bound > MAX_COST else max(bound, 0)}"
     if planner is Planner.ASTAR_LMCUT:
         return f"astar(lmcut(),{limit})"
     if planner is Planner.EHC_FF:

@@ -174,6 +174,11 @@ def test_the_bound_is_exclusive(planner: Planner, corridor: Task) -> None:
     assert below.finished
 
 
+@pytest.mark.parametrize("bound", [2**31 - 1, 2**31, 10**15])
+def test_a_bound_beyond_what_the_planner_can_count(bound: int, corridor: Task) -> None:
+    assert run_planner(Planner.LAMA, corridor, bound=bound).outcome is PlannerOutcome.SOLVED
+
+
 def test_a_time_limit_keeps_the_plans(puzzle: Task, temporary: Path) -> None:
     result = run_planner(Planner.LAMA, puzzle, limits=Limits(seconds=1.0))
     assert result.outcome is PlannerOutcome.SOLVED
