@@ -179,7 +179,7 @@ def _with_numbered_operators(task: Task, start: tuple[int, ...]) -> Task:
 
 
 def _search_option(planner: Planner, task: Task, bound: int | None) -> str:
-    limit = f"bound={'infinity' if bound is None or bound > MAX_COST else max(bound, 0)}"
+    limit = f"bound={'infinity' if bound is None or bound >= MAX_COST else max(bound, 0)}"
     if planner is Planner.ASTAR_LMCUT:
         return f"astar(lmcut(),{limit})"
     if planner is Planner.EHC_FF:
