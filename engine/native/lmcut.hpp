@@ -5,6 +5,7 @@
 // beats both fixed rules.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,6 +19,27 @@
 namespace plumbline {
 
 class LmCut {
+  // First because their result types are deduced.
+  template <class Use>
+  auto with_kernel(Use use) {
+    return narrow_ ? use(*narrow_) : use(*wide_);
+  }
+
+  template <class Use>
+  auto with_rule(Use use) {
+    switch (rule_.value()) {
+      case LmCutRule::kBase:
+        return use.template operator()<LmCutRule::kBase>();
+      case LmCutRule::kGzbd:
+        return use.template operator()<LmCutRule::kGzbd>();
+      case LmCutRule::kDelayOpen:
+        return use.template operator()<LmCutRule::kDelayOpen>();
+      case LmCutRule::kFGlobal:
+        return use.template operator()<LmCutRule::kFGlobal>();
+    }
+    throw std::logic_error("LM-cut: unknown rule");
+  }
+
  public:
   // Without a rule the first evaluated state chooses one.
   explicit LmCut(const Task& task, std::optional<LmCutRule> rule = std::nullopt) : task_(task), wanted_rule_(rule) {
@@ -38,25 +60,28 @@ class LmCut {
     }
   }
 
-  Cost operator()(const std::int32_t* values) { return narrow_ ? evaluate(*narrow_, values) : evaluate(*wide_, values); }
-
- private:
-  template <class Kernel>
-  Cost evaluate(Kernel& kernel, const std::int32_t* values) {
-    if (!rule_) return choose_rule(kernel, values);
-    switch (*rule_) {
-      case LmCutRule::kBase:
-        return kernel.template evaluate<LmCutRule::kBase>(values);
-      case LmCutRule::kGzbd:
-        return kernel.template evaluate<LmCutRule::kGzbd>(values);
-      case LmCutRule::kDelayOpen:
-        return kernel.template evaluate<LmCutRule::kDelayOpen>(values);
-      case LmCutRule::kFGlobal:
-        return kernel.template evaluate<LmCutRule::kFGlobal>(values);
-    }
-    throw std::logic_error("LM-cut: unknown rule");
+  Cost operator()(const std::int32_t* values) {
+    return with_kernel([&](auto& kernel) {
+      if (!rule_) return choose_rule(kernel, values);
+      return with_rule([&]<LmCutRule kRule>() { return kernel.template evaluate<kRule>(values); });
+    });
   }
 
+  // See IncrementalHeuristic.
+  void expand(const std::int32_t* values) {
+    with_kernel([&](auto& kernel) {
+      if (!rule_) choose_rule(kernel, values);
+      with_rule([&]<LmCutRule kRule>() { kernel.template expand<kRule>(values); });
+    });
+  }
+
+  Cost evaluate_successor(const std::int32_t* values, std::int32_t op) {
+    return with_kernel([&](auto& kernel) {
+      return with_rule([&]<LmCutRule kRule>() { return kernel.template evaluate_successor<kRule>(values, op); });
+    });
+  }
+
+ private:
   template <class Kernel>
   Cost choose_rule(Kernel& kernel, const std::int32_t* values) {
     const Cost delay_open = kernel.template evaluate<LmCutRule::kDelayOpen>(values);

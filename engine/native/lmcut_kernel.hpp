@@ -40,26 +40,27 @@ class LmCutKernel {
  public:
   explicit LmCutKernel(RelaxedTask task)
       : task_(std::move(task)),
-        initial_facts_(static_cast<std::size_t>(task_.n_facts())),
-        facts_(initial_facts_.size()),
-        fact_marks_(initial_facts_.size()),
+        base_facts_(static_cast<std::size_t>(task_.n_facts())),
+        facts_(base_facts_.size()),
+        fact_marks_(base_facts_.size()),
         operators_(static_cast<std::size_t>(task_.n_operators()) + 1),
-        base_costs_(static_cast<std::size_t>(task_.n_operators())),
-        initial_unsatisfied_(base_costs_.size()),
-        unsatisfied_(base_costs_.size()) {
+        initial_unsatisfied_(static_cast<std::size_t>(task_.n_operators())),
+        unsatisfied_(initial_unsatisfied_.size()) {
     for (std::int32_t o = 0; o < task_.n_operators(); ++o) {
       Operator& op = operator_at(o);
-      base_costs_[index(o)] = op.cost = static_cast<Value>(task_.costs[index(o)]);
+      op.cost = static_cast<Value>(task_.costs[index(o)]);
+      start_costs_.push_back(op.cost);
       op.preconditions = static_cast<std::int32_t>(pool_.size());
       for (const std::int32_t fact : task_.preconditions[o]) pool_.push_back(fact);
       op.effects = static_cast<std::int32_t>(pool_.size());
       for (const std::int32_t fact : task_.effects[o]) {
         pool_.push_back(fact);
-        if (op.cost == 0) ++initial_facts_[index(fact)].zero_cost_achievers;
+        if (op.cost == 0) ++base_facts_[index(fact)].zero_cost_achievers;
       }
       initial_unsatisfied_[index(o)] = op.effects - op.preconditions;
     }
     operators_.back().preconditions = static_cast<std::int32_t>(pool_.size());
+    start_facts_ = base_facts_;
   }
 
   // The largest value an evaluation may meet fits Value with room for one addition.
@@ -74,18 +75,34 @@ class LmCutKernel {
 
   template <LmCutRule kRule>
   Cost evaluate(const std::int32_t* values) {
+    forget_expansion();
     reset();
-    explore(values);
-    if (value(task_.goal_fact) == kUnreached) return kInfinity;
-    Cost estimate = 0;
-    while (value(task_.goal_fact) > 0) {
-      next_round();
-      grow_zone<kRule>();
-      find_cut<kRule>();
-      estimate += static_cast<Cost>(apply_cut());
-      repair();
+    return add_landmarks<kRule>(values, 0);
+  }
+
+  // Finds the landmarks of a state and keeps them for its successors.
+  template <LmCutRule kRule>
+  void expand(const std::int32_t* values) {
+    forget_expansion();
+    reset();
+    is_expanded_ = true;
+    expanded_value_ = add_landmarks<kRule, true>(values, 0);
+    for (const std::int32_t o : landmark_operators_) start_costs_[index(o)] = operator_at(o).cost;
+    for (std::size_t fact = 0; fact < facts_.size(); ++fact) {
+      start_facts_[fact].zero_cost_achievers = facts_[fact].zero_cost_achievers;
     }
-    return estimate;
+    changed_.clear();
+  }
+
+  // A successor of the state last expanded: the landmarks that do not have the operator between them are landmarks
+  // of the successor too, only what they leave over needs new ones.
+  template <LmCutRule kRule>
+  Cost evaluate_successor(const std::int32_t* values, std::int32_t task_operator) {
+    if (!is_expanded_) return evaluate<kRule>(values);
+    if (expanded_value_ == kInfinity) return kInfinity;
+    reset();
+    const std::int32_t applied = task_.representative[index(task_operator)];
+    return add_landmarks<kRule>(values, expanded_value_ - give_back_landmarks_with(applied));
   }
 
  private:
@@ -134,10 +151,66 @@ class LmCutKernel {
     return {pool_.data() + op.effects, pool_.data() + (&op + 1)->preconditions};
   }
 
+  template <LmCutRule kRule, bool kKeep = false>
+  Cost add_landmarks(const std::int32_t* values, Cost estimate) {
+    explore(values);
+    if (value(task_.goal_fact) == kUnreached) return kInfinity;
+    while (value(task_.goal_fact) > 0) {
+      next_round();
+      grow_zone<kRule>();
+      find_cut<kRule>();
+      const Value cost = apply_cut();
+      estimate += static_cast<Cost>(cost);
+      if constexpr (kKeep) {
+        landmark_operators_.insert(landmark_operators_.end(), cut_.begin(), cut_.end());
+        landmark_ends_.push_back(landmark_operators_.size());
+        landmark_costs_.push_back(cost);
+      }
+      repair();
+    }
+    return estimate;
+  }
+
+  void forget_expansion() {
+    if (!is_expanded_) return;
+    is_expanded_ = false;
+    for (const std::int32_t o : landmark_operators_) {
+      operator_at(o).cost = start_costs_[index(o)] = static_cast<Value>(task_.costs[index(o)]);
+    }
+    std::copy(base_facts_.begin(), base_facts_.end(), start_facts_.begin());
+    landmark_operators_.clear();
+    landmark_ends_.clear();
+    landmark_costs_.clear();
+  }
+
+  // Undoes what the landmarks with an operator took from their operators; returns what they were worth together.
+  Cost give_back_landmarks_with(std::int32_t applied) {
+    Cost worth = 0;
+    auto begin = landmark_operators_.cbegin();
+    for (std::size_t landmark = 0; landmark < landmark_costs_.size(); ++landmark) {
+      const auto end = landmark_operators_.cbegin() + static_cast<std::ptrdiff_t>(landmark_ends_[landmark]);
+      if (std::find(begin, end, applied) != end) {
+        worth += static_cast<Cost>(landmark_costs_[landmark]);
+        for (auto o = begin; o != end; ++o) raise_cost(*o, landmark_costs_[landmark]);
+      }
+      begin = end;
+    }
+    return worth;
+  }
+
+  void raise_cost(std::int32_t o, Value amount) {
+    Operator& op = operator_at(o);
+    if (op.cost == 0) {
+      for (const std::int32_t effect : effects(op)) --fact_at(effect).zero_cost_achievers;
+    }
+    op.cost += amount;
+    changed_.push_back(o);
+  }
+
   void reset() {
-    for (const std::int32_t o : changed_) operator_at(o).cost = base_costs_[index(o)];
+    for (const std::int32_t o : changed_) operator_at(o).cost = start_costs_[index(o)];
     changed_.clear();
-    std::copy(initial_facts_.begin(), initial_facts_.end(), facts_.begin());
+    std::copy(start_facts_.begin(), start_facts_.end(), facts_.begin());
     std::copy(initial_unsatisfied_.begin(), initial_unsatisfied_.end(), unsatisfied_.begin());
     if (std::max(round_, hit_round_) > std::numeric_limits<std::uint32_t>::max() / 2) {
       round_ = hit_round_ = 0;
@@ -530,12 +603,13 @@ class LmCutKernel {
   }
 
   RelaxedTask task_;
-  std::vector<FactState> initial_facts_;
+  std::vector<FactState> base_facts_;
+  std::vector<FactState> start_facts_;  // what an evaluation starts with: base_facts_ or what an expansion left over
   std::vector<FactState> facts_;
   std::vector<FactMarks> fact_marks_;
   std::vector<Operator> operators_;  // one more at the end, where the last one's effects end
   std::vector<std::int32_t> pool_;   // preconditions and effects of all operators
-  std::vector<Value> base_costs_;
+  std::vector<Value> start_costs_;   // what an evaluation starts with: the task's or what an expansion left over
   std::vector<std::int32_t> initial_unsatisfied_;
   std::vector<std::int32_t> unsatisfied_;
   FactQueue<Value, QueueOrder::kLifo> queue_;
@@ -547,10 +621,16 @@ class LmCutKernel {
   std::vector<std::int32_t> waiting_operators_;  // zero-cost operators with a choice
   std::vector<std::int32_t> entering_;           // operators with a cost that give a fact of the zone
   std::vector<std::int32_t> cut_;
-  std::vector<std::int32_t> changed_;  // operators whose cost is not their own any more
+  std::vector<std::int32_t> changed_;  // operators whose cost is not the start cost any more
   std::vector<std::int32_t> visit_;
   std::vector<std::int32_t> reached_;
   std::vector<WaitingEntry> waiting_entries_;
+
+  bool is_expanded_ = false;
+  Cost expanded_value_ = 0;
+  std::vector<std::int32_t> landmark_operators_;  // of the expanded state, one landmark after the other
+  std::vector<std::size_t> landmark_ends_;
+  std::vector<Value> landmark_costs_;
 };
 
 }  // namespace plumbline
