@@ -111,7 +111,10 @@ def _execute(world: World, step: PlanStep, state: AtomSet) -> Outcome | str:
     try:
         return world.apply(action, binding, state)
     except UndefinedValueError as undefined:
-        return f"needs the value of {undefined}, which the problem does not give"
+        return (
+            f"needs the value of {undefined}, which the problem does not give; "
+            "count actions instead of costs with '--unit-costs'"
+        )
 
 
 def _misfit(world: World, step: PlanStep, action: Action) -> str:

@@ -98,6 +98,46 @@ TOLL_PLAN = """\
 ; cost = 14 (general cost)
 """
 
+FARM_DOMAIN = """
+(define (domain farm)
+  (:requirements :adl)
+  (:types animal pen)
+  (:predicates (in ?a - animal ?p - pen) (hungry ?a - animal) (open ?p - pen)
+               (calm ?a - animal) (night))
+  (:action feed
+    :parameters (?p - pen)
+    :precondition (and (open ?p) (exists (?a - animal) (and (in ?a ?p) (hungry ?a))))
+    :effect (forall (?a - animal) (when (in ?a ?p) (and (not (hungry ?a)) (calm ?a)))))
+  (:action shut
+    :parameters (?p - pen)
+    :precondition (and (open ?p) (forall (?a - animal) (imply (in ?a ?p) (calm ?a))))
+    :effect (not (open ?p)))
+  (:action move
+    :parameters (?a - animal ?from ?to - pen)
+    :precondition (and (in ?a ?from) (not (= ?from ?to)) (or (calm ?a) (open ?to)))
+    :effect (and (not (in ?a ?from)) (in ?a ?to) (when (night) (hungry ?a))))
+  (:action dusk
+    :parameters ()
+    :precondition (not (night))
+    :effect (night)))
+"""
+
+FARM_PROBLEM = """
+(define (problem evening)
+  (:domain farm)
+  (:objects cow pig - animal p1 p2 - pen)
+  (:init (in cow p1) (in pig p2) (hungry cow) (open p1) (open p2))
+  (:goal (and (forall (?a - animal) (in ?a p1)) (not (open p1)) (night))))
+"""
+
+FARM_PLAN = """\
+(move pig p2 p1)
+(feed p1)
+(dusk)
+(shut p1)
+; cost = 4 (unit cost)
+"""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -133,6 +173,12 @@ def courier(tmp_path: Path) -> Example:
 @pytest.fixture
 def toll(tmp_path: Path) -> Example:
     return write_example(tmp_path, TOLL_DOMAIN, TOLL_PROBLEM, TOLL_PLAN)
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Example:
+    """With quantifiers and conditional effects: for validation, not for translation."""
+    return write_example(tmp_path, FARM_DOMAIN, FARM_PROBLEM, FARM_PLAN)
 
 
 @pytest.fixture
