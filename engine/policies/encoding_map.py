@@ -132,8 +132,10 @@ def _map_variable(
     known = []
     otherwise = _NO_VALUE
     for value, atom in enumerate(atoms):
-        if atom is None or atom in ours.static_atoms:
+        if atom is None:
             otherwise = value
+        elif atom in ours.static_atoms:
+            return _VariableMap(number, (), value)
         elif atom in facts:
             known.append((value, facts[atom]))
         elif ours.source is None:
