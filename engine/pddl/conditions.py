@@ -85,7 +85,9 @@ def read_quantified_variables(
             f"'{node.head}' needs a list of variables here",
             f"write '({node.head} (?x - type) ...)'",
         )
-    return read_typed_list(variables.items, diagnostics, "variable", variables=True), node.items[2]
+    return read_typed_list(variables.items, diagnostics, "a variable", variables=True), node.items[
+        2
+    ]
 
 
 def expect_parts(node: Block, count: int, form: str) -> None:

@@ -95,7 +95,7 @@ def _read_requirements(block: Block, parts: _Parts, diagnostics: Diagnostics) ->
 
 
 def _read_types(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
-    types = read_typed_list(block.items[1:], diagnostics, "type")
+    types = read_typed_list(block.items[1:], diagnostics, "a type")
     parts.types = types + _implicit_types(types, diagnostics)
 
 
@@ -118,7 +118,7 @@ def _implicit_types(types: Sequence[TypedName], diagnostics: Diagnostics) -> tup
 
 
 def _read_constants(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
-    parts.constants = read_typed_list(block.items[1:], diagnostics, "constant")
+    parts.constants = read_typed_list(block.items[1:], diagnostics, "a constant")
 
 
 def _read_predicates(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
@@ -148,7 +148,7 @@ def _read_signature(
             f"'{name.text}' has a meaning in PDDL and cannot be the name of a {what}",
             "choose another name",
         )
-    return name.text, read_typed_list(node.items[1:], diagnostics, "parameter", variables=True)
+    return name.text, read_typed_list(node.items[1:], diagnostics, "a parameter", variables=True)
 
 
 def _read_functions(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
@@ -216,7 +216,7 @@ def _read_parameters(node: Node, diagnostics: Diagnostics) -> tuple[TypedName, .
             f"expected a list of parameters but found {show(node)}",
             "write ':parameters (?x - type)'",
         )
-    return read_typed_list(node.items, diagnostics, "parameter", variables=True)
+    return read_typed_list(node.items, diagnostics, "a parameter", variables=True)
 
 
 def _action_fields(block: Block, name: str, diagnostics: Diagnostics) -> dict[str, Node]:

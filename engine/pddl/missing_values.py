@@ -26,8 +26,8 @@ from engine.pddl.model import (
 from engine.pddl.types import Types
 from engine.pddl.walk import static_predicates, subeffects
 
-MOST_STEPS = 100_000
-"""Where a join is larger, the answer is given for the part that was looked at."""
+MOST_STEPS = 200_000
+"""For all joins of a problem; of larger ones only a part is looked at."""
 
 Binding = dict[str, str]
 Names = tuple[str, ...]
@@ -41,9 +41,11 @@ def check_missing_values(domain: Domain, problem: Problem, diagnostics: Diagnost
         for effect in subeffects(action.effect)
         if isinstance(effect, Increase) and isinstance(effect.amount, FunctionTerm)
     ]
-    reachable = _Reachable(domain, problem) if costs else None
+    if not costs:
+        return
+    reachable = _Reachable(domain, problem)
     for action, term in costs:
-        missing = reachable.missing(action, term, known) if reachable else []
+        missing = reachable.missing(action, term, known, MOST_STEPS // len(costs))
         if missing:
             _warn(action, term, missing, problem, diagnostics)
 
@@ -99,7 +101,7 @@ class _Reachable:
         self._objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
         self._usable = set(static_predicates(domain))
         self._relations = _Relations()
-        self._steps = 0
+        self._steps_left = MOST_STEPS
         for fact in problem.init:
             self._relations.add(fact.predicate, tuple(term.name for term in fact.arguments))
         additions = {item.name: self._additions(item.name) for item in domain.predicates}
@@ -110,10 +112,10 @@ class _Reachable:
                     self._relations.add(predicate, item)
 
     def missing(
-        self, action: Action, term: FunctionTerm, known: set[FunctionTerm]
+        self, action: Action, term: FunctionTerm, known: set[FunctionTerm], most_steps: int
     ) -> list[FunctionTerm]:
         """The ground terms without a value, in the order they are met."""
-        self._steps = 0
+        self._steps_left = most_steps
         found: dict[FunctionTerm, None] = {}
         variables = _variables(term)
         for binding in self._bindings(action, self._relevant(action, variables), {}):
@@ -139,7 +141,6 @@ class _Reachable:
         return result
 
     def _added(self, action: Action, atom: Atom) -> list[Names] | None:
-        self._steps = 0
         variables = _variables(atom)
         result: dict[Names, None] = {}
         for binding in self._bindings(action, self._relevant(action, variables), {}):
@@ -147,7 +148,7 @@ class _Reachable:
                 return None
             names = tuple(binding.get(term.name, term.name) for term in atom.arguments)
             result[names] = None
-        return list(result) if self._steps <= MOST_STEPS else None
+        return list(result) if self._steps_left > 0 else None
 
     def _relevant(self, action: Action, variables: Sequence[str]) -> list[Atom]:
         """The usable atoms connected with the variables, each joined to those before it."""
@@ -173,8 +174,8 @@ class _Reachable:
             yield binding
             return
         for names in self._relations.candidates(atoms[0], binding):
-            self._steps += 1
-            if self._steps > MOST_STEPS:
+            self._steps_left -= 1
+            if self._steps_left <= 0:
                 return
             extended = self._matched(action, atoms[0], names, binding)
             if extended is not None:
@@ -209,8 +210,8 @@ class _Reachable:
             yield binding
             return
         for name in self._objects:
-            self._steps += 1
-            if self._steps > MOST_STEPS:
+            self._steps_left -= 1
+            if self._steps_left <= 0:
                 return
             if self._allowed(action, free, name):
                 yield from self._completed(action, variables, {**binding, free: name})

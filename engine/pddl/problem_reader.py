@@ -110,7 +110,7 @@ def _read_requirements(block: Block, parts: _Parts, diagnostics: Diagnostics) ->
 
 
 def _read_objects(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
-    parts.objects = read_typed_list(block.items[1:], diagnostics, "object")
+    parts.objects = read_typed_list(block.items[1:], diagnostics, "an object")
 
 
 def _read_init(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:

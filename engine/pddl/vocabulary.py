@@ -185,11 +185,11 @@ class Vocabulary:
         if types is not None:
             return types
         if term.is_variable:
-            variables = [name for name in scope if name.startswith("?")]
+            variables = (name for name in scope if name.startswith("?"))
             hint = self.diagnostics.similar(term.name, variables, "declare it as a parameter")
             self.diagnostics.error(term.position, f"unknown variable '{term.name}'", hint)
         else:
-            names = [name for name in scope if not name.startswith("?")]
+            names = (name for name in scope if not name.startswith("?"))
             hint = self.diagnostics.similar(
                 term.name, names, "declare it in :objects or :constants"
             )

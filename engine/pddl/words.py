@@ -10,7 +10,7 @@ from engine.pddl.diagnostics import Diagnostics, MalformedError
 from engine.pddl.model import OBJECT, Term, TypedName
 from engine.pddl.sexpr import Block, Node, Word, show
 
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 LONGEST_NUMBER = 30
 CONNECTIVES = frozenset({"and", "or", "not", "imply", "forall", "exists", "when", "either"})
 NUMERIC = frozenset({"=", "<", ">", "<=", ">="})
@@ -104,7 +104,7 @@ def read_typed_list(
             )
         if not waiting:
             diagnostics.warning(
-                node.position, f"there is nothing before this dash: no {what} has this type", ""
+                node.position, "there is no name before this dash", "remove the dash and the type"
             )
         types = read_type(type_node)
         result += [TypedName(w.text, types, w.position, type_node.position) for w in waiting]
