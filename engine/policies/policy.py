@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
-from engine.task.task import Task
+from engine.task.task import PddlSource, Task
 
 NO_ACTION = -1
 """The policy has nothing to do in this state."""
@@ -90,6 +90,16 @@ def refuse_misfit(policy: Policy, domain: Domain, name: str) -> None:
             Location.of(name),
             "choose the domain it was trained for",
         )
+
+
+def pddl_source(task: Task, path: Path) -> PddlSource:
+    if task.source is None:
+        raise PolicyError(
+            "this policy needs the PDDL files, and the task comes from a .sas file",
+            Location.of(path),
+            "name the domain and the problem instead",
+        )
+    return task.source
 
 
 def _open(spec: str, seed: int) -> Policy:

@@ -56,12 +56,8 @@ def read_cpddl_file(path: Path) -> StoredNetwork:
         layers,
         _text(info.get("domain_name")),
         _text(info.get("domain_hash")),
-        _in_order(
-            path, {index: name for (part, index), name in names.items() if part is Part.ACTION}
-        ),
-        _in_order(
-            path, {index: name for (part, index), name in names.items() if part is Part.PROPOSITION}
-        ),
+        _in_order(path, names, Part.ACTION),
+        _in_order(path, names, Part.PROPOSITION),
         _modules(path, arrays, hidden, layers),
         {"format": "cpddl policy", **info},
     )
@@ -146,7 +142,8 @@ def _array(path: Path, name: str, blob: object) -> Floats:
     return array
 
 
-def _in_order(path: Path, names: Mapping[int, str]) -> tuple[str, ...]:
+def _in_order(path: Path, all_names: Mapping[tuple[Part, int], str], part: Part) -> tuple[str, ...]:
+    names = {index: name for (own, index), name in all_names.items() if own is part}
     if sorted(names) != list(range(len(names))):
         raise _broken(path, "the weights of some actions or predicates are missing")
     return tuple(names[index] for index in range(len(names)))

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
 from engine.policies.asnets.checkpoint import read_checkpoint
@@ -25,7 +24,7 @@ from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import domain_hash, relate
 from engine.policies.asnets.stored import StoredNetwork
 from engine.policies.asnets.wiring import Wiring
-from engine.policies.policy import NO_ACTION, NO_OPERATION, PolicyInfo, refuse_misfit
+from engine.policies.policy import NO_ACTION, NO_OPERATION, PolicyInfo, pddl_source, refuse_misfit
 from engine.task.task import GroundAtom, PddlSource, Task
 
 Precision = Literal["float32", "float64"]
@@ -110,6 +109,7 @@ class BoundAsnets:
                 "one ends a run; if the problem lacks costs, try unit costs"
             )
 
+    @torch.inference_mode()
     def decide(self, states: Int32Array) -> Int32Array:
         decisions = np.full(len(states), NO_ACTION, dtype=np.int32)
         for part, logits, applicable in self._evaluate(states):
@@ -121,6 +121,7 @@ class BoundAsnets:
             decisions[part][some] = self._operator_ids[first[some]]
         return decisions
 
+    @torch.inference_mode()
     def distribution(self, states: Int32Array) -> NDArray[np.float64]:
         """Probabilities as cpddl computes them; they need not sum to one.
 
@@ -140,9 +141,8 @@ class BoundAsnets:
             return
         for start in range(0, len(states), self._chunk):
             part = slice(start, min(start + self._chunk, len(states)))
-            with torch.inference_mode():
-                truth = torch.from_numpy(self._inputs.truth(states[part])).to(self._dtype)
-                logits, applicable = self._network(self.wiring, self._arrangement, truth)
+            truth = torch.from_numpy(self._inputs.truth(states[part])).to(self._dtype)
+            logits, applicable = self._network(self.wiring, self._arrangement, truth)
             yield part, logits, applicable
 
 
@@ -168,13 +168,3 @@ class StateInputs:
         held: NDArray[np.bool_] = states.T[self._variables] == self._values
         held[self._always] = True
         return held
-
-
-def pddl_source(task: Task, path: Path) -> PddlSource:
-    if task.source is None:
-        raise PolicyError(
-            "this policy needs the PDDL files, and the task comes from a .sas file",
-            Location.of(path),
-            "name the domain and the problem instead",
-        )
-    return task.source

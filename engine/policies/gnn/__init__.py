@@ -1,0 +1,1 @@
+"""Relational graph neural networks as policies: checkpoint files, encoding, network, policy."""

@@ -1,0 +1,154 @@
+"""A GNN value function as a policy: go to the successor that looks nearest to the goal.
+
+Candidates are ordered by their text `name(arg1, arg2)` as in the published server, and the first
+of the best wins. The reference draws new noise for every state; here each object has one fixed
+row from a seeded generator, which makes the policy a function of the state. A checkpoint without
+a solvability head gives no penalty (the reference then uses a random one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from engine.native.library import Int32Array, Int64Array
+from engine.pddl.model import Domain
+from engine.policies.gnn.checkpoint import (
+    GnnCheckpoint,
+    domain_predicates,
+    read_gnn_checkpoint,
+)
+from engine.policies.gnn.encoding import GraphEncoding
+from engine.policies.gnn.network import evaluate
+from engine.policies.policy import NO_ACTION, PolicyInfo, pddl_source, refuse_misfit
+from engine.task.states import StateTable
+from engine.task.task import PddlSource, Task
+
+TIE_TOLERANCE = 1e-5
+"""Scores of one state differ by this much when it is evaluated among others."""
+
+CHUNK_MESSAGES = 2**15
+
+
+class GnnPolicy:
+    def __init__(self, checkpoint: GnnCheckpoint, seed: int = 0) -> None:
+        self._checkpoint = checkpoint
+        self._seed = seed
+
+    @classmethod
+    def from_checkpoint(cls, path: Path, contents: Mapping[str, Any], seed: int = 0) -> GnnPolicy:
+        return cls(read_gnn_checkpoint(path, contents), seed)
+
+    def describe(self) -> PolicyInfo:
+        return PolicyInfo("gnn", None, self._checkpoint.details)
+
+    def misfits(self, domain: Domain) -> tuple[str, ...]:
+        known = dict(domain_predicates(self._checkpoint.predicates))
+        present = {predicate.name: predicate.arity for predicate in domain.predicates}
+        reasons = []
+        if unknown := [name for name in present if name not in known]:
+            reasons.append(f"the policy does not know the predicates {', '.join(unknown)}")
+        if missing := [name for name in known if name not in present]:
+            reasons.append(f"the domain lacks the predicates {', '.join(missing)}")
+        reasons += [
+            f"predicate '{name}' has {present[name]} arguments, the policy expects {arity}"
+            for name, arity in known.items()
+            if present.get(name, arity) != arity
+        ]
+        return tuple(reasons)
+
+    def bind(self, task: Task) -> BoundGnn:
+        source = pddl_source(task, self._checkpoint.path)
+        refuse_misfit(self, source.domain, str(self._checkpoint.path))
+        return BoundGnn(self._checkpoint, task, source, self._seed)
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The successors of some states, those of a state together and ordered by their text."""
+
+    row_begin: Int64Array
+    operators: Int32Array
+    states: Int32Array  # values
+
+
+class BoundGnn:
+    def __init__(
+        self, checkpoint: GnnCheckpoint, task: Task, source: PddlSource, seed: int = 0
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._task = task
+        relations = {name: index for index, (name, _) in enumerate(checkpoint.predicates)}
+        self._encoding = GraphEncoding(task, source, relations)
+        generator = torch.Generator().manual_seed(seed)
+        shape = (self._encoding.objects, checkpoint.hidden // 2)
+        self._noise = torch.randn(shape, generator=generator)
+        texts = [_text(operator.name) for operator in task.operators]
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        self._rank = np.empty(len(texts), dtype=np.int64)
+        self._rank[order] = np.arange(len(texts))
+        self._states_per_pass = max(
+            1, CHUNK_MESSAGES // max(1, self._encoding.messages_per_state())
+        )
+
+    def decide(self, states: Int32Array) -> Int32Array:
+        decisions = np.full(len(states), NO_ACTION, dtype=np.int32)
+        for state, operators, scores in self._scored(states):
+            best = np.flatnonzero(scores <= scores.min() + TIE_TOLERANCE)[0]
+            decisions[state] = operators[best]
+        return decisions
+
+    def distribution(self, states: Int32Array) -> NDArray[np.float64]:
+        """Shares of the sum of the others' scores, as the published server computes them."""
+        result = np.zeros((len(states), len(self._task.operators)))
+        for state, operators, scores in self._scored(states):
+            others = scores.sum(dtype=np.float64) - scores
+            if others.sum() > 0:
+                result[state, operators] = others / others.sum()
+        return result
+
+    def _scored(self, states: Int32Array) -> Iterator[tuple[int, Int32Array, NDArray[np.float32]]]:
+        """Per state that has successors: its operators in order and their scores."""
+        candidates = self._candidates(states)
+        counts = np.diff(candidates.row_begin)
+        for part in self._passes(counts):
+            rows = slice(candidates.row_begin[part.start], candidates.row_begin[part.stop])
+            groups = np.repeat(np.arange(part.stop - part.start), counts[part])
+            if not len(groups):
+                continue
+            batch = self._encoding.batch(candidates.states[rows], groups, part.stop - part.start)
+            scores = evaluate(self._checkpoint, self._noise, batch).numpy()
+            for state in range(part.start, part.stop):
+                own = slice(candidates.row_begin[state], candidates.row_begin[state + 1])
+                if own.stop > own.start:
+                    first = own.start - rows.start
+                    yield state, candidates.operators[own], scores[first : own.stop - rows.start]
+
+    def _candidates(self, states: Int32Array) -> _Candidates:
+        table = StateTable(self._task)
+        row_begin, operators, successors = table.successors_of(table.add(states))
+        rows = np.repeat(np.arange(len(states)), np.diff(row_begin))
+        order = np.lexsort((self._rank[operators], rows))
+        return _Candidates(row_begin, operators[order], table.values(successors[order]))
+
+    def _passes(self, counts: Int64Array) -> Iterator[slice]:
+        """Runs of whole decisions that together have few enough successors for one pass."""
+        start, total = 0, 0
+        for state, count in enumerate(counts.tolist()):
+            if total and total + count > self._states_per_pass:
+                yield slice(start, state)
+                start, total = state, 0
+            total += count
+        if len(counts):
+            yield slice(start, len(counts))
+
+
+def _text(name: str) -> str:
+    action, *arguments = name.split(" ")
+    return f"{action}({', '.join(arguments)})"
