@@ -24,6 +24,7 @@ COMMANDS = {
     "check": "read a domain and a problem and report every error with its place",
     "task": "translate a domain and a problem and describe the grounded task",
     "validate": "check a plan and explain the step that fails",
+    "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",
 }
 

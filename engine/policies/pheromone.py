@@ -7,6 +7,7 @@ ends of the protocol use this module: the client in `remote`, the server in `ser
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,17 @@ from google.protobuf import (  # type: ignore[import-untyped]  # it comes withou
     descriptor_pool,
     message_factory,
 )
+
+
+def _quiet_grpc() -> Any:
+    """gRPC writes to stderr what our errors say better, unless it is told before its import."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    import grpc  # type: ignore[import-untyped]  # it comes without annotations
+
+    return grpc
+
+
+grpc = _quiet_grpc()
 
 SERVICE = "phrm.policy.Policy"
 
@@ -96,6 +108,15 @@ def _method(name: str, stem: str) -> Method:
 TASK = _method("GetFDRTaskFD", "FDRTaskFD")
 OPERATOR = _method("GetFDRStateOperator", "FDRStateOperator")
 PROBABILITIES = _method("GetFDRStateOperatorsProb", "FDRStateOperatorsProb")
+
+
+def is_address(address: str, lowest_port: int = 1) -> bool:
+    """Whether gRPC can make something of it: `host:port` or `unix:path`."""
+    if address.startswith("unix:"):
+        return len(address) > len("unix:")
+    host, _, port = address.rpartition(":")
+    is_number = port.isascii() and port.isdigit() and len(port) <= 5
+    return bool(host) and is_number and lowest_port <= int(port) < 2**16
 
 
 def state_request(method: Method, values: Iterable[int]) -> Any:

@@ -12,7 +12,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-import grpc  # type: ignore[import-untyped]  # it comes without annotations
 import numpy as np
 
 from engine.errors import PlumblineError, PolicyError
@@ -20,6 +19,7 @@ from engine.native.library import Int32Array
 from engine.pddl.model import Domain
 from engine.policies import pheromone
 from engine.policies.encoding_map import EncodingMap
+from engine.policies.pheromone import grpc
 from engine.policies.policy import NO_ACTION, PolicyInfo
 from engine.task.sas import parse_sas
 from engine.task.task import Task
@@ -43,7 +43,11 @@ class _ConnectionLostError(Exception):
 def open_remote(address: str, settings: RemoteSettings | None = None) -> RemotePolicy:
     """The policy at `address` (`host:port` or `unix:path`, with or without `grpc://`)."""
     address = address.removeprefix(SCHEME)
-    _check_address(address)
+    if not pheromone.is_address(address):
+        raise PolicyError(
+            f"'{address}' is not the address of a policy server",
+            hint="write grpc://host:port or grpc://unix:path",
+        )
     policy = RemotePolicy(address, settings or RemoteSettings())
     try:
         policy.connect()
@@ -51,19 +55,6 @@ def open_remote(address: str, settings: RemoteSettings | None = None) -> RemoteP
         policy.close()
         raise
     return policy
-
-
-def _check_address(address: str) -> None:
-    kind, _, port = address.rpartition(":")
-    if address.startswith("unix:"):
-        good = len(address) > len("unix:")
-    else:
-        good = bool(kind) and port.isascii() and port.isdigit() and 0 < int(port) < 2**16
-    if not good:
-        raise PolicyError(
-            f"'{address}' is not the address of a policy server",
-            hint="write grpc://host:port or grpc://unix:path",
-        )
 
 
 class RemotePolicy:

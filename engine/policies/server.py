@@ -13,19 +13,20 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-import grpc  # type: ignore[import-untyped]  # it comes without annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PlumblineError, UsageError
+from engine.errors import PlumblineError, PolicyError, UsageError
 from engine.native.library import Int32Array
 from engine.policies import pheromone
+from engine.policies.pheromone import grpc
 from engine.policies.policy import BoundPolicy, Probabilistic
 from engine.task.sas import write_sas
 from engine.task.task import Task
 
 CALLS_AT_ONCE = 32
-STOP_SECONDS = 1.0
+STOP_SECONDS = 0.5
+POLL_SECONDS = 0.2
 
 
 class PolicyServer:
@@ -84,6 +85,7 @@ class _BatchedPolicy:
     def __init__(self, policy: BoundPolicy, operators: int) -> None:
         self._policy = policy
         self._operators = operators
+        self._stopped = False
         self._questions: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="policy-decisions", daemon=True)
         self._thread.start()
@@ -91,11 +93,18 @@ class _BatchedPolicy:
     def ask(self, ask: _Ask, state: Int32Array) -> Any:
         question = _Question(ask, state)
         self._questions.put(question)
-        return question.answer.result()
+        while True:
+            try:
+                return question.answer.result(timeout=POLL_SECONDS)
+            except TimeoutError:
+                if self._stopped:
+                    raise PolicyError("the server was stopped") from None
 
     def stop(self) -> None:
+        """A decision under way may take its time; nobody waits for it any more."""
+        self._stopped = True
         self._questions.put(None)
-        self._thread.join()
+        self._thread.join(POLL_SECONDS)
 
     def _work(self) -> None:
         while batch := self._gather():
