@@ -57,7 +57,7 @@ def main() -> int:
 
 def check_domain(domain: Path, wanted: int, unit_costs: bool, seed: int) -> list[Result]:
     """At most half of the states come from one problem, so that at least two take part."""
-    results = []
+    results: list[Result] = []
     for problem in problems(domain):
         left = wanted - sum(result.states for result in results)
         if left <= 0:

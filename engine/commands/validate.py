@@ -43,7 +43,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _text(plan: Plan, verdict: Verdict) -> str:
     if verdict.valid:
-        return f"valid: {len(plan.steps)} steps, cost {_number(verdict.cost)}"
+        steps = "1 step" if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
+        return f"valid: {steps}, cost {_number(verdict.cost)}"
     place = str(verdict.location) or plan.path
     return f"not valid: {place}: {verdict.reason}"
 
