@@ -23,6 +23,7 @@ from engine.logs import log_path, set_up_logging
 COMMANDS = {
     "check": "read a domain and a problem and report every error with its place",
     "task": "translate a domain and a problem and describe the grounded task",
+    "search": "find a plan with a search algorithm and a heuristic",
     "validate": "check a plan and explain the step that fails",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",
