@@ -1,27 +1,27 @@
 // The C interface of the kernels: the only symbols the library exports. Handles are opaque, every call answers with
 // a status, no exception leaves. Array sizes are the caller's business (engine/native/library.py checks them),
 // their contents are checked here.
+#include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "compiled_task.hpp"
+#include "heuristic_kernels.hpp"
+#include "heuristic_searches.hpp"
+#include "search.hpp"
 #include "state_store.hpp"
+#include "table_heuristic.hpp"
 #include "task.hpp"
 
 #define PLUMBLINE_API extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-using plumbline::CompiledTask;
-using plumbline::Cost;
-using plumbline::Fact;
-using plumbline::FactRows;
-using plumbline::StateStore;
-using plumbline::Task;
+using namespace plumbline;
 
 enum Status : std::int32_t { kDone = 0, kOutOfMemory = 1, kBadArgument = 2, kDefect = 3 };
 
@@ -63,14 +63,44 @@ bool well_formed(const Task& task) {
   }
   for (std::int32_t op = 0; op < task.n_operators(); ++op) {
     if (!well_formed(task, task.preconditions[op]) || !well_formed(task, task.effects[op])) return false;
-    if (task.costs[static_cast<std::size_t>(op)] < 0) return false;
+    const Cost cost = task.costs[static_cast<std::size_t>(op)];
+    if (cost < 0 || cost > kMaxOperatorCost) return false;
   }
   return well_formed(task, task.goal);
 }
 
+bool in_domains(const Task& task, const std::int32_t* values) {
+  for (std::size_t v = 0; v < task.domain_sizes.size(); ++v) {
+    if (values[v] < 0 || values[v] >= task.domain_sizes[v]) return false;
+  }
+  return true;
+}
+
+using MakeKernels = HeuristicKernels (*)();
+constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_kernels,
+                                       hadd_kernels,  hff_kernels,        lmcut_kernels};
+constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
+
+// Does the work and says how it ended; limits and cancellation are answers, not errors.
+template <class Work>
+Outcome run_limited(Monitor& monitor, Work&& work) {
+  Outcome outcome = Outcome::kFailed;
+  try {
+    outcome = work();
+  } catch (const Interrupted& interrupted) {
+    outcome = interrupted.outcome;
+  } catch (const MemoryLimitReached&) {
+    outcome = Outcome::kMemoryLimit;
+  } catch (const std::bad_alloc&) {
+    outcome = Outcome::kMemoryLimit;
+  }
+  monitor.publish();
+  return outcome;
+}
+
 }  // namespace
 
-PLUMBLINE_API std::int32_t plumbline_abi_version() { return 2; }
+PLUMBLINE_API std::int32_t plumbline_abi_version() { return 3; }
 
 PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
                                                  std::int32_t n_operators, const std::int32_t* pre_begin,
@@ -141,4 +171,103 @@ PLUMBLINE_API std::int32_t plumbline_states_applicable(StateStore* states, std::
 PLUMBLINE_API std::int32_t plumbline_states_apply(StateStore* states, std::int64_t n, const std::int32_t* ids,
                                                   const std::int32_t* operators, std::int32_t* successors) {
   return guarded([&] { return states->apply(n, ids, operators, successors); });
+}
+
+// Adds every state that can be reached from those in the table.
+PLUMBLINE_API std::int32_t plumbline_states_close(StateStore* states, const Limits* limits, Progress* progress,
+                                                  std::int64_t* outcome) {
+  return guarded([&] {
+    Monitor monitor(*limits, progress);
+    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+      states->close(monitor);
+      return Outcome::kSolved;
+    }));
+    return true;
+  });
+}
+
+// h* of every state in the table, which must be closed under successors.
+PLUMBLINE_API std::int32_t plumbline_states_optimal_costs(StateStore* states, std::int32_t n_goals,
+                                                          const std::int32_t* goal, const Limits* limits,
+                                                          Progress* progress, std::int64_t* costs,
+                                                          std::int64_t* outcome) {
+  return guarded([&] {
+    const std::vector<Fact> facts = to_facts(n_goals, goal);
+    if (!well_formed(states->task(), facts)) return false;
+    Monitor monitor(*limits, progress);
+    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+      const std::vector<Cost> found = states->optimal_costs(facts, monitor);
+      std::copy(found.begin(), found.end(), costs);
+      return Outcome::kSolved;
+    }));
+    return true;
+  });
+}
+
+// `heuristic` is a number below kNumHeuristics, or -1 for `table`: a value for every state of the task by rank.
+// `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
+PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32_t algorithm,
+                                            std::int32_t heuristic, const std::int64_t* table,
+                                            std::int64_t table_size, const std::int32_t* start,
+                                            std::int32_t n_goals, const std::int32_t* goal, std::int64_t bound,
+                                            const Limits* limits, Progress* progress, std::int64_t* answer,
+                                            SearchResult** result) {
+  return guarded([&] {
+    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound};
+    if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
+    if (algorithm < 0 || algorithm > 2 || heuristic < -1 || heuristic >= kNumHeuristics) return false;
+    const auto chosen = static_cast<Algorithm>(algorithm);
+    auto found = std::make_unique<SearchResult>();
+    Monitor monitor(*limits, progress);
+    const Outcome outcome = run_limited(monitor, [&] {
+      if (heuristic >= 0) {
+        *found = kHeuristics[heuristic]().search(chosen, request, monitor);
+      } else {
+        TableHeuristic values(task->task, {table, static_cast<std::size_t>(table_size)});
+        *found = heuristic_search(chosen, request, values, monitor);
+      }
+      return found->outcome;
+    });
+    if (outcome != found->outcome && chosen == Algorithm::kAstar) found->lower_bound = monitor.best;
+    answer[0] = static_cast<std::int64_t>(outcome);
+    answer[1] = found->cost;
+    answer[2] = found->lower_bound;
+    answer[3] = static_cast<std::int64_t>(found->plan.size());
+    *result = found.release();
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_result_plan(const SearchResult* result, std::int32_t* operators) {
+  std::copy(result->plan.begin(), result->plan.end(), operators);
+}
+
+PLUMBLINE_API void plumbline_result_destroy(SearchResult* result) { std::unique_ptr<SearchResult>{result}.reset(); }
+
+PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, std::int32_t heuristic,
+                                                      std::int32_t n_goals, const std::int32_t* goal,
+                                                      Evaluator** result) {
+  return guarded([&] {
+    const std::vector<Fact> facts = to_facts(n_goals, goal);
+    if (heuristic < 0 || heuristic >= kNumHeuristics || !well_formed(task->task, facts)) return false;
+    auto evaluator = kHeuristics[heuristic]().make_evaluator(task->task);
+    evaluator->set_goal(facts);
+    *result = evaluator.release();
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_evaluator_destroy(Evaluator* evaluator) { std::unique_ptr<Evaluator>{evaluator}.reset(); }
+
+PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, const CompiledTask* task,
+                                                      std::int64_t n, const std::int32_t* states,
+                                                      std::int64_t* values) {
+  return guarded([&] {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int32_t* state = states + i * task->task.n_variables();
+      if (!in_domains(task->task, state)) return false;
+      values[i] = evaluator->evaluate(state);
+    }
+    return true;
+  });
 }

@@ -7,8 +7,10 @@ here; what it can (values, ids) it reports by a status. The GIL is released duri
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 import weakref
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -24,7 +26,11 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-ABI_VERSION = 2
+ABI_VERSION = 3
+
+
+INFINITY = 2**63 - 1
+"""The kernels' infinite cost: no plan, or a dead end. Never add to it."""
 
 
 class Status(IntEnum):
@@ -56,7 +62,63 @@ _FUNCTIONS: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
     "plumbline_states_count_applicable": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
     "plumbline_states_applicable": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
     "plumbline_states_apply": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER, _POINTER]),
+    "plumbline_states_close": (_INT32, [_POINTER] * 4),
+    "plumbline_states_optimal_costs": (_INT32, [_POINTER, _INT32, *[_POINTER] * 5]),
+    "plumbline_search": (
+        _INT32,
+        [
+            *(_POINTER, _INT32, _INT32, _POINTER, _INT64),
+            *(_POINTER, _INT32, _POINTER, _INT64),
+            *[_POINTER] * 4,
+        ],
+    ),
+    "plumbline_result_plan": (None, [_POINTER, _POINTER]),
+    "plumbline_result_destroy": (None, [_POINTER]),
+    "plumbline_evaluator_create": (_INT32, [_POINTER, _INT32, _INT32, _POINTER, _POINTER]),
+    "plumbline_evaluator_destroy": (None, [_POINTER]),
+    "plumbline_evaluator_values": (_INT32, [_POINTER, _POINTER, _INT64, _POINTER, _POINTER]),
 }
+
+
+class Outcome(IntEnum):
+    """How a kernel that can be limited ended."""
+
+    SOLVED = 0
+    UNSOLVABLE = 1
+    NO_CHEAPER_PLAN = 2
+    FAILED = 3
+    TIME_LIMIT = 4
+    MEMORY_LIMIT = 5
+    EXPANSION_LIMIT = 6
+    CANCELLED = 7
+
+    @property
+    def is_limit(self) -> bool:
+        return self in {Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.EXPANSION_LIMIT}
+
+
+class Algorithm(IntEnum):
+    ASTAR = 0
+    GBFS = 1
+    EHC = 2
+
+
+class Heuristic(IntEnum):
+    TABLE = -1
+    BLIND = 0
+    GOAL_COUNT = 1
+    HMAX = 2
+    HADD = 3
+    HFF = 4
+    LMCUT = 5
+
+
+class NativeLimits(ctypes.Structure):
+    _fields_ = (
+        ("seconds", ctypes.c_double),
+        ("expansions", ctypes.c_int64),
+        ("bytes", ctypes.c_uint64),
+    )
 
 
 @cache
@@ -131,6 +193,7 @@ class NativeTask:
         goal: Int32Array,
     ) -> None:
         self.n_variables = len(domain_sizes)
+        self.n_product_states = math.prod(domain_sizes.tolist())
         self.n_operators = len(costs)
         for begin, facts in ((pre_begin, preconditions), (eff_begin, effects)):
             if len(begin) != self.n_operators + 1 or begin[0] != 0 or begin[-1] != len(facts):
@@ -215,6 +278,112 @@ class NativeStates:
         call("plumbline_states_apply", self.handle, len(ids), ids, operators, successors)
         return successors
 
+    def close(self, limits: NativeLimits, progress: Int64Array) -> Outcome:
+        """Add every state that can be reached from those in the table."""
+        outcome = np.empty(1, np.int64)
+        call("plumbline_states_close", self.handle, ctypes.byref(limits), progress, outcome)
+        return Outcome(int(outcome[0]))
+
+    def optimal_costs(
+        self, goal: Int32Array, limits: NativeLimits, progress: Int64Array
+    ) -> tuple[Outcome, Int64Array]:
+        """h* by id; the table must be closed."""
+        outcome = np.empty(1, np.int64)
+        costs = np.empty(len(self), np.int64)
+        call(
+            "plumbline_states_optimal_costs",
+            self.handle,
+            len(goal),
+            as_int32(goal, 2),
+            ctypes.byref(limits),
+            progress,
+            costs,
+            outcome,
+        )
+        return Outcome(int(outcome[0])), costs
+
 
 def _destroy_states(handle: ctypes.c_void_p, _task: NativeTask) -> None:
     library().plumbline_states_destroy(handle)
+
+
+class NativeEvaluator:
+    """A heuristic for one goal. Not for use by two threads at once."""
+
+    def __init__(self, task: NativeTask, heuristic: Heuristic, goal: Int32Array) -> None:
+        self.task = task
+        handle = _POINTER()
+        goal = as_int32(goal, 2)
+        call(
+            "plumbline_evaluator_create",
+            task.handle,
+            int(heuristic),
+            len(goal),
+            goal,
+            ctypes.byref(handle),
+        )
+        self.handle = handle
+        weakref.finalize(self, _destroy_evaluator, handle, task)
+
+    def values(self, states: Int32Array) -> Int64Array:
+        states = as_int32(states, self.task.n_variables)
+        values = np.empty(len(states), np.int64)
+        call(
+            "plumbline_evaluator_values", self.handle, self.task.handle, len(states), states, values
+        )
+        return values
+
+
+def _destroy_evaluator(handle: ctypes.c_void_p, _task: NativeTask) -> None:
+    library().plumbline_evaluator_destroy(handle)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeAnswer:
+    outcome: Outcome
+    cost: int
+    lower_bound: int
+    plan: tuple[int, ...]
+
+
+def native_search(
+    task: NativeTask,
+    algorithm: Algorithm,
+    heuristic: Heuristic,
+    *,
+    table: Int64Array,
+    start: Int32Array,
+    goal: Int32Array,
+    bound: int,
+    limits: NativeLimits,
+    progress: Int64Array,
+) -> NativeAnswer:
+    """Run a search; `table` has a value for every state if the heuristic is TABLE."""
+    start, goal, table = as_int32(start), as_int32(goal, 2), as_int64(table)
+    if len(start) != task.n_variables:
+        raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
+    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
+        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
+    answer = np.empty(4, np.int64)
+    handle = _POINTER()
+    call(
+        "plumbline_search",
+        task.handle,
+        int(algorithm),
+        int(heuristic),
+        table,
+        len(table),
+        start,
+        len(goal),
+        goal,
+        bound,
+        ctypes.byref(limits),
+        progress,
+        answer,
+        ctypes.byref(handle),
+    )
+    outcome, cost, lower_bound, length = answer.tolist()
+    plan = np.empty(length, np.int32)
+    library().plumbline_result_plan(handle, plan.ctypes.data)
+    library().plumbline_result_destroy(handle)
+    return NativeAnswer(Outcome(outcome), cost, lower_bound, tuple(plan.tolist()))

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiled_task.hpp"
+#include "exhaustive.hpp"
 #include "memory.hpp"
+#include "search.hpp"
 #include "state_table.hpp"
 
 namespace plumbline {
@@ -22,6 +25,7 @@ class StateStore {
         state_(static_cast<std::size_t>(compiled.packing.n_words())),
         successor_(state_.size()) {}
 
+  const Task& task() const { return compiled_.task; }
   std::int64_t size() const { return table_.size(); }
   std::int64_t bytes() const { return static_cast<std::int64_t>(account_.used()); }
   bool has(std::int64_t id) const { return id >= 0 && id < size(); }
@@ -97,6 +101,14 @@ class StateStore {
           static_cast<std::int32_t>(table_.insert(successor_.data(), table_.hash(successor_.data())).id);
     }
     return true;
+  }
+
+  // Adds every state that can be reached.
+  void close(Monitor& monitor) { close_under_successors(compiled_, table_, monitor); }
+
+  // h* by id; the table must be closed.
+  std::vector<Cost> optimal_costs(std::span<const Fact> goal, Monitor& monitor) {
+    return plumbline::optimal_costs(compiled_, table_, goal, monitor);
   }
 
  private:

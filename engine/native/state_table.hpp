@@ -105,6 +105,7 @@ class StateTable {
     return {id, true};
   }
 
+  void prefetch(StateId id) const { __builtin_prefetch(record(id)); }
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(slots_.data() + home(hash)); }
 
   // After `prefetch_slot` has done its work: fetches the record a probe will most likely compare.

@@ -13,7 +13,15 @@ from itertools import accumulate, chain
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.library import BoolArray, Int32Array, Int64Array, NativeStates, NativeTask
+from engine.native.library import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    NativeLimits,
+    NativeStates,
+    NativeTask,
+    Outcome,
+)
 from engine.task.task import Fact, Task
 
 _compiled: dict[int, NativeTask] = {}
@@ -38,8 +46,13 @@ def _compile(task: Task) -> NativeTask:
         eff_begin=eff_begin,
         effects=effects,
         costs=np.array([operator.cost for operator in task.operators], np.int64),
-        goal=np.array(task.goal, np.int32).reshape(-1, 2),
+        goal=facts_array(task.goal),
     )
+
+
+def facts_array(facts: Sequence[Fact]) -> Int32Array:
+    """Facts as rows (variable, value), the form in which kernels take a goal."""
+    return np.array(facts, np.int32).reshape(-1, 2)
 
 
 def _rows(facts_by_operator: Sequence[tuple[Fact, ...]]) -> tuple[Int32Array, Int32Array]:
@@ -98,6 +111,16 @@ class StateTable:
         row_begin, operators = self._states.applicable(ids)
         sources = np.repeat(ids, np.diff(row_begin))
         return row_begin, operators, self._states.apply(sources, operators)
+
+    def close(self, limits: NativeLimits, progress: Int64Array) -> Outcome:
+        """Add every state that can be reached from those in the table, breadth first."""
+        return self._states.close(limits, progress)
+
+    def optimal_costs(
+        self, goal: Sequence[Fact], limits: NativeLimits, progress: Int64Array
+    ) -> tuple[Outcome, Int64Array]:
+        """h* by id; the table must be closed."""
+        return self._states.optimal_costs(facts_array(goal), limits, progress)
 
     def apply(self, ids: npt.ArrayLike, operators: npt.ArrayLike) -> Int32Array:
         """The successor of ids[i] by operators[i], -1 where it is not applicable."""

@@ -46,7 +46,7 @@ def test_apply_says_where_an_operator_is_not_applicable(task: Task, data: st.Dat
             assert successor == -1
 
 
-@given(st.lists(st.integers(1, 70_000), min_size=1, max_size=40), st.data())
+@given(st.lists(st.integers(1, 3_000), min_size=1, max_size=30), st.data())
 def test_states_of_any_width_are_kept_exactly(sizes: list[int], data: st.DataObject) -> None:
     task = make_task(tuple(sizes), (), (0,) * len(sizes), ())
     state = st.tuples(*(st.integers(0, size - 1) for size in sizes))

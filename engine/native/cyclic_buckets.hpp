@@ -1,0 +1,93 @@
+// The queue of Dijkstra's algorithm with small integer costs (Dial 1969): all keys in it lie within the dearest
+// step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks from one pool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "memory.hpp"
+#include "state_table.hpp"
+#include "task.hpp"
+
+namespace plumbline {
+
+class CyclicBuckets {
+ public:
+  static constexpr Cost kMostBuckets = 1 << 16;
+
+  CyclicBuckets(Cost dearest, MemoryAccount& account)
+      : chunks_(account), heads_(static_cast<std::size_t>(dearest) + 1, kNone) {}
+
+  bool empty() const { return size_ == 0; }
+
+  // The queue must not be empty.
+  Cost min_key() {
+    while (heads_[ring_] == kNone) {
+      ++key_;
+      ring_ = ring_ + 1 == heads_.size() ? 0 : ring_ + 1;
+    }
+    return key_;
+  }
+
+  // Whether an entry with the key that `min_key` has found is left.
+  bool has(Cost) const { return heads_[ring_] != kNone; }
+
+  // `key` lies between what `min_key` has found last and that plus the dearest step.
+  void push(Cost key, StateId id) {
+    std::size_t bucket = ring_ + static_cast<std::size_t>(key - key_);
+    if (bucket >= heads_.size()) bucket -= heads_.size();
+    std::uint32_t head = heads_[bucket];
+    if (head == kNone || chunks_[head].count == kChunk) {
+      const std::uint32_t fresh = take_chunk();
+      chunks_[fresh].next = head;
+      chunks_[fresh].count = 0;
+      heads_[bucket] = head = fresh;
+    }
+    Chunk& chunk = chunks_[head];
+    chunk.ids[chunk.count++] = id;
+    ++size_;
+  }
+
+  // From the bucket of `min_key`, newest first.
+  StateId pop() {
+    const std::uint32_t head = heads_[ring_];
+    Chunk& chunk = chunks_[head];
+    const StateId id = chunk.ids[--chunk.count];
+    --size_;
+    if (chunk.count == 0) {
+      heads_[ring_] = chunk.next;
+      chunk.next = free_;
+      free_ = head;
+    }
+    return id;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr std::uint32_t kChunk = 62;
+  struct Chunk {
+    std::uint32_t next;
+    std::uint32_t count;
+    StateId ids[kChunk];
+  };
+
+  std::uint32_t take_chunk() {
+    if (free_ != kNone) {
+      const std::uint32_t chunk = free_;
+      free_ = chunks_[chunk].next;
+      return chunk;
+    }
+    chunks_.resize(chunks_.size() + 1);
+    return static_cast<std::uint32_t>(chunks_.size() - 1);
+  }
+
+  Array<Chunk> chunks_;
+  std::vector<std::uint32_t> heads_;
+  std::uint32_t free_ = kNone;
+  std::size_t ring_ = 0;
+  Cost key_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace plumbline

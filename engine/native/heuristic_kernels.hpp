@@ -1,0 +1,36 @@
+// What the interface needs of a heuristic: searches with it, and its value in many states. Each heuristic is compiled
+// in its own translation unit (kernels_NAME.cpp), so that they are built side by side.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "search.hpp"
+#include "task.hpp"
+
+namespace plumbline {
+
+enum class Algorithm : std::int32_t { kAstar = 0, kGreedyBestFirst = 1, kEnforcedHillClimbing = 2 };
+
+// A heuristic behind a virtual call: for evaluation outside of searches.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  virtual void set_goal(std::span<const Fact> goal) = 0;
+  virtual Cost evaluate(const std::int32_t* values) = 0;
+};
+
+struct HeuristicKernels {
+  SearchResult (*search)(Algorithm algorithm, const SearchRequest& request, Monitor& monitor);
+  std::unique_ptr<Evaluator> (*make_evaluator)(const Task& task);
+};
+
+HeuristicKernels blind_kernels();
+HeuristicKernels goal_count_kernels();
+HeuristicKernels hmax_kernels();
+HeuristicKernels hadd_kernels();
+HeuristicKernels hff_kernels();
+HeuristicKernels lmcut_kernels();
+
+}  // namespace plumbline

@@ -1,0 +1,56 @@
+// Instantiates everything for one heuristic; included by the kernels_NAME.cpp only.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "astar.hpp"
+#include "enforced_hill_climbing.hpp"
+#include "greedy_best_first.hpp"
+#include "heuristic_kernels.hpp"
+#include "search.hpp"
+
+namespace plumbline {
+
+template <class Heuristic>
+SearchResult heuristic_search(Algorithm algorithm, const SearchRequest& request, Heuristic& heuristic,
+                              Monitor& monitor) {
+  switch (algorithm) {
+    case Algorithm::kGreedyBestFirst:
+      return greedy_best_first(request, heuristic, monitor);
+    case Algorithm::kEnforcedHillClimbing:
+      return enforced_hill_climbing(request, heuristic, monitor);
+    default:
+      return astar(request, heuristic, monitor);
+  }
+}
+
+template <class Heuristic>
+SearchResult search_with(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
+  Heuristic heuristic(request.compiled.task);
+  heuristic.set_goal(request.goal);
+  return heuristic_search(algorithm, request, heuristic, monitor);
+}
+
+template <class Heuristic>
+class EvaluatorOf final : public Evaluator {
+ public:
+  explicit EvaluatorOf(const Task& task) : heuristic_(task) {}
+  void set_goal(std::span<const Fact> goal) override { heuristic_.set_goal(goal); }
+  Cost evaluate(const std::int32_t* values) override { return heuristic_(values); }
+
+ private:
+  Heuristic heuristic_;
+};
+
+template <class Heuristic>
+std::unique_ptr<Evaluator> make_evaluator_of(const Task& task) {
+  return std::make_unique<EvaluatorOf<Heuristic>>(task);
+}
+
+template <class Heuristic>
+HeuristicKernels kernels_of() {
+  return {&search_with<Heuristic>, &make_evaluator_of<Heuristic>};
+}
+
+}  // namespace plumbline

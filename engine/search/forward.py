@@ -1,0 +1,130 @@
+"""Forward searches on the native kernels: A*, greedy best-first and enforced hill-climbing.
+
+A* re-opens, so it is optimal with every admissible heuristic. Only A* proves lower bounds. Every
+plan is replayed on the task before it is returned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.errors import UsageError
+from engine.native.control import Control
+from engine.native.library import (
+    INFINITY,
+    Algorithm,
+    Heuristic,
+    Int64Array,
+    NativeLimits,
+    Outcome,
+    native_search,
+)
+from engine.search.heuristics import heuristic_called
+from engine.task.states import facts_array, native_task
+from engine.task.task import Fact, Task
+from engine.task.validate import validate_operators
+
+__all__ = ["NO_LIMITS", "Control", "Outcome", "SearchLimits", "SearchResult", "search"]
+
+ALGORITHMS = {"astar": Algorithm.ASTAR, "gbfs": Algorithm.GBFS, "ehc": Algorithm.EHC}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """What a search may use; None is no limit."""
+
+    seconds: float | None = None
+    bytes: int | None = None
+    expansions: int | None = None
+
+    def native(self) -> NativeLimits:
+        """The kernels' form, where 0 is no limit: less than that ends at the first look."""
+        seconds = 0.0 if self.seconds is None else max(self.seconds, 1e-9)
+        memory = 2**63 if self.bytes is None else self.bytes
+        expansions = 0 if self.expansions is None else max(self.expansions, 1)
+        return NativeLimits(seconds, expansions, memory)
+
+
+NO_LIMITS = SearchLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`plan` and `cost` are there if and only if the outcome is SOLVED."""
+
+    outcome: Outcome
+    plan: tuple[int, ...] | None
+    cost: int | None
+    expanded: int
+    evaluated: int
+    generated: int
+    seconds: float
+    peak_bytes: int
+    lower_bound: int  # of the cost of every plan; 0 says nothing, INFINITY that there is none
+
+
+def search(
+    task: Task,
+    algorithm: str = "astar",
+    heuristic: str | Int64Array = "lmcut",
+    *,
+    state: Sequence[int] | None = None,
+    goal: Sequence[Fact] | None = None,
+    bound: int | None = None,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> SearchResult:
+    """Search from `state` (default: the initial one) for `goal`, for plans that cost < `bound`.
+
+    A heuristic may also be an array with one value per state of a small task, the last variable
+    counting fastest.
+    """
+    if algorithm not in ALGORITHMS:
+        known = ", ".join(ALGORITHMS)
+        raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"choose one of {known}")
+    start = task.init if state is None else tuple(int(value) for value in state)
+    target = task if goal is None else replace(task, goal=tuple(sorted(goal)))
+    if isinstance(heuristic, str):
+        kernel, table = heuristic_called(heuristic), np.empty(0, np.int64)
+    else:
+        kernel, table = Heuristic.TABLE, heuristic
+    control = control or Control()
+    began = time.perf_counter()
+    compiled = native_task(task)
+    answer = control.run(
+        lambda: native_search(
+            compiled,
+            ALGORITHMS[algorithm],
+            kernel,
+            table=table,
+            start=np.array(start, np.int32),
+            goal=facts_array(target.goal),
+            bound=INFINITY if bound is None else max(bound, 0),
+            limits=limits.native(),
+            progress=control.progress,
+        )
+    )
+    solved = answer.outcome is Outcome.SOLVED
+    if solved:
+        _replay(target, answer.plan, answer.cost, start)
+    return SearchResult(
+        outcome=answer.outcome,
+        plan=answer.plan if solved else None,
+        cost=answer.cost if solved else None,
+        expanded=control.expanded,
+        evaluated=control.evaluated,
+        generated=control.generated,
+        seconds=time.perf_counter() - began,
+        peak_bytes=control.peak_bytes,
+        lower_bound=answer.lower_bound,
+    )
+
+
+def _replay(task: Task, plan: Sequence[int], cost: int, start: Sequence[int]) -> None:
+    verdict = validate_operators(task, plan, start)
+    if not verdict.valid or verdict.cost != cost:
+        raise RuntimeError(f"a kernel returned a plan that is none: {verdict}, cost {cost}")

@@ -1,0 +1,51 @@
+"""The native heuristics by name, and their values in batches of states.
+
+blind and hmax (ALGORITHMS 13.1) and lmcut (LMCUT) are admissible; gc (goal count), hadd and ff
+(13.2) guide greedy searches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import UsageError
+from engine.native.library import Heuristic, Int64Array, NativeEvaluator
+from engine.task.states import facts_array, native_task
+from engine.task.task import Fact, Task
+
+HEURISTICS = {
+    "blind": Heuristic.BLIND,
+    "gc": Heuristic.GOAL_COUNT,
+    "hmax": Heuristic.HMAX,
+    "hadd": Heuristic.HADD,
+    "ff": Heuristic.HFF,
+    "lmcut": Heuristic.LMCUT,
+}
+ADMISSIBLE = frozenset({"blind", "hmax", "lmcut"})
+
+CHUNK = 64
+"""States per call: between calls Ctrl-C is noticed."""
+
+
+def heuristic_called(name: str) -> Heuristic:
+    if name not in HEURISTICS:
+        known = ", ".join(HEURISTICS)
+        raise UsageError(f"there is no heuristic '{name}'", hint=f"choose one of {known}")
+    return HEURISTICS[name]
+
+
+class Evaluator:
+    """h of many states towards one goal (default: the task's). For one thread at a time."""
+
+    def __init__(self, task: Task, heuristic: str, goal: Sequence[Fact] | None = None) -> None:
+        facts = facts_array(task.goal if goal is None else sorted(goal))
+        self._native = NativeEvaluator(native_task(task), heuristic_called(heuristic), facts)
+
+    def __call__(self, states: npt.ArrayLike) -> Int64Array:
+        """One value per row; INFINITY for dead ends."""
+        rows = np.atleast_2d(np.asarray(states))
+        parts = [self._native.values(rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
