@@ -84,7 +84,7 @@ def run_process(
             stdin=standard_input,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            process_group=0,
         )
     output = _Output(on_line)
     try:

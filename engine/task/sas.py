@@ -33,6 +33,10 @@ class _Reader:
         self.path = path
         self.line = 0
         self.sizes: list[int] = []
+        # The same few lines make up most of a big file: each is understood and checked once.
+        self.known_numbers: dict[str, tuple[int, ...]] = {}
+        self.known_facts: dict[str, Fact] = {}
+        self.known_effects: dict[str, tuple[Fact | None, Fact]] = {}
 
     def task(self) -> Task:
         self.version()
@@ -105,13 +109,13 @@ class _Reader:
         precondition: dict[int, int] = {}
         effect: dict[int, int] = {}
         for _ in self.times("preconditions that stay true"):
-            self.insert(precondition, self.fact("a precondition"), f"the precondition of ({name})")
+            self.insert(precondition, self.fact("a precondition"), "the precondition", name)
         for _ in self.times("effects"):
             before, after = self.effect(name)
             if before is not None:
-                self.insert(precondition, before, f"the precondition of ({name})")
-            self.insert(effect, after, f"the effect of ({name})")
-        cost = self.integer(f"the cost of ({name})", 0, MAX_COST)
+                self.insert(precondition, before, "the precondition", name)
+            self.insert(effect, after, "the effect", name)
+        cost = self.integer("the cost", 0, MAX_COST)
         self.keyword("end_operator")
         return Operator(
             name,
@@ -122,7 +126,13 @@ class _Reader:
 
     def effect(self, operator: str) -> tuple[Fact | None, Fact]:
         """What the line demands of the variable before, and what it makes of it."""
-        conditions, *rest = self.integers("an effect")
+        line = self.next_line("an effect")
+        if line not in self.known_effects:
+            self.known_effects[line] = self.parse_effect(line, operator)
+        return self.known_effects[line]
+
+    def parse_effect(self, line: str, operator: str) -> tuple[Fact | None, Fact]:
+        conditions, *rest = self.parse_integers(line, "an effect")
         if conditions > 0:
             raise self.unsupported(f"operator ({operator}) has a conditional effect")
         if conditions < 0 or len(rest) != 3:
@@ -162,17 +172,19 @@ class _Reader:
             raise self.error(f"{what} expected, not an empty line")
         return line
 
-    def integers(self, what: str) -> list[int]:
-        line = self.next_line(what)
+    def parse_integers(self, line: str, what: str) -> tuple[int, ...]:
         if not _INTEGERS.fullmatch(line):
             raise self.error(f"{what} expected, not {_quote(line)}")
-        return [int(word) for word in line.split()]
+        return tuple(int(word) for word in line.split())
 
     def integer(self, what: str, low: int | None = None, high: int | None = None) -> int:
-        numbers = self.integers(what)
+        line = self.next_line(what)
+        numbers = self.known_numbers.get(line)
+        if numbers is None:
+            numbers = self.known_numbers[line] = self.parse_integers(line, what)
         if len(numbers) != 1:
             raise self.error(f"{what} must be one number")
-        number = numbers[0]
+        (number,) = numbers
         if (low is not None and number < low) or (high is not None and number > high):
             bounds = f"at least {low}" if high is None else f"between {low} and {high}"
             raise self.error(f"{what} must be {bounds}, not {number}")
@@ -191,11 +203,16 @@ class _Reader:
     # Facts.
 
     def fact(self, what: str) -> Fact:
-        numbers = self.integers(what)
-        if len(numbers) != 2:
-            raise self.error(f"{what} must be 'variable value'")
-        self.check_fact(what, numbers[0], numbers[1])
-        return numbers[0], numbers[1]
+        line = self.next_line(what)
+        fact = self.known_facts.get(line)
+        if fact is None:
+            numbers = self.parse_integers(line, what)
+            if len(numbers) != 2:
+                raise self.error(f"{what} must be 'variable value'")
+            fact = numbers[0], numbers[1]
+            self.check_fact(what, *fact)
+            self.known_facts[line] = fact
+        return fact
 
     def check_fact(self, what: str, variable: int, value: int) -> None:
         if not 0 <= variable < len(self.sizes):
@@ -204,11 +221,12 @@ class _Reader:
             size = self.sizes[variable]
             raise self.error(f"{what} names value {value} of variable {variable}, which has {size}")
 
-    def insert(self, facts: dict[int, int], fact: Fact, where: str) -> None:
+    def insert(self, facts: dict[int, int], fact: Fact, where: str, operator: str = "") -> None:
         """The translator may say the same thing twice, but not two different things."""
         variable, value = fact
         if facts.setdefault(variable, value) != value:
-            raise self.error(f"{where} names two values of variable {variable}")
+            of = f" of ({operator})" if operator else ""
+            raise self.error(f"{where}{of} names two values of variable {variable}")
 
     # Errors.
 

@@ -155,14 +155,10 @@ def write_example(folder: Path, domain: str, problem: str, plan: str = "") -> Ex
     return example
 
 
-@pytest.fixture(scope="session")
-def translations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("translations")
-
-
 @pytest.fixture(autouse=True)
-def _own_cache(translations: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(translations))
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for all tests, so that equal texts are translated once."""
+    monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture
