@@ -25,6 +25,7 @@ COMMANDS = {
     "task": "translate a domain and a problem and describe the grounded task",
     "search": "find a plan with a search algorithm and a heuristic",
     "validate": "check a plan and explain the step that fails",
+    "compare": "decide whether two domain models mean the same, with evidence",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",
 }

@@ -1,0 +1,46 @@
+"""Do two domain models mean the same? Proofs, counterexamples and their independent check."""
+
+from engine.equivalence.budget import Limits
+from engine.equivalence.compare import CompareOptions, compare_domains
+from engine.equivalence.events import Emit, Event, OperatorChecked, Progress, StageStarted
+from engine.equivalence.result import (
+    Comparison,
+    Counterexample,
+    Exclusion,
+    Macro,
+    MacroCase,
+    MacroStep,
+    OperatorCover,
+    Parameters,
+    Pattern,
+    PredicatePair,
+    ReadingResult,
+    Verdict,
+)
+from engine.equivalence.text import describe
+from engine.equivalence.verify import verify_certificate
+
+__all__ = [
+    "CompareOptions",
+    "Comparison",
+    "Counterexample",
+    "Emit",
+    "Event",
+    "Exclusion",
+    "Limits",
+    "Macro",
+    "MacroCase",
+    "MacroStep",
+    "OperatorChecked",
+    "OperatorCover",
+    "Parameters",
+    "Pattern",
+    "PredicatePair",
+    "Progress",
+    "ReadingResult",
+    "StageStarted",
+    "Verdict",
+    "compare_domains",
+    "describe",
+    "verify_certificate",
+]

@@ -13,7 +13,7 @@ TICKS_PER_LOOK = 128
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per reading of the parameters; `None` means no limit."""
+    """For a whole comparison; `None` means no limit."""
 
     seconds: float | None = 300.0
     states: int | None = 20_000_000

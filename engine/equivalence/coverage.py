@@ -75,9 +75,8 @@ class Coverage:
         own, their = _constant_sorts(covered, tables[0]), _constant_sorts(covering, tables[1])
         self._covered_constants = tuple({**their, **own}[name] for name in covered.constants)
         self._covering_constants = tuple({**own, **their}[name] for name in covered.constants)
-        mentioned = _mentioned_constants(covered) | _mentioned_constants(covering)
         self._instances = [
-            _Remembered(instances(s, tables[0], self._covered_constants, mentioned, distinct))
+            _Remembered(instances(s, tables[0], self._covered_constants, distinct))
             for s in covered.schemas
         ]
         self._whole_rules: dict[tuple[Sort | None, ...], list[Rule]] = {}
@@ -186,6 +185,9 @@ class Coverage:
         if general is None or isinstance(general, Gap) or len(general) > 1:
             return None
         constants = len(self._covering_constants)
+        first = self.instance(key[0], 0).arguments
+        if first != tuple(range(constants, constants + len(first))):
+            return None
         objects = (*range(constants), *instance.arguments)
         steps = [(i, tuple(objects[a] for a in arguments)) for i, arguments in general[0].steps]
         known = {rule.index: rule for rule in self._rules(sorts)}
@@ -228,16 +230,6 @@ class _Remembered:
 
 def _constant_sorts(lifted: LiftedModel, table: SortTable) -> dict[str, Sort]:
     return {constant.name: table.of_type[constant.types[0]] for constant in lifted.domain.constants}
-
-
-def _mentioned_constants(lifted: LiftedModel) -> frozenset[int]:
-    return frozenset(
-        -1 - term
-        for schema in lifted.schemas
-        for terms in (*(atom[1:] for atom in schema.atoms), *schema.same, *schema.different)
-        for term in terms
-        if term < 0
-    )
 
 
 def _rules(

@@ -72,11 +72,10 @@ def instances(
     schema: Schema,
     table: SortTable,
     constant_sorts: tuple[Sort, ...],
-    mentioned: frozenset[int],
     distinct: bool,
 ) -> Iterator[Instance]:
     """Every instance that has to be covered, the one with all parameters fresh first."""
-    for arguments in _coincidences(schema, constant_sorts, mentioned, distinct):
+    for arguments in _coincidences(schema, constant_sorts, distinct):
         if not equalities_hold(schema, arguments):
             continue
         change = ground_change(schema, arguments)
@@ -85,13 +84,9 @@ def instances(
 
 
 def _coincidences(
-    schema: Schema, constant_sorts: tuple[Sort, ...], mentioned: frozenset[int], distinct: bool
+    schema: Schema, constant_sorts: tuple[Sort, ...], distinct: bool
 ) -> Iterator[tuple[int, ...]]:
-    """Assign parameters one by one: a new object, an earlier one, a constant.
-
-    Constants of one sort that no operator mentions are interchangeable: only the first unused
-    one is tried.
-    """
+    """Assign parameters one by one: a new object, an earlier one, a constant."""
     constants = len(constant_sorts)
 
     def extend(chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -100,19 +95,11 @@ def _coincidences(
             return
         fresh = max([constants - 1, *chosen]) + 1
         yield from extend((*chosen, fresh))
-        if not distinct:
-            for earlier in sorted({c for c in chosen if c >= constants}):
-                yield from extend((*chosen, earlier))
-        alike: set[Sort] = set()
-        for constant in range(constants):
-            if distinct and constant in chosen:
+        for known in range(fresh):
+            if distinct and (known >= constants or known in chosen):
                 continue
-            if constant not in mentioned and constant not in chosen:
-                if constant_sorts[constant] in alike:
-                    continue
-                alike.add(constant_sorts[constant])
-            if constant_sorts[constant] & schema.types[len(chosen)]:
-                yield from extend((*chosen, constant))
+            if known >= constants or constant_sorts[known] & schema.types[len(chosen)]:
+                yield from extend((*chosen, known))
 
     yield from extend(())
 

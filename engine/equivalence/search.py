@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.equivalence.budget import Budget
 from engine.equivalence.cover import Cover, Gap
-from engine.equivalence.coverage import Coverage, Image
+from engine.equivalence.coverage import Coverage, Image, Renaming
 from engine.equivalence.events import Emit, OperatorChecked, Progress, StageStarted
 from engine.equivalence.mapping import (
     Candidate,
@@ -150,7 +150,7 @@ class MappingSearch:
         covers: dict[tuple[int, int], list[Cover]] = {}
         done = 0
         for direction, coverage in enumerate(self.directions):
-            names = renaming(candidate.elements(), direction, self._match.by_name)
+            names = self.renaming(candidate, direction)
             for operator, schema in enumerate(coverage.covered.schemas):
                 found: list[Cover] = []
                 for number, _ in coverage.instances(operator):
@@ -167,6 +167,9 @@ class MappingSearch:
                 self._emit(OperatorChecked(self._parameters, side, schema.name, covered, states))
         self._report("mappings", done)
         return Checked(candidate, tuple(failures), covers)
+
+    def renaming(self, candidate: Candidate, direction: int) -> Renaming:
+        return renaming(candidate.elements(), direction, self._match.by_name)
 
     # Candidates
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.pddl.model import OBJECT, Domain
+from engine.pddl.model import Domain
+from engine.pddl.types import Types
 
 Sort = frozenset[str]
 
@@ -32,6 +33,11 @@ class SortTable:
         smallest = [s for s in fitting if not any(other < s for other in fitting)]
         return sorted(smallest, key=sorted)
 
+    def type_of(self, sort: Sort) -> str:
+        """A type whose objects have this sort; one that operators use, if there is one."""
+        names = [name for name, own in self.of_type.items() if own == sort]
+        return next((name for name in names if name in sort), names[0])
+
 
 @dataclass(frozen=True, slots=True)
 class TypeMatch:
@@ -43,21 +49,6 @@ class TypeMatch:
     first_types: tuple[str, ...] = ()
     second_types: tuple[str, ...] = ()
     refusal: str = ""
-
-
-def supertypes(domain: Domain) -> dict[str, frozenset[str]]:
-    """Every type with all its supertypes, itself and `object` included."""
-    parents = {entry.name: set(entry.types) for entry in domain.types}
-    closed: dict[str, frozenset[str]] = {}
-    for name in [OBJECT, *parents]:
-        found, open_types = {name, OBJECT}, [name]
-        while open_types:
-            for parent in parents.get(open_types.pop(), ()):
-                if parent not in found:
-                    found.add(parent)
-                    open_types.append(parent)
-        closed[name] = frozenset(found)
-    return closed
 
 
 def operator_types(domain: Domain) -> set[str]:
@@ -73,7 +64,8 @@ def used_types(domain: Domain) -> set[str]:
 
 
 def sort_table(domain: Domain, relevant: set[str]) -> SortTable:
-    of_type = {name: above & relevant for name, above in supertypes(domain).items()}
+    types = Types.of(domain)
+    of_type = {name: frozenset(types.supertypes(name)) & relevant for name in types.names}
     return SortTable(frozenset(of_type.values()), of_type)
 
 

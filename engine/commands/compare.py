@@ -1,0 +1,119 @@
+"""`plumbline compare`: do two domain models mean the same?"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.commands.task_argument import positive_seconds
+from engine.console import Console, ProgressBar
+from engine.equivalence import (
+    CompareOptions,
+    Comparison,
+    Event,
+    Limits,
+    Parameters,
+    Progress,
+    Verdict,
+    compare_domains,
+    describe,
+    verify_certificate,
+)
+from engine.errors import ExitCode
+from engine.pddl import Domain, read_domain
+
+BOTH = "both"
+DEFAULT_SECONDS = 300.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A.pddl", help="one domain")
+    parser.add_argument("second", metavar="B.pddl", help="the other domain")
+    parser.add_argument(
+        "--parameters",
+        choices=[*Parameters, BOTH],
+        default=BOTH,
+        help="may parameters stand for the same object: distinct (no), pddl (yes), or both answers",
+    )
+    parser.add_argument(
+        "--permute-arguments",
+        action="store_true",
+        help="if they are not equivalent, also try predicates with their arguments reordered",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        default=DEFAULT_SECONDS,
+        metavar="S",
+        help=f"in seconds, {DEFAULT_SECONDS:g} if not given",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="for the states that --verify tries")
+    parser.add_argument(
+        "--verify", action="store_true", help="check the evidence with a separate simulator"
+    )
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    first, second = read_domain(args.first), read_domain(args.second)
+    asked = tuple(Parameters) if args.parameters == BOTH else (Parameters(args.parameters),)
+    options = CompareOptions(asked, args.permute_arguments, Limits(seconds=args.time_limit))
+    with _interrupts() as interrupted, console.progress("Comparing") as bar:
+        comparison = compare_domains(
+            first, second, options, lambda event: _show(event, bar), interrupted.is_set
+        )
+    problems = _verify(comparison, first, second, args.seed) if args.verify else None
+    document = comparison.to_json()
+    text = describe(comparison)
+    if problems is not None:
+        document["verification"] = {"ok": not problems, "problems": problems}
+        text += "\n" + ("\n".join(problems) if problems else "All evidence was verified.") + "\n"
+    console.result(document, text)
+    return _exit_code(comparison, problems)
+
+
+def _verify(comparison: Comparison, first: Domain, second: Domain, seed: int) -> list[str]:
+    return [
+        f"the evidence for '{reading.parameters}' fails: {problem}"
+        for reading in comparison.readings
+        for problem in verify_certificate(reading, first, second, seed)
+    ]
+
+
+def _exit_code(comparison: Comparison, problems: list[str] | None) -> int:
+    if comparison.stopped:
+        return ExitCode.INTERRUPTED
+    if problems:
+        return ExitCode.INTERNAL
+    answers = {
+        Verdict.EQUIVALENT: ExitCode.DONE,
+        Verdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
+        Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+    }
+    return answers[comparison.first.verdict]
+
+
+def _show(event: Event, bar: ProgressBar) -> None:
+    if isinstance(event, Progress):
+        bar.update(
+            event.seconds,
+            f"{event.parameters}: {event.stage}, {event.candidates} mappings tried, "
+            f"{event.conflicts} conflicts, {event.operators_covered} of {event.operators} "
+            f"operators, {event.states} states",
+        )
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Ctrl-C asks the comparison to stop, so that finished readings are still printed."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: asked.set())
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,154 @@
+"""A tiny planning problem, in the words of both domains, that only one of them solves.
+
+Objects are the arguments of one operator instance, the goal is the exact state it leads to. Both
+claims are confirmed with the plain simulator before the problem is shown to anyone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+
+from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError
+from engine.equivalence.result import Counterexample, MacroStep, PredicatePair, ThingOfBoth
+from engine.pddl.model import (
+    OBJECT,
+    Add,
+    And,
+    Atom,
+    Condition,
+    Domain,
+    Not,
+    Predicate,
+    Problem,
+    Term,
+    TypedName,
+    effects,
+)
+from engine.pddl.types import Types
+
+BOUND = 200_000
+"""States after which the confirming search gives up."""
+
+
+def translate(facts: Facts, mapping: tuple[PredicatePair, ...], to_b: bool) -> Facts:
+    """The same state in the words of the other domain."""
+    known = {(pair.a if to_b else pair.b): pair for pair in mapping}
+    result = set()
+    for name, *arguments in facts:
+        pair = known[name]
+        if to_b:
+            result.add((pair.b, *(arguments[place] for place in pair.order)))
+        else:
+            places = [pair.order.index(place) for place in range(len(pair.order))]
+            result.add((pair.a, *(arguments[place] for place in places)))
+    return frozenset(result)
+
+
+def object_names(things: tuple[ThingOfBoth, ...]) -> dict[str, str]:
+    """Names for a problem file: parameters lose their question mark, constants stay."""
+    taken = {thing.name for thing in things if not thing.name.startswith("?")}
+    names: dict[str, str] = {}
+    for thing in things:
+        name = thing.name.removeprefix("?")
+        while thing.name.startswith("?") and name in taken:
+            name += "-object"
+        taken.add(name)
+        names[thing.name] = name
+    return names
+
+
+def build_counterexample(
+    domains: tuple[Domain, Domain],
+    mapping: tuple[PredicatePair, ...],
+    *,
+    things: tuple[ThingOfBoth, ...],
+    side: int,
+    action: MacroStep,
+    state: Facts,
+    distinct: bool,
+    look: Callable[[], None],
+) -> Counterexample:
+    """`state` is in the words of the domain that cannot do it; `side` is the one that can."""
+    names = object_names(things)
+    start = frozenset((f[0], *(names[o] for o in f[1:])) for f in state)
+    starts = [start, start]
+    starts[side] = translate(start, mapping, to_b=side == 1)
+    types = [{names[thing.name]: thing.type_in(number) for thing in things} for number in (0, 1)]
+    simulators = [Simulator(d, t, distinct) for d, t in zip(domains, types, strict=True)]
+    step = MacroStep(action.operator, tuple(names[argument] for argument in action.arguments))
+    goal = simulators[side].apply(starts[side], step.operator, step.arguments)
+    assert goal is not None, "the state was chosen so that the operator applies"
+    goals = [goal, goal]
+    goals[1 - side] = translate(goal, mapping, to_b=side == 0)
+    try:
+        plan, explored = simulators[1 - side].search(starts[1 - side], goals[1 - side], BOUND, look)
+        assert plan is None, f"the prover found no plan but there is one: {plan}"
+    except TooLargeError:
+        explored = None
+    problems = [
+        problem(domains, mapping, number, types=types, start=starts[number], goal=goals[number])
+        for number in (0, 1)
+    ]
+    return Counterexample("AB"[side], step, problems[0], problems[1], explored)
+
+
+def problem(
+    domains: tuple[Domain, Domain],
+    mapping: tuple[PredicatePair, ...],
+    side: int,
+    *,
+    types: list[dict[str, str | None]],
+    start: Facts,
+    goal: Facts,
+) -> Problem:
+    """One of the two files: typed objects, the state, and exactly the goal state."""
+    domain = domains[side]
+    constants = {constant.name for constant in domain.constants}
+    objects = tuple(
+        TypedName(name, (own or OBJECT,))
+        for name, own in types[side].items()
+        if name not in constants
+    )
+    changing: set[Fact] = set()
+    for number, other in enumerate(domains):
+        addable = _addable(other, types[number])
+        changing |= addable if number == side else translate(addable, mapping, to_b=side == 1)
+    present: tuple[Condition, ...] = tuple(_atom(f) for f in sorted(goal))
+    absent = tuple(Not(_atom(f)) for f in sorted(changing - goal))
+    return Problem(
+        name="counterexample",
+        domain_name=domain.name,
+        requirements=("strips", "typing", "negative-preconditions"),
+        objects=objects,
+        init=tuple(_atom(f) for f in sorted(start)),
+        goal=And((*present, *absent)),
+    )
+
+
+def _addable(domain: Domain, types: Mapping[str, str | None]) -> Facts:
+    """Well-typed facts of the predicates that some action can make true."""
+    hierarchy = Types.of(domain)
+    names = {
+        part.atom.predicate
+        for action in domain.actions
+        for part in effects(action.effect)
+        if isinstance(part, Add)
+    }
+
+    def fitting(predicate: Predicate) -> list[list[str]]:
+        return [
+            [name for name, own in types.items() if own and hierarchy.covers(place.types, own)]
+            for place in predicate.parameters
+        ]
+
+    return frozenset(
+        (predicate.name, *arguments)
+        for predicate in domain.predicates
+        if predicate.name in names
+        for arguments in itertools.product(*fitting(predicate))
+    )
+
+
+def _atom(fact: Fact) -> Atom:
+    return Atom(fact[0], tuple(Term(name) for name in fact[1:]))

@@ -1,0 +1,65 @@
+"""A comparison in sentences for a planning engineer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.equivalence.result import Comparison, Parameters, ReadingResult, Verdict
+from engine.pddl.printer import format_problem
+
+TITLES = {
+    Parameters.DISTINCT: "With distinct objects for different parameters",
+    Parameters.PDDL: "With parameters that may coincide, as in PDDL",
+}
+ANSWERS = {
+    Verdict.EQUIVALENT: "Equivalent",
+    Verdict.NOT_EQUIVALENT: "Not equivalent",
+    Verdict.UNDECIDED: "Not decided",
+}
+SHOWN = 12
+"""How many exclusions the text names."""
+
+
+def describe(comparison: Comparison) -> str:
+    return "\n\n".join("\n".join(_reading(reading)) for reading in comparison.readings) + "\n"
+
+
+def _reading(reading: ReadingResult) -> Iterator[str]:
+    yield f"{TITLES[reading.parameters]}: {ANSWERS[reading.verdict]}"
+    yield f"  {reading.reason}"
+    yield from (f"  note: {note}" for note in reading.notes)
+    if reading.mapping:
+        closest = "" if reading.verdict is Verdict.EQUIVALENT else " (the closest found)"
+        yield f"  predicates of A -> B{closest}: " + ", ".join(map(str, reading.mapping))
+        renamed = [f"{s} -> {t}" for s, t in reading.types if s != t]
+        if renamed:
+            yield "  types of A -> B: " + ", ".join(renamed)
+    for operator in reading.operators:
+        yield from (f"  {line}" for line in operator.sentences())
+    if reading.verdict is Verdict.NOT_EQUIVALENT and reading.mapping:
+        yield from _refutation(reading)
+
+
+def _refutation(reading: ReadingResult) -> Iterator[str]:
+    if reading.a_within_b:
+        yield "  Under this mapping everything that A can do B can do too."
+    if reading.b_within_a:
+        yield "  Under this mapping everything that B can do A can do too."
+    found = reading.counterexample
+    if found is not None:
+        other = "B" if found.solved_by == "A" else "A"
+        confirmed = (
+            f"all {found.states_explored} reachable states were searched"
+            if found.states_explored is not None
+            else "too large for a plain search to confirm"
+        )
+        yield f"  Counterexample: {found.step} solves it in {found.solved_by}; {other} has no plan"
+        yield f"  ({confirmed}). The problem for A:"
+        yield from (f"    {line}" for line in format_problem(found.problem_a).splitlines())
+        yield "  and for B:"
+        yield from (f"    {line}" for line in format_problem(found.problem_b).splitlines())
+    if reading.exclusions:
+        yield "  No mapping of the predicates avoids all of these conflicts:"
+        yield from (f"    {exclusion}" for exclusion in reading.exclusions[:SHOWN])
+        if len(reading.exclusions) > SHOWN:
+            yield f"    and {len(reading.exclusions) - SHOWN} more"
