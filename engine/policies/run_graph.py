@@ -1,0 +1,145 @@
+"""The graph of a policy's decisions: each state has at most one child and any number of parents.
+
+Results flow from where runs end to all their ancestors. What is left and leads to no open end
+leads into a loop.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.native.library import INFINITY, Int32Array, Int64Array
+
+Number = TypeVar("Number", bound=np.integer[Any])
+
+NONE = -1
+UNDECIDED = -3
+
+
+class Outcome(IntEnum):
+    UNKNOWN = 0  # not run to its end
+    SOLVED = 1
+    FAILED = 2  # proved: the policy never reaches the goal from here
+    ABORTED = 3  # stopped before there was a result
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class Reason(IntEnum):
+    """Why a run ended."""
+
+    NONE = 0
+    GOAL = 1
+    LOOP = 2
+    NO_ACTION = 3
+    INAPPLICABLE = 4
+    POLICY_ERROR = 5
+    STEP_LIMIT = 6
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", "-")
+
+
+class RunGraph:
+    """Columns indexed by state id; `grow` before using ids that are new to the table."""
+
+    def __init__(self, operator_costs: Int64Array) -> None:
+        self._operator_costs = operator_costs
+        self.decision = np.empty(0, np.int32)
+        self.child = np.empty(0, np.int32)
+        self.outcome = np.empty(0, np.int8)
+        self.reason = np.empty(0, np.int8)
+        self.cost = np.empty(0, np.int64)  # meaningful where SOLVED
+        self._first_parent = np.empty(0, np.int32)
+        self._next_parent = np.empty(0, np.int32)
+
+    def grow(self, size: int) -> None:
+        if size <= len(self.child):
+            return
+        size = max(size, 2 * len(self.child), 1024)
+        self.decision = _grown(self.decision, size, UNDECIDED)
+        self.child = _grown(self.child, size, NONE)
+        self.outcome = _grown(self.outcome, size, Outcome.UNKNOWN)
+        self.reason = _grown(self.reason, size, Reason.NONE)
+        self.cost = _grown(self.cost, size, INFINITY)
+        self._first_parent = _grown(self._first_parent, size, NONE)
+        self._next_parent = _grown(self._next_parent, size, NONE)
+
+    def add_ends(self, states: Int32Array, outcome: Outcome, reason: Reason) -> None:
+        """States in which runs end. UNKNOWN with a reason: they end, but prove nothing."""
+        self.outcome[states] = outcome
+        self.reason[states] = reason
+        if outcome is Outcome.SOLVED:
+            self.cost[states] = 0
+
+    def add_edges(self, states: Int32Array, children: Int32Array) -> None:
+        """Distinct states whose decision leads to `children`."""
+        self.child[states] = children
+        order = np.argsort(children, kind="stable")
+        states, children = states[order], children[order]
+        # Siblings are chained; the last one is followed by the parents known before.
+        last = np.append(children[1:] != children[:-1], True)
+        following = np.append(states[1:], NONE)
+        self._next_parent[states] = np.where(last, self._first_parent[children], following)
+        first = np.append(True, last[:-1])
+        self._first_parent[children[first]] = states[first]
+
+    def edge_costs(self, states: Int32Array) -> Int64Array:
+        return self._operator_costs[self.decision[states]]
+
+    def parents(self, states: Int32Array) -> Int32Array:
+        """All parents of distinct states."""
+        found = [np.empty(0, np.int32)]
+        parents = self._first_parent[states]
+        while len(parents := parents[parents >= 0]):
+            found.append(parents)
+            parents = self._next_parent[parents]
+        return np.concatenate(found)
+
+    def resolve(self, touched: Int32Array) -> None:
+        """Give every state its result that has one; `touched` are all states of recent runs."""
+        self._propagate(touched[self.outcome[touched] != Outcome.UNKNOWN])
+        waiting = touched[self.outcome[touched] == Outcome.UNKNOWN]
+        open_states = self._ancestors(waiting[self.child[waiting] < 0])
+        looping = np.setdiff1d(waiting, open_states)
+        self.add_ends(looping, Outcome.FAILED, Reason.LOOP)
+        self._propagate(looping)
+
+    def _propagate(self, states: Int32Array) -> None:
+        while len(states):
+            states = self.parents(states)
+            states = states[self.outcome[states] == Outcome.UNKNOWN]
+            children = self.child[states]
+            self.outcome[states] = self.outcome[children]
+            self.reason[states] = self.reason[children]
+            solved = self.outcome[states] == Outcome.SOLVED
+            winners = states[solved]
+            self.cost[winners] = self.cost[children[solved]] + self.edge_costs(winners)
+
+    def _ancestors(self, states: Int32Array) -> Int32Array:
+        """The states and all from which they are reached; they must not lie on loops."""
+        found = [states]
+        while len(states):
+            states = self.parents(states)
+            found.append(states)
+        return np.concatenate(found)
+
+    def follow(self, starts: Int32Array) -> tuple[Int32Array, Int64Array]:
+        """Where runs without a result stand now, and what they have cost so far."""
+        states, costs = starts.copy(), np.zeros(len(starts), dtype=np.int64)
+        moving = np.arange(len(starts))
+        while len(moving := moving[self.child[states[moving]] >= 0]):
+            costs[moving] += self.edge_costs(states[moving])
+            states[moving] = self.child[states[moving]]
+        return states, costs
+
+
+def _grown(column: NDArray[Number], size: int, default: int) -> NDArray[Number]:
+    larger = np.full(size, default, dtype=column.dtype)
+    larger[: len(column)] = column
+    return larger

@@ -1,0 +1,354 @@
+"""Policy runs: what becomes of a task when the policy decides (ALGORITHMS section 1).
+
+Runs from many states advance together, one batched question to the policy per step, and a state
+is decided only once. Every state on a run learns its result. Only a run that was walked to its
+end gives one: what stopped early stays unknown, and is a lower bound at most.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import CancelledError, PolicyError
+from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
+from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy
+from engine.policies.run_graph import Outcome, Reason, RunGraph
+from engine.task.process import never_cancelled
+from engine.task.states import StateTable
+
+Codes = npt.NDArray[np.int8]
+
+MAX_ERRORS_IN_A_ROW = 3
+"""A policy that failed on so many single states is not asked again in this run."""
+
+RESOLVE_EVERY = 64
+"""Steps of bounded runs between two looks for loops."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PolicyRun:
+    """One run: pairwise different states and the operators between them.
+
+    The cost is exact if SOLVED, a lower bound if ABORTED, and `None` if FAILED.
+    """
+
+    outcome: Outcome
+    reason: Reason
+    cost: int | None
+    states: tuple[int, ...]
+    operators: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """Results of many runs, one entry per start.
+
+    `cost` is exact where SOLVED, INFINITY where FAILED, and where ABORTED a lower bound: the cost
+    of what was walked.
+    """
+
+    starts: Int32Array
+    outcome: Codes
+    reason: Codes
+    cost: Int64Array
+
+
+@dataclass
+class Statistics:
+    calls: int = 0  # questions to the policy
+    evaluated: int = 0  # states it was asked about
+    seconds: float = 0.0  # spent in it
+    faults: Counter[Reason] = field(default_factory=Counter)  # inapplicable answers, errors
+    errors: list[str] = field(default_factory=list)  # what it said when it raised, once each
+
+
+class PolicyRuns:
+    """All runs of one policy on the states of one table. Not for two threads at once."""
+
+    def __init__(self, policy: BoundPolicy, table: StateTable) -> None:
+        self.policy = policy
+        self.table = table
+        self.statistics = Statistics()
+        costs = [operator.cost for operator in table.task.operators]
+        self._graph = RunGraph(np.array(costs, dtype=np.int64))
+        self._examined = np.zeros(0, dtype=np.bool_)
+        self._touched_in = np.zeros(0, dtype=np.int64)
+        self._turn = 0
+        self._touched: list[Int32Array] = []
+        self._gave_up = False
+
+    def run(
+        self,
+        starts: npt.ArrayLike,
+        step_limit: int | None = None,
+        cancelled: Callable[[], bool] = never_cancelled,
+    ) -> RunResults:
+        """Run from each state to the end; the limit counts new questions along each run."""
+        starts = self._begin(starts)
+        frontier = self._advance(starts)
+        steps = 0
+        try:
+            while len(frontier) and not self._gave_up and steps != step_limit:
+                if cancelled():
+                    raise CancelledError
+                frontier = self._advance(self._ask(frontier))
+                steps += 1
+        finally:
+            self._resolve()
+        return self._results(starts)
+
+    def run_bounded(
+        self,
+        starts: npt.ArrayLike,
+        cutoffs: npt.ArrayLike,
+        max_steps: int | None = None,
+        dead_end: Callable[[Int32Array], BoolArray] | None = None,
+        cancelled: Callable[[], bool] = never_cancelled,
+    ) -> Int64Array:
+        """Policy costs where they are below the cut-off of their start, INFINITY elsewhere.
+
+        INFINITY here only means "not shown to be below": the run may have been stopped by its
+        cost, by `max_steps`, or by a visited state that `dead_end` recognises.
+        """
+        starts = self._begin(starts)
+        bound = np.broadcast_to(np.asarray(cutoffs, dtype=np.int64), starts.shape)
+        state, spent = starts.copy(), np.zeros(len(starts), dtype=np.int64)
+        answer = np.full(len(starts), INFINITY, dtype=np.int64)
+        active = np.flatnonzero(bound > 0)
+        steps = 0
+        try:
+            while len(active) and not self._gave_up:
+                if cancelled():
+                    raise CancelledError
+                active = self._settle(active, state, spent, bound, answer)
+                if dead_end is not None and len(active):
+                    active = active[~dead_end(state[active])]
+                if steps == max_steps:
+                    break
+                active = self._step(active, state, spent)
+                active = active[spent[active] < bound[active]]
+                steps += 1
+                if steps % RESOLVE_EVERY == 0:
+                    self._resolve()
+        finally:
+            self._resolve()
+        return answer
+
+    def known(self, states: npt.ArrayLike) -> RunResults:
+        """What is known without asking the policy; UNKNOWN where that is nothing."""
+        states = self._begin(states)
+        self._examine(states)
+        graph = self._graph
+        return RunResults(states, graph.outcome[states], graph.reason[states], graph.cost[states])
+
+    def decisions(self, states: npt.ArrayLike) -> Int32Array:
+        """The policy's operators, asking where they are not known.
+
+        `NO_ACTION` and `NO_OPERATION` are possible; `UNDECIDED` stands where nothing is to be
+        decided, since the goal is reached, and where the policy has no usable answer.
+        """
+        states = self._begin(states)
+        self._ask(self._undecided(self._touch(states)))
+        self._resolve()
+        return self._graph.decision[states]
+
+    def parents(self, state: int) -> list[int]:
+        """The states from which the policy was seen to go to `state`."""
+        self._grow()
+        parents: list[int] = self._graph.parents(np.array([state], dtype=np.int32)).tolist()
+        return parents
+
+    def trace(self, start: int) -> PolicyRun:
+        """The run from a state as far as it has been walked."""
+        results = self._results(self._begin(start))
+        outcome = Outcome(int(results.outcome[0]))
+        states, operators, seen = [start], list[int](), {start}
+        while (child := int(self._graph.child[states[-1]])) >= 0 and child not in seen:
+            operators.append(int(self._graph.decision[states[-1]]))
+            states.append(child)
+            seen.add(child)
+        return PolicyRun(
+            outcome,
+            Reason(int(results.reason[0])),
+            None if outcome is Outcome.FAILED else int(results.cost[0]),
+            tuple(states),
+            tuple(operators),
+        )
+
+    def _begin(self, states: npt.ArrayLike) -> Int32Array:
+        self._turn += 1
+        self._gave_up = False
+        self._touched = [np.empty(0, dtype=np.int32)]
+        self._grow()
+        return np.atleast_1d(np.asarray(states, dtype=np.int32))
+
+    def _grow(self) -> None:
+        size = len(self.table)
+        self._graph.grow(size)
+        if size > len(self._examined):
+            room = max(2 * size, 1024)
+            self._examined = np.concatenate(
+                [self._examined, np.zeros(room - len(self._examined), dtype=np.bool_)]
+            )
+            self._touched_in = np.concatenate(
+                [self._touched_in, np.zeros(room - len(self._touched_in), dtype=np.int64)]
+            )
+
+    def _examine(self, states: Int32Array) -> None:
+        """The goal test comes before any decision: in a goal state a run is over."""
+        fresh = np.unique(states[~self._examined[states]])
+        self._examined[fresh] = True
+        goals = fresh[self.table.is_goal(fresh)]
+        self._graph.add_ends(goals, Outcome.SOLVED, Reason.GOAL)
+
+    def _touch(self, states: Int32Array) -> Int32Array:
+        """Those of the states that this turn has not seen yet, each once."""
+        fresh = np.unique(states[self._touched_in[states] != self._turn])
+        self._touched_in[fresh] = self._turn
+        self._touched.append(fresh)
+        return fresh
+
+    def _undecided(self, states: Int32Array) -> Int32Array:
+        """Those of the states that the policy has yet to be asked about."""
+        self._examine(states)
+        graph = self._graph
+        open_end = (graph.outcome[states] == Outcome.UNKNOWN) & (graph.child[states] < 0)
+        undecided: Int32Array = states[open_end & (graph.reason[states] == Reason.NONE)]
+        return undecided
+
+    def _advance(self, states: Int32Array) -> Int32Array:
+        """Walk on along known decisions; the undecided states where that ends."""
+        frontier = [np.empty(0, dtype=np.int32)]
+        while len(states := self._touch(states)):
+            frontier.append(self._undecided(states))
+            states = states[self._graph.outcome[states] == Outcome.UNKNOWN]
+            states = self._graph.child[states]
+            states = states[states >= 0]
+        return np.concatenate(frontier)
+
+    def _settle(
+        self,
+        active: Int64Array,
+        state: Int32Array,
+        spent: Int64Array,
+        bound: Int64Array,
+        answer: Int64Array,
+    ) -> Int64Array:
+        """Enter the answers of runs whose result is known; the others go on."""
+        current = state[active]
+        self._touch(current)
+        self._examine(current)
+        outcome = self._graph.outcome[current]
+        solved = active[outcome == Outcome.SOLVED]
+        total = spent[solved] + self._graph.cost[state[solved]]
+        below = total < bound[solved]
+        answer[solved[below]] = total[below]
+        unsettled: Int64Array = active[outcome == Outcome.UNKNOWN]
+        return unsettled
+
+    def _step(self, active: Int64Array, state: Int32Array, spent: Int64Array) -> Int64Array:
+        """One step of each run; those that cannot go on leave."""
+        self._ask(self._undecided(np.unique(state[active])))
+        active = active[self._graph.child[state[active]] >= 0]
+        spent[active] += self._graph.edge_costs(state[active])
+        state[active] = self._graph.child[state[active]]
+        return active
+
+    def _resolve(self) -> None:
+        self._graph.resolve(np.concatenate(self._touched))
+
+    def _results(self, starts: Int32Array) -> RunResults:
+        graph = self._graph
+        outcome, reason = graph.outcome[starts], graph.reason[starts]
+        cost = np.where(outcome == Outcome.SOLVED, graph.cost[starts], INFINITY)
+        aborted = outcome == Outcome.UNKNOWN
+        ends, cost[aborted] = graph.follow(starts[aborted])
+        stopped = Reason.POLICY_ERROR if self._gave_up else Reason.STEP_LIMIT
+        reason[aborted] = np.where(graph.reason[ends] == Reason.NONE, stopped, graph.reason[ends])
+        outcome[aborted] = Outcome.ABORTED
+        return RunResults(starts, outcome, reason, cost)
+
+    def _ask(self, states: Int32Array) -> Int32Array:
+        """Decide for distinct states, check the answers and enter them; the children."""
+        if not len(states):
+            return states
+        states, answers = self._answers(states)
+        graph = self._graph
+        possible = (answers >= 0) & (answers < len(self.table.task.operators))
+        children = np.full(len(states), -1, dtype=np.int32)
+        children[possible] = self.table.apply(states[possible], answers[possible])
+        self._grow()
+        moved = children >= 0
+        graph.decision[states[moved]] = answers[moved]
+        graph.add_edges(states[moved], children[moved])
+        for answer, reason in ((NO_ACTION, Reason.NO_ACTION), (NO_OPERATION, Reason.LOOP)):
+            chosen = states[answers == answer]
+            graph.decision[chosen] = answer
+            graph.add_ends(chosen, Outcome.FAILED, reason)
+        wrong = states[~moved & (answers != NO_ACTION) & (answers != NO_OPERATION)]
+        graph.add_ends(wrong, Outcome.FAILED, Reason.INAPPLICABLE)
+        if len(wrong):
+            self.statistics.faults[Reason.INAPPLICABLE] += len(wrong)
+        return children[moved]
+
+    def _answers(self, states: Int32Array) -> tuple[Int32Array, Int64Array]:
+        """The states that got an answer, and the answers.
+
+        When the policy raises, the states are asked one by one, to find those it fails on. That
+        proves nothing about its decision there, so such runs are ABORTED.
+        """
+        try:
+            return states, self._question(states)
+        except CancelledError:
+            raise
+        except Exception as error:
+            if len(states) == 1:
+                self._note_error(states, error)
+                return states[:0], np.empty(0, dtype=np.int64)
+        answered: list[tuple[Int32Array, Int64Array]] = []
+        in_a_row = 0
+        for number in range(len(states)):
+            part, answers = self._answers(states[number : number + 1])
+            answered.append((part, answers))
+            in_a_row = 0 if len(part) else in_a_row + 1
+            if in_a_row == MAX_ERRORS_IN_A_ROW:
+                self._gave_up = True
+                break
+        return (
+            np.concatenate([part for part, _ in answered]),
+            np.concatenate([answers for _, answers in answered]),
+        )
+
+    def _question(self, states: Int32Array) -> Int64Array:
+        values = self.table.values(states)
+        started = time.perf_counter()
+        try:
+            answers = np.asarray(self.policy.decide(values))
+        finally:
+            self.statistics.seconds += time.perf_counter() - started
+            self.statistics.calls += 1
+            self.statistics.evaluated += len(states)
+        if answers.shape != (len(states),) or not np.issubdtype(answers.dtype, np.integer):
+            raise PolicyError(
+                f"the policy answered with {answers.dtype} of shape {answers.shape} "
+                f"when asked about {len(states)} states",
+                hint="it must give one operator id per state",
+            )
+        return answers.astype(np.int64)
+
+    def _note_error(self, states: Int32Array, error: Exception) -> None:
+        self._graph.add_ends(states, Outcome.UNKNOWN, Reason.POLICY_ERROR)
+        self.statistics.faults[Reason.POLICY_ERROR] += 1
+        text = f"{type(error).__name__}: {error}"
+        if text not in self.statistics.errors:
+            self.statistics.errors.append(text)
+            _log.warning("the policy failed on state %d", int(states[0]), exc_info=error)
