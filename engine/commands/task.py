@@ -7,7 +7,7 @@ import argparse
 from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
 from engine.console import Console
 from engine.errors import ExitCode
-from engine.task.atoms import fluent_atoms, format_atom, state_atoms
+from engine.task.atoms import fluent_atoms, format_atom, format_fact, state_atoms
 from engine.task.task import Task
 
 SHOWN = 20
@@ -43,26 +43,19 @@ def _document(task: Task) -> dict[str, object]:
 
 
 def _text(task: Task) -> str:
+    goal = [format_fact(task.variables[variable].values[value]) for variable, value in task.goal]
     costs = sorted({operator.cost for operator in task.operators})
     spread = f"costs from {costs[0]} to {costs[-1]}" if costs else "costs"
     lines = [
         f"variables     {len(task.variables)} with {sum(task.domain_sizes)} facts",
         f"operators     {len(task.operators)}, {spread if task.has_costs else 'each costs 1'}",
-        f"goal          {_goal(task)}",
+        f"goal          {_shorten(goal)}",
         f"initial state {_shorten([format_atom(atom) for atom in fluent_atoms(task, task.init)])}",
     ]
     if task.source is not None:
         lines.append(f"static facts  {len(task.static_atoms)}")
         lines.append(f"translated in {task.translate_seconds:.2f} s")
     return "\n".join(lines)
-
-
-def _goal(task: Task) -> str:
-    names = []
-    for variable, value in task.goal:
-        atom = task.fact_atoms[variable][value]
-        names.append(format_atom(atom) if atom else task.variables[variable].values[value])
-    return _shorten(names)
 
 
 def _shorten(names: list[str]) -> str:

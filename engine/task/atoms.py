@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from engine.errors import UnsupportedError
 from engine.pddl.model import Atom, Term
-from engine.task.task import GroundAtom, Task
+from engine.task.task import GroundAtom, Task, atom_of_fact
 
 
 def ground_atom(atom: Atom) -> GroundAtom:
@@ -23,6 +23,15 @@ def model_atom(atom: GroundAtom) -> Atom:
 
 def format_atom(atom: GroundAtom) -> str:
     return f"({' '.join(atom)})"
+
+
+def format_fact(name: str) -> str:
+    """A fact as people write it: `(at b1 rooma)`, `(not (at b1 rooma))`, `<none of those>`."""
+    if atom := atom_of_fact(name):
+        return format_atom(atom)
+    if denied := atom_of_fact(name.removeprefix("Negated")):
+        return f"(not {format_atom(denied)})"
+    return name
 
 
 def fluent_atoms(task: Task, values: Sequence[int]) -> list[GroundAtom]:

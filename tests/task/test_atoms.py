@@ -9,6 +9,7 @@ from engine.pddl.model import Atom, Term
 from engine.task.atoms import (
     fluent_atoms,
     format_atom,
+    format_fact,
     ground_atom,
     model_atom,
     state_atoms,
@@ -37,6 +38,18 @@ def task(courier) -> Task:
 )
 def test_atom_of_fact(name: str, atom: tuple[str, ...] | None) -> None:
     assert atom_of_fact(name) == atom
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Atom at(b1, rooma)", "(at b1 rooma)"),
+        ("NegatedAtom rested()", "(not (rested))"),
+        ("<none of those>", "<none of those>"),
+    ],
+)
+def test_facts_for_people(name: str, text: str) -> None:
+    assert format_fact(name) == text
 
 
 def test_atoms_to_the_model_and_back() -> None:
