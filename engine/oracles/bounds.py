@@ -1,0 +1,189 @@
+"""Upper bounds u(s) >= h*(s) for every state anybody touched, each with the step that proves it.
+
+Every bound rests on one step to another state: an operator, or a dominance value. Following the
+steps ends in a goal state, so the evidence for any bound can be written down at any time. Bounds
+only ever fall; a fall is passed on to all known predecessors, again and again if need be, because
+with several policies a state has several children (ALGORITHMS 6.3, 11.3, pitfall P25).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.oracles.evidence import Evidence, Morph, Step, Walk
+from engine.task.states import StateTable
+
+Parent = tuple[int, int, str]
+"""A known predecessor: its state, the operator that leads here, and who chose that operator."""
+
+Parents = Callable[[int], Iterable[Parent]]
+
+Number = TypeVar("Number", bound=np.integer[Any])
+
+_NOTHING = -3
+_GOAL = -2
+_MORPH = -1
+
+
+class Bounds:
+    """Columns indexed by the state ids of one table."""
+
+    def __init__(self, table: StateTable, parents: Parents) -> None:
+        self.table = table
+        self._parents = parents
+        self._registered: dict[int, dict[Parent, None]] = {}
+        self._costs = [operator.cost for operator in table.task.operators]
+        self._u: Int64Array = np.empty(0, np.int64)
+        self._via: Int32Array = np.empty(0, np.int32)  # an operator, or one of the marks above
+        self._next: Int32Array = np.empty(0, np.int32)
+        self._gain: Int64Array = np.empty(0, np.int64)
+        self._origin: Int32Array = np.empty(0, np.int32)
+        self._origins: list[str] = []
+        self._changed: dict[int, None] = {}
+
+    def u(self, state: int) -> int:
+        """The bound of one state; INFINITY when nothing is known."""
+        return int(self._u[state]) if state < len(self._u) else INFINITY
+
+    def all(self, states: npt.ArrayLike) -> Int64Array:
+        """The bounds of many states."""
+        self._grow()
+        return self._u[np.asarray(states, np.int64)]
+
+    def add_path(
+        self,
+        states: Sequence[int],
+        operators: Sequence[int],
+        origin: str,
+        register: bool = False,
+    ) -> None:
+        """A walk through the state space: operators[k] leads from states[k] to states[k + 1].
+
+        Its last state may be a goal, have a bound, or neither. With `register`, later falls of a
+        bound on the walk are passed back along it.
+        """
+        self._grow()
+        self._recognise_goal(states[-1])
+        for k in range(len(operators) - 1, -1, -1):
+            if register:
+                known = self._registered.setdefault(states[k + 1], {})
+                known[states[k], operators[k], origin] = None
+            self._relax(states[k], operators[k], states[k + 1], origin)
+        self._propagate(states)
+
+    def add_plan(self, state: int, operators: Sequence[int], origin: str) -> None:
+        """A plan from `state`: every state on it gets a bound."""
+        states = [state]
+        for operator in operators:
+            (successor,) = self.table.apply([states[-1]], [operator]).tolist()
+            if successor < 0:
+                raise ValueError(f"{origin}: operator {operator} is not applicable in its plan")
+            states.append(successor)
+        self.add_path(states, operators, origin)
+
+    def add_morph(self, state: int, source: int, gain: int, origin: str) -> None:
+        """D(source, state) = gain, so u(state) <= u(source) - gain."""
+        self._grow()
+        if self._u[source] == INFINITY:
+            return  # the dominance value says nothing about states nobody can solve (P13)
+        if self._u[source] - gain < self._u[state]:
+            bound = int(self._u[source]) - gain
+            self._set(state, bound, via=_MORPH, following=source, gain=gain, origin=origin)
+            self._propagate([state])
+
+    def take_changed(self) -> list[int]:
+        """The states whose bound fell since this was asked last."""
+        changed, self._changed = list(self._changed), {}
+        return changed
+
+    def evidence(self, state: int) -> Evidence:
+        """The chain that proves the present bound of a state."""
+        start, bound = self._values(state), self.u(state)
+        if bound == INFINITY:
+            raise ValueError("there is no evidence where nothing is known")
+        steps: list[Step] = []
+        walk, origin = list[int](), ""
+        seen = {state}
+        while (via := int(self._via[state])) != _GOAL:
+            following = int(self._next[state])
+            if walk and (via == _MORPH or self._origin_of(state) != origin):
+                steps.append(Walk(tuple(walk), origin))
+                walk = []
+            origin = self._origin_of(state)
+            if via == _MORPH:
+                steps.append(Morph(self._values(following), int(self._gain[state]), origin))
+            else:
+                walk.append(via)
+            if following in seen:
+                raise RuntimeError("the evidence of a bound runs in a circle")
+            seen.add(following)
+            state = following
+        if walk:
+            steps.append(Walk(tuple(walk), origin))
+        return Evidence(start, tuple(steps), bound)
+
+    def _grow(self) -> None:
+        size, had = len(self.table), len(self._u)
+        if size <= had:
+            return
+        size = max(size, 2 * had, 1024)
+        self._u = _grown(self._u, size, INFINITY)
+        self._via = _grown(self._via, size, _NOTHING)
+        self._next = _grown(self._next, size, -1)
+        self._gain = _grown(self._gain, size, 0)
+        self._origin = _grown(self._origin, size, -1)
+
+    def _recognise_goal(self, state: int) -> None:
+        if self._u[state] > 0 and bool(self.table.is_goal([state])[0]):
+            self._set(state, 0, via=_GOAL, following=-1, origin="goal")
+
+    def _relax(self, state: int, operator: int, successor: int, origin: str) -> bool:
+        """u(state) <= c(operator) + u(successor); whether that is news."""
+        beyond = int(self._u[successor])
+        if beyond == INFINITY:
+            return False
+        bound = beyond + self._costs[operator]
+        if bound >= self._u[state]:
+            return False
+        self._set(state, bound, via=operator, following=successor, origin=origin)
+        return True
+
+    def _propagate(self, states: Iterable[int]) -> None:
+        """Pass falls on to all predecessors until nothing falls any more."""
+        queue = deque(state for state in states if self._u[state] != INFINITY)
+        while queue:
+            state = queue.popleft()
+            known = (*self._parents(state), *self._registered.get(state, ()))
+            for parent, operator, origin in known:
+                if self._relax(parent, operator, state, origin):
+                    queue.append(parent)
+
+    def _set(
+        self, state: int, bound: int, *, via: int, following: int, origin: str, gain: int = 0
+    ) -> None:
+        self._u[state] = bound
+        self._via[state] = via
+        self._next[state] = following
+        self._gain[state] = gain
+        if origin not in self._origins:
+            self._origins.append(origin)
+        self._origin[state] = self._origins.index(origin)
+        self._changed[state] = None
+
+    def _origin_of(self, state: int) -> str:
+        return self._origins[int(self._origin[state])]
+
+    def _values(self, state: int) -> tuple[int, ...]:
+        return tuple(self.table.values([state])[0].tolist())
+
+
+def _grown(column: npt.NDArray[Number], size: int, default: int) -> npt.NDArray[Number]:
+    larger = np.full(size, default, column.dtype)
+    larger[: len(column)] = column
+    return larger
