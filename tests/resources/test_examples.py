@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.native.library import INFINITY
+from engine.search.exhaustive import hstar_all
+from engine.search.forward import search
 from engine.task.load import load_task
 
 DOMAINS = ("container-yard", "crumbling-temple", "ferry", "parcel-delivery", "workshop")
@@ -79,15 +82,42 @@ def test_the_goal_is_never_true_at_the_start(
     assert goal - {"(total-cost)"} - init
 
 
+def optimal_costs(readme: str) -> dict[str, int]:
+    """The table of README.md: the cost by `domain/problem`."""
+    rows = re.findall(r"^\| (\S+/p\d\d) \| \d+ \| \d+ \| \d+ \| (\d+) \|", readme, re.MULTILINE)
+    return {problem: int(cost) for problem, cost in rows}
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_problems_are_read_without_a_warning_and_stay_small(domain: str, examples: Path) -> None:
+def test_problems_are_small_and_cost_what_the_readme_says(domain: str, examples: Path) -> None:
+    """Costs there are from another planner, so this also checks our search."""
+    stated = optimal_costs((examples / "README.md").read_text())
     operators = []
     for problem in sorted((examples / domain / "problems").iterdir()):
         task = load_task(examples / domain / "domain.pddl", problem)
         assert task.notes == ()
+        assert search(task, "astar", "blind").cost == stated[f"{domain}/{problem.stem}"]
         operators.append(len(task.operators))
     assert task.source is not None
     assert len(task.source.domain.predicates) <= 10
     assert len(task.source.domain.actions) <= 6
     assert operators[0] < 60
     assert max(operators) < 600
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_generated_problems_have_a_plan(
+    generate: ModuleType, examples: Path, tmp_path: Path, domain: str
+) -> None:
+    problem = tmp_path / "problem.pddl"
+    problem.write_text(generate.problem_text(domain, 10, 100))
+    task = load_task(examples / domain / "domain.pddl", problem)
+    assert search(task, "gbfs", "ff").plan
+
+
+def test_the_temple_is_full_of_dead_ends(examples: Path) -> None:
+    folder = examples / "crumbling-temple"
+    for number in range(2, 6):
+        task = load_task(folder / "domain.pddl", folder / "problems" / f"p{number:02}.pddl")
+        _, costs = hstar_all(task)
+        assert (costs == INFINITY).mean() > 0.5
