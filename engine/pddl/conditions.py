@@ -92,10 +92,10 @@ def read_quantified_variables(
 
 def expect_parts(node: Block, count: int, form: str) -> None:
     if len(node.items) != count + 1:
-        parts = "1 part" if count == 1 else f"{count} parts"
+        found = len(node.items) - 1
         raise MalformedError(
             node.position,
-            f"'{node.head}' has {len(node.items) - 1} parts but needs {parts}",
+            f"'{node.head}' has {found} {'part' if found == 1 else 'parts'} but needs {count}",
             f"write '{form}'",
         )
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from engine.errors import Location, PddlError, PlumblineError
 from engine.pddl.model import Position
 
-SUGGESTIONS_PER_FILE = 30
-"""Looking for similar names is slow; a file with more wrong names needs no more of them."""
+COMPARISONS_PER_FILE = 10_000
+"""Looking for similar names is slow: about half a second for so many of them."""
 
 
 class Severity(StrEnum):
@@ -72,7 +73,7 @@ class Diagnostics:
     def __init__(self, path: str) -> None:
         self.path = path
         self.found: list[Diagnostic] = []
-        self._suggestions_left = SUGGESTIONS_PER_FILE
+        self._comparisons_left = COMPARISONS_PER_FILE
 
     def errors_since(self, start: int) -> bool:
         """Whether there are errors among what was found after the first `start` findings."""
@@ -101,12 +102,10 @@ class Diagnostics:
 
     def similar(self, name: str, candidates: Iterable[str], otherwise: str) -> str:
         """The hint for an unknown name."""
-        if self._suggestions_left > 0:
-            self._suggestions_left -= 1
-            matches = difflib.get_close_matches(name, candidates, n=1)
-            if matches:
-                return f"did you mean '{matches[0]}'?"
-        return otherwise
+        compared = list(islice(candidates, self._comparisons_left))
+        self._comparisons_left -= len(compared)
+        matches = difflib.get_close_matches(name, compared, n=1)
+        return f"did you mean '{matches[0]}'?" if matches else otherwise
 
 
 def raise_errors(diagnostics: Iterable[Diagnostic]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from engine.pddl.conditions import read_condition
+from engine.pddl.conditions import expect_parts, read_condition
 from engine.pddl.definition import open_definition, read_requirements, sections
 from engine.pddl.diagnostics import Diagnostics, MalformedError
 from engine.pddl.effects import read_effect
@@ -177,12 +177,7 @@ def _expect_number(dash: Word, node: Node | None) -> None:
 
 
 def _read_derived(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
-    if len(block.items) != 3:
-        raise MalformedError(
-            block.position,
-            f"':derived' has {len(block.items) - 1} parts but needs 2",
-            "write '(:derived (predicate ?x - type) CONDITION)'",
-        )
+    expect_parts(block, 2, "(:derived (predicate ?x - type) CONDITION)")
     predicate = _read_predicate(block.items[1], diagnostics)
     condition = read_condition(block.items[2], diagnostics)
     parts.derived.append(Derived(predicate, condition, block.position))

@@ -101,6 +101,12 @@ def _in_problem(problem: Problem) -> Iterator[Refusal]:
             yield _fraction(entry.position)
     yield from _in_condition(problem.goal, positive=True)
     yield from _in_goal(problem.goal, positive=True)
+    if not any(isinstance(part, Atom | Equality) for part in subconditions(problem.goal)):
+        yield (
+            problem.goal.position,
+            "the goal names no fact, which is not supported in a grounded task",
+            "add a fact that is to be reached",
+        )
 
 
 def _in_condition(condition: Condition, positive: bool) -> Iterator[Refusal]:
@@ -132,7 +138,7 @@ def _in_goal(goal: Condition, positive: bool) -> Iterator[Refusal]:
     match goal:
         case Not(part):
             yield from _in_goal(part, not positive)
-        case And(parts) | Or(parts) if isinstance(goal, And) is positive or len(parts) < 2:
+        case And(parts) | Or(parts) if isinstance(goal, And) is positive or len(parts) == 1:
             for part in parts:
                 yield from _in_goal(part, positive)
         case And() | Or() | Imply():
