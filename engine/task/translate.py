@@ -107,7 +107,7 @@ def _run_translator(
             )
             _log.debug("translator ended with %d after %.2f s", result.return_code, result.seconds)
             if result.ending is Ending.EXITED and result.return_code == 0:
-                return (folder / "output.sas").read_text()
+                return (folder / "output.sas").read_text("utf-8")
             raise _failure(result, limits)
     except OSError as error:
         raise TranslationError(
