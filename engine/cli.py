@@ -26,6 +26,9 @@ COMMANDS = {
     "search": "find a plan with a search algorithm and a heuristic",
     "validate": "check a plan and explain the step that fails",
     "compare": "decide whether two domain models mean the same, with evidence",
+    "policy": "show what a policy is and whether it fits a domain",
+    "run": "let a policy act on problems and say how each run ends",
+    "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",
 }

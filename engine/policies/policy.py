@@ -71,6 +71,13 @@ def notes_of(bound: BoundPolicy) -> tuple[str, ...]:
     return tuple(getattr(bound, "notes", ()))
 
 
+def close_policy(policy: Policy | BoundPolicy) -> None:
+    """Let go of the process or the connection behind a policy, if there is one."""
+    close = getattr(policy, "close", None)
+    if close is not None:
+        close()
+
+
 def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Policy:
     """The policy a user names: a file, `grpc://host:port`, `file.py:factory`, `builtin:NAME`.
 
@@ -123,7 +130,11 @@ def open_policy_file(path: Path, seed: int = 0) -> Policy:
     """The policy in a file of one of the formats we know."""
     from engine.policies.files import Format, load_checkpoint, recognise
 
-    if recognise(path) is Format.SQLITE:
+    kind = recognise(path)
+    import torch
+
+    torch.set_num_threads(1)  # more threads are slower on matrices as small as a policy's
+    if kind is Format.SQLITE:
         from engine.policies.asnets.policy import AsnetsPolicy
 
         return AsnetsPolicy.from_cpddl(path)

@@ -79,6 +79,8 @@ class RunGraph:
 
     def add_edges(self, states: Int32Array, children: Int32Array) -> None:
         """Distinct states whose decision leads to `children`."""
+        if not len(states):
+            return
         self.child[states] = children
         order = np.argsort(children, kind="stable")
         states, children = states[order], children[order]
