@@ -67,13 +67,14 @@ class Control:
                 failed.append(problem)
 
         thread = threading.Thread(target=work, name="kernel", daemon=True)
-        thread.start()
         try:
+            thread.start()
             while thread.is_alive():
                 thread.join(WAKE_UP_SECONDS)
         except BaseException:
             self.cancel()
-            thread.join()
+            while thread.is_alive():
+                thread.join(WAKE_UP_SECONDS)
             raise
         if failed:
             raise failed[0]

@@ -1,7 +1,9 @@
 // The queue of Dijkstra's algorithm with small integer costs (Dial 1969): all keys in it lie within the dearest
-// step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks from one pool.
+// step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks from one pool; a bit
+// per bucket says whether it is empty, so that sparse costs do not mean long walks.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -14,19 +16,26 @@ namespace plumbline {
 
 class CyclicBuckets {
  public:
-  static constexpr Cost kMostBuckets = 1 << 16;
+  static constexpr Cost kMostBuckets = 4096;
 
   CyclicBuckets(Cost dearest, MemoryAccount& account)
-      : chunks_(account), heads_(static_cast<std::size_t>(dearest) + 1, kNone) {}
+      : chunks_(account),
+        heads_(static_cast<std::size_t>(dearest) / 64 * 64 + 64, kNone),
+        is_filled_(heads_.size() / 64) {}
 
   bool empty() const { return size_ == 0; }
 
   // The queue must not be empty.
   Cost min_key() {
-    while (heads_[ring_] == kNone) {
-      ++key_;
-      ring_ = ring_ + 1 == heads_.size() ? 0 : ring_ + 1;
+    std::size_t word = ring_ / 64;
+    std::uint64_t filled = is_filled_[word] >> (ring_ % 64);
+    if (filled != 0) {
+      advance(static_cast<std::size_t>(std::countr_zero(filled)));
+      return key_;
     }
+    std::size_t skipped = 64 - ring_ % 64;
+    for (word = next(word); is_filled_[word] == 0; word = next(word)) skipped += 64;
+    advance(skipped + static_cast<std::size_t>(std::countr_zero(is_filled_[word])));
     return key_;
   }
 
@@ -39,6 +48,7 @@ class CyclicBuckets {
     if (bucket >= heads_.size()) bucket -= heads_.size();
     std::uint32_t head = heads_[bucket];
     if (head == kNone || chunks_[head].count == kChunk) {
+      is_filled_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
       const std::uint32_t fresh = take_chunk();
       chunks_[fresh].next = head;
       chunks_[fresh].count = 0;
@@ -59,6 +69,7 @@ class CyclicBuckets {
       heads_[ring_] = chunk.next;
       chunk.next = free_;
       free_ = head;
+      if (heads_[ring_] == kNone) is_filled_[ring_ / 64] &= ~(std::uint64_t{1} << (ring_ % 64));
     }
     return id;
   }
@@ -72,6 +83,14 @@ class CyclicBuckets {
     StateId ids[kChunk];
   };
 
+  std::size_t next(std::size_t word) const { return word + 1 == is_filled_.size() ? 0 : word + 1; }
+
+  void advance(std::size_t buckets) {
+    key_ += static_cast<Cost>(buckets);
+    ring_ += buckets;
+    if (ring_ >= heads_.size()) ring_ -= heads_.size();
+  }
+
   std::uint32_t take_chunk() {
     if (free_ != kNone) {
       const std::uint32_t chunk = free_;
@@ -84,6 +103,7 @@ class CyclicBuckets {
 
   Array<Chunk> chunks_;
   std::vector<std::uint32_t> heads_;
+  std::vector<std::uint64_t> is_filled_;
   std::uint32_t free_ = kNone;
   std::size_t ring_ = 0;
   Cost key_ = 0;

@@ -59,3 +59,57 @@ def make_task(
     )
     has_costs = any(operator.cost != 1 for operator in operators)
     return Task(variables, operators, init, goal, has_costs=has_costs)
+
+
+def widened(task: Task, bits: int) -> Task:
+    """The same task in states that are wider by at least so many bits.
+
+    Every variable gets a shadow that changes with it, and between the two lie variables that
+    nothing changes: a kernel must read and write several words.
+    """
+    sizes = task.domain_sizes
+    fillers = (8,) * (-(-bits // 3))
+    shift = len(sizes) + len(fillers)
+
+    def doubled(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        return facts + tuple((variable + shift, value) for variable, value in facts)
+
+    operators = tuple(
+        Operator(o.name, doubled(o.precondition), doubled(o.effect), o.cost) for o in task.operators
+    )
+    init = task.init + (5,) * len(fillers) + task.init
+    return make_task(sizes + fillers + sizes, operators, init, doubled(task.goal))
+
+
+def counter(bits: int, costs: tuple[int, ...] = (1,)) -> Task:
+    """A binary counter: one path through all 2^bits states."""
+    operators = tuple(
+        Operator(
+            f"carry {bit}",
+            (*((lower, 1) for lower in range(bit)), (bit, 0)),
+            (*((lower, 0) for lower in range(bit)), (bit, 1)),
+            costs[bit % len(costs)],
+        )
+        for bit in range(bits)
+    )
+    return make_task((2,) * bits, operators, (0,) * bits, tuple((bit, 1) for bit in range(bits)))
+
+
+def dials(count: int, values: int, costs: tuple[int, ...] = (1,), solvable: bool = True) -> Task:
+    """Independent dials that turn both ways: a state space as large as one likes.
+
+    Unsolvable by two switches of which only one can be set, so that no relaxation notices.
+    """
+    turns = tuple(
+        Operator(f"turn {dial} {x} {y}", ((dial, x),), ((dial, y),), costs[dial % len(costs)])
+        for dial in range(count)
+        for x in range(values)
+        for y in ((x + 1) % values, (x - 1) % values)
+    )
+    sizes, goal = (values,) * count, tuple((dial, values // 2) for dial in range(count))
+    if solvable:
+        return make_task(sizes, turns, (0,) * count, goal)
+    off = ((count, 0), (count + 1, 0))
+    switches = tuple(Operator(f"set {v}", off, ((v, 1),), costs[0]) for v in (count, count + 1))
+    both = ((count, 1), (count + 1, 1))
+    return make_task((*sizes, 2, 2), turns + switches, (0,) * (count + 2), goal + both)

@@ -1,0 +1,10 @@
+"""Settings for all tests: a slow machine is no failure, and a failure can be repeated."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "plumbline", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("plumbline")
