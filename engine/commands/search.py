@@ -58,6 +58,7 @@ class Answer:
     search_seconds: float = 0.0
     peak_bytes: int = 0
     lower_bound: int | None = None
+    cpu_seconds: float | None = None  # of the processor, to compare on a busy machine
     interrupted: bool = False
 
     @property
@@ -159,6 +160,7 @@ def _run_search(task: Task, heuristic: str, args: argparse.Namespace, bar: Progr
     control = Control()
     algorithm = "astar" if args.algorithm == "uniform" else args.algorithm
     memory = None if args.memory_limit is None else args.memory_limit * 2**20
+    began = time.process_time()
     with _shown(control, bar):
         result = search(
             task,
@@ -182,6 +184,7 @@ def _run_search(task: Task, heuristic: str, args: argparse.Namespace, bar: Progr
         result.seconds,
         result.peak_bytes,
         result.lower_bound if proves and result.lower_bound != INFINITY else None,
+        time.process_time() - began,
     )
 
 
@@ -280,6 +283,7 @@ def _document(task: Task, answer: Answer) -> dict[str, object]:
         "search_seconds": round(answer.search_seconds, 6),
         "peak_bytes": answer.peak_bytes,
         "lower_bound": answer.lower_bound,
+        "cpu_seconds": None if answer.cpu_seconds is None else round(answer.cpu_seconds, 6),
     }
 
 

@@ -1,0 +1,345 @@
+"""Our searches against Fast Downward's on the same task files, one pinned core, runs in turn.
+
+    python benchmarks/search.py FOLDER                  times, evaluations, memory
+    python benchmarks/search.py FOLDER --mode costs     only: are the optimal costs the same?
+
+FOLDER holds one folder per domain, with domain.pddl and problems/*.pddl. Ours is the command
+line, `plumbline search --json`, so what is measured is what users get. Times are seconds of the
+processor, ratios are ours divided by theirs: below 1 is better. Exit code 1: some costs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import geometric_mean, median
+
+from engine.errors import PlumblineError
+from engine.search.planners import planner_path
+from engine.task.load import load_task
+from engine.task.sas import write_sas
+
+CONFIGURATIONS = {"blind": "astar(blind())", "lmcut": "astar(lmcut())"}
+"""Our name of the heuristic, and what Fast Downward is asked to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one program did with one task; `cost` is None when it reached no answer."""
+
+    cost: int | None
+    expanded: int
+    evaluated: int
+    seconds: float  # of the search, of the processor
+    startup: float  # everything else, of the processor
+    states: int
+    bytes: int  # what the states and the open list take
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    domain: str
+    problem: str
+    theirs: Run | None
+    ours: Run | None
+
+    @property
+    def costs(self) -> tuple[int, int] | None:
+        """Theirs and ours, when both found a plan."""
+        costs = [run.cost for run in (self.theirs, self.ours) if run is not None]
+        solved = [cost for cost in costs if cost is not None]
+        return (solved[0], solved[1]) if len(solved) == 2 else None
+
+    @property
+    def costs_differ(self) -> bool:
+        return self.costs is not None and self.costs[0] != self.costs[1]
+
+    def ratio(self, of: Callable[[Run], float]) -> float | None:
+        if self.theirs is None or self.ours is None or not of(self.theirs) or not of(self.ours):
+            return None
+        return of(self.ours) / of(self.theirs)
+
+
+# The two programs.
+
+
+def run_fast_downward(sas: Path, heuristic: str, time_limit: float) -> Run | None:
+    command = [str(planner_path()), "--search", CONFIGURATIONS[heuristic]]
+    with tempfile.TemporaryDirectory() as folder, sas.open() as task:
+        finished = _timed(command, time_limit, stdin=task, cwd=folder)
+    if finished is None:
+        return None
+    output, _, total = finished
+
+    def number(pattern: str) -> float:
+        found = re.findall(pattern, output)
+        return float(found[-1]) if found else 0.0
+
+    seconds = number(r"Search time: ([0-9.]+)s")
+    before = number(r", ([0-9]+) KB\] Conducting best first search")
+    return Run(
+        int(number(r"Plan cost: ([0-9]+)")) if "Solution found!" in output else None,
+        int(number(r"Expanded ([0-9]+) state")),
+        int(number(r"Evaluated ([0-9]+) state")),
+        seconds,
+        total - seconds,
+        int(number(r"Number of registered states: ([0-9]+)")),
+        int(number(r"Peak memory: ([0-9]+) KB") - before) * 1024,
+    )
+
+
+def run_plumbline(sas: Path, heuristic: str, time_limit: float) -> Run | None:
+    command = [sys.executable, "-m", "engine.cli", "search", str(sas), "--json"]
+    command += ["--algorithm", "astar", "--heuristic", heuristic]
+    finished = _timed(command, time_limit)
+    if finished is None:
+        return None
+    output, code, total = finished
+    if code not in (0, 1, 3):
+        raise SystemExit(f"plumbline failed with exit code {code} on {sas.name}")
+    answer = json.loads(output)
+    return Run(
+        answer["cost"],
+        answer["expanded"],
+        answer["evaluated"],
+        answer["cpu_seconds"],  # as Fast Downward counts
+        total - answer["cpu_seconds"],
+        answer["evaluated"],  # each state once
+        answer["peak_bytes"],
+    )
+
+
+def _timed(
+    command: Sequence[str], time_limit: float, **options: object
+) -> tuple[str, int, float] | None:
+    """Output, exit code and seconds of the processor; None when the time is up."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=time_limit,
+            check=False,
+            **options,  # type: ignore[call-overload]
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, done.returncode, seconds
+
+
+# Tasks.
+
+
+def problems(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    for domain in sorted(folder.glob("*/domain.pddl")):
+        for problem in sorted((domain.parent / "problems").glob("*.pddl"), key=natural_order):
+            label = f"{domain.parent.name}/{problem.stem}"
+            if not only or any(part in label for part in only):
+                yield domain.parent.name, problem
+
+
+def natural_order(path: Path) -> list[tuple[int, str]]:
+    return [(int(part or 0), text) for text, part in re.findall(r"(\D*)(\d*)", path.stem)]
+
+
+def write_task(problem: Path, out: Path) -> bool:
+    try:
+        task = load_task(problem.parents[1] / "domain.pddl", problem)
+    except PlumblineError as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return False
+    out.write_text(write_sas(task))
+    return True
+
+
+# Measuring.
+
+
+def compare(problem: Path, sas: Path, heuristic: str, options: argparse.Namespace) -> Comparison:
+    """The runs of both, in turn, with the medians of their times."""
+    theirs: list[Run] = []
+    ours: list[Run] = []
+    for _ in range(options.repeat):
+        for runs, program in ((theirs, run_fast_downward), (ours, run_plumbline)):
+            run = program(sas, heuristic, options.time_limit)
+            if run is not None:
+                runs.append(run)
+        if not theirs or not ours:
+            break
+    return Comparison(problem.parents[1].name, problem.stem, typical(theirs), typical(ours))
+
+
+def typical(runs: Sequence[Run]) -> Run | None:
+    """All runs do the same work; only their times differ."""
+    if not runs:
+        return None
+    first = runs[0]
+    return Run(
+        first.cost,
+        first.expanded,
+        first.evaluated,
+        median(run.seconds for run in runs),
+        median(run.startup for run in runs),
+        first.states,
+        first.bytes,
+    )
+
+
+# Tables.
+
+COLUMNS = (
+    ("task", 34),
+    ("cost", 6),
+    ("theirs s", 9),
+    ("ours s", 9),
+    ("ratio", 6),
+    ("evaluated", 10),
+    ("ours", 10),
+    ("ratio", 6),
+    ("B/state", 8),
+    ("ours", 6),
+    ("start s", 8),
+    ("ours", 6),
+)
+
+
+def table_row(cells: Iterable[str]) -> str:
+    padded = [
+        cell.ljust(width) if number == 0 else cell.rjust(width)
+        for number, (cell, (_, width)) in enumerate(zip(cells, COLUMNS, strict=True))
+    ]
+    return "  ".join(padded)
+
+
+def describe(comparison: Comparison) -> str:
+    theirs, ours = comparison.theirs, comparison.ours
+
+    def show(run: Run | None, of: Callable[[Run], str]) -> str:
+        return "limit" if run is None else of(run)
+
+    def ratio(of: Callable[[Run], float]) -> str:
+        value = comparison.ratio(of)
+        return "" if value is None else f"{value:.2f}"
+
+    def cost(run: Run) -> str:
+        return "none" if run.cost is None else str(run.cost)
+
+    costs = show(theirs or ours, cost)
+    if comparison.costs_differ:
+        costs = f"{show(theirs, cost)}!={show(ours, cost)}"
+    return table_row(
+        (
+            f"{comparison.domain}/{comparison.problem}"[:34],
+            costs,
+            show(theirs, lambda run: f"{run.seconds:.3f}"),
+            show(ours, lambda run: f"{run.seconds:.3f}"),
+            ratio(lambda run: run.seconds),
+            show(theirs, lambda run: str(run.evaluated)),
+            show(ours, lambda run: str(run.evaluated)),
+            ratio(lambda run: run.evaluated),
+            show(theirs, lambda run: f"{run.bytes / max(run.states, 1):.0f}"),
+            show(ours, lambda run: f"{run.bytes / max(run.states, 1):.0f}"),
+            show(theirs, lambda run: f"{run.startup:.2f}"),
+            show(ours, lambda run: f"{run.startup:.2f}"),
+        )
+    )
+
+
+def summary(heuristic: str, comparisons: Sequence[Comparison], shortest: float) -> str:
+    """Geometric means over the tasks that are long enough to be measured."""
+    chosen = [
+        item
+        for item in comparisons
+        if item.costs is not None
+        and item.theirs is not None
+        and shortest <= item.theirs.seconds <= 30
+    ]
+    if not chosen:
+        return f"{heuristic}: no task where theirs takes {shortest:g} to 30 s"
+
+    def mean(of: Callable[[Run], float]) -> float:
+        return geometric_mean(value for item in chosen if (value := item.ratio(of)) is not None)
+
+    slowest = max(chosen, key=lambda item: item.ratio(lambda run: run.seconds) or 0)
+    worst = slowest.ratio(lambda run: run.seconds) or 0
+    return (
+        f"{heuristic}: {len(chosen)} tasks where theirs takes {shortest:g} to 30 s: "
+        f"time {mean(lambda run: run.seconds):.3f}, "
+        f"evaluated {mean(lambda run: run.evaluated):.3f}, "
+        f"time per evaluation {mean(lambda run: run.seconds / max(run.evaluated, 1)):.3f}, "
+        f"bytes per state {mean(lambda run: run.bytes / max(run.states, 1)):.3f}; "
+        f"slowest {worst:.2f} ({slowest.domain}/{slowest.problem})"
+    )
+
+
+def report(comparisons: Sequence[Comparison]) -> int:
+    """What the costs say; the exit code."""
+    compared = [item for item in comparisons if item.costs is not None]
+    different = [item for item in compared if item.costs_differ]
+    domains = {item.domain for item in compared}
+    print(
+        f"costs: {len(compared) - len(different)} of {len(compared)} comparisons equal, "
+        f"{len({(item.domain, item.problem) for item in compared})} tasks "
+        f"of {len(domains)} domains"
+    )
+    for item in different:
+        print(f"DIFFERENT: {item.domain}/{item.problem}")
+    return 1 if different else 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--mode", choices=("times", "costs"), default="times")
+    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="tasks named so")
+    parser.add_argument("--repeat", type=int, default=3, help="runs per program and task")
+    parser.add_argument("--time-limit", type=float, default=60, metavar="S", help="per run")
+    parser.add_argument(
+        "--configs", nargs="+", choices=CONFIGURATIONS, help="default: all; lmcut for the costs"
+    )
+    parser.add_argument("--shortest", type=float, default=0.2, metavar="S", help="in the means")
+    parser.add_argument("--core", type=int, help="the core to use (default: the last one)")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse(arguments)
+    if hasattr(os, "sched_setaffinity"):
+        core = max(os.sched_getaffinity(0)) if options.core is None else options.core
+        os.sched_setaffinity(0, {core})  # inherited by everything started here
+    if options.mode == "costs":
+        options.repeat = 1
+    heuristics = options.configs or (["lmcut"] if options.mode == "costs" else [*CONFIGURATIONS])
+    comparisons: dict[str, list[Comparison]] = {heuristic: [] for heuristic in heuristics}
+    with tempfile.TemporaryDirectory() as folder:
+        sas = Path(folder) / "task.sas"
+        print(table_row(name for name, _ in COLUMNS))
+        for _, problem in problems(options.folder, options.only):
+            if not write_task(problem, sas):
+                continue
+            for heuristic in heuristics:
+                comparison = compare(problem, sas, heuristic, options)
+                comparisons[heuristic].append(comparison)
+                print(f"{describe(comparison)}  {heuristic}", flush=True)
+    print()
+    if options.mode == "times":
+        for heuristic, items in comparisons.items():
+            print(summary(heuristic, items, options.shortest))
+    return report([item for items in comparisons.values() for item in items])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
