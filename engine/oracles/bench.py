@@ -20,7 +20,6 @@ from engine.task.process import never_cancelled
 from engine.task.states import StateTable
 from engine.task.task import Task
 
-
 POLICY = "policy"
 """The origin of steps that the policy under test takes itself."""
 
