@@ -7,6 +7,7 @@ so that candidates stay close to what a reader would expect.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,19 +120,26 @@ class MappingSolver:
         size = sum(len(images) for images in domains.values())
         if size > MOST_PAIRS:
             raise LimitExceededError(f"{size} possible pairs of predicates are too many")
-        pairs: list[Element] = [("predicate", p, image) for p in domains for image in domains[p]]
-        pairs += [("type", s, t) for s in types for t in types[s]]
         self._z3 = z3
         self._budget = budget
         self._rows: dict[tuple[object, ...], list[Element]] = defaultdict(list)
-        for element in pairs:
-            self._rows[0, element[0], element[1]].append(element)
-            self._rows[1, *column(element)].append(element)
-        self._variables = {e: z3.Bool(f"pair{i}") for i, e in enumerate(pairs)}
+        self._variables: dict[Element, Any] = {}
+        for p in domains:
+            for image in domains[p]:
+                self._add_variable(("predicate", p, image))
+        for s in types:
+            for t in types[s]:
+                self._add_variable(("type", s, t))
         self._preferred = [e for e in preferred if e in self._variables]
         self._conflicts: list[Conflict] = []
         self._known: set[frozenset[Element]] = set()
         self._solver = self._fresh_solver()
+
+    def _add_variable(self, element: Element) -> None:
+        self._budget.tick()
+        self._rows[0, element[0], element[1]].append(element)
+        self._rows[1, *column(element)].append(element)
+        self._variables[element] = self._z3.Bool(f"pair{len(self._variables)}")
 
     def _fresh_solver(self) -> Any:
         solver = self._z3.Solver()
@@ -176,11 +184,18 @@ class MappingSolver:
             weakest = max(core, key=self._preferred.index)
             self._preferred.remove(weakest)
 
-    def needed_conflicts(self) -> list[Conflict]:
-        """After `next` returned None: conflicts that already exclude every mapping."""
+    def needed_conflicts(self, refuted: Iterable[Conflict]) -> list[Conflict]:
+        """After `next` returned None: conflicts that already exclude every mapping.
+
+        `refuted` are the pairs that were discarded before this solver was made.
+        """
+        conflicts = [*self._conflicts, *refuted]
+        for element in itertools.chain(*(conflict.elements for conflict in conflicts)):
+            if element not in self._variables:
+                self._add_variable(element)
         solver = self._fresh_solver()
         tracked = {}
-        for number, conflict in enumerate(self._conflicts):
+        for number, conflict in enumerate(conflicts):
             self._budget.tick()
             label = self._z3.Bool(f"conflict{number}")
             tracked[str(label)] = conflict

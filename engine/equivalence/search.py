@@ -106,7 +106,9 @@ class MappingSearch:
         domains = self._single_projections()
         stuck = unmatchable(domains)
         if stuck is not None:
-            return Outcome(best, self._no_room(stuck, domains), self._candidates, self._learned)
+            reach = [image for p in stuck for image in domains[p]]
+            why = tuple(self._refuted_pairs(stuck, dict.fromkeys(stuck, reach)))
+            return Outcome(best, why, self._candidates, self._learned)
         self._stage("mappings")
         return self._propose_and_refute(best, domains)
 
@@ -127,21 +129,23 @@ class MappingSearch:
                 self._assert_projections_agree(candidate)
                 return Outcome(best, (), self._candidates, self._learned)
             self._learn_from(checked, solver)
-        needed = tuple(c for c in solver.needed_conflicts() if c.operator != NO_OPERATOR)
-        return Outcome(best, needed, self._candidates, self._learned)
+        refuted = self._refuted_pairs(domains, domains)
+        needed = (c for c in solver.needed_conflicts(refuted) if c.operator != NO_OPERATOR)
+        return Outcome(best, tuple(needed), self._candidates, self._learned)
 
-    def _no_room(self, stuck: set[int], domains: dict[int, list[Image]]) -> tuple[Conflict, ...]:
-        """Why the stuck predicates cannot go elsewhere."""
-        reach = {image[0] for p in stuck for image in domains[p]}
-        arities = self._models[1].arities
-        outside = (
-            self._refute_pair(p, (q, order))
-            for p in sorted(stuck)
-            for q, arity in enumerate(arities)
-            if arity == self._models[0].arities[p] and q not in reach
-            for order in self._orders(arity)
-        )
-        return tuple(conflict for conflict in outside if conflict is not None)
+    def _refuted_pairs(
+        self, predicates: Iterable[int], domains: dict[int, list[Image]]
+    ) -> Iterator[Conflict]:
+        """Why these predicates cannot be mapped outside of their domains."""
+        paired = {image[0] for _, image in self._inert_pairs()}
+        for p in sorted(predicates):
+            arity, possible = self._models[0].arities[p], set(domains[p])
+            for q, other in enumerate(self._models[1].arities):
+                for order in self._orders(arity) if other == arity and q not in paired else ():
+                    if (q, order) not in possible:
+                        conflict = self._refute_pair(p, (q, order))
+                        assert conflict is not None
+                        yield conflict
 
     def check(self, candidate: Candidate) -> Checked:
         """Cover every instance of every operator, both ways; stop at an operator's first gap."""

@@ -32,9 +32,8 @@ from engine.pddl.model import Action, Atom, Condition, Domain, Problem
 from engine.pddl.types import Types
 
 STATES_PER_CHOICE = 2
-MOST_CHOICES = 150
+MOST_CHOICES = 60
 """Argument tuples tried per operator beyond the patterns of its macros."""
-MOST_FACTS = 200
 MOST_CONDITIONS = 6
 
 
@@ -263,15 +262,11 @@ class _Checker:
                 yield frozenset(fact for fact, value in facts.items() if value)
 
     def _random_facts(self, side: int, objects: list[str]) -> dict[Fact, bool]:
-        density = self._chance.choice((0.0, 0.3, 0.7))
-        facts: dict[Fact, bool] = {}
-        for predicate in self._domains[side].predicates:
-            for arguments in itertools.product(objects, repeat=predicate.arity):
-                if len(facts) > MOST_FACTS:
-                    return facts
-                if self._chance.random() < density:
-                    facts[predicate.name, *arguments] = True
-        return facts
+        predicates = self._domains[side].predicates
+        usable = [p for p in predicates if objects or not p.arity]
+        number = self._chance.choice((0, len(usable), 4 * len(usable)))
+        chosen = self._chance.choices(usable, k=number) if usable else []
+        return {(p.name, *self._chance.choices(objects, k=p.arity)): True for p in chosen}
 
     # Refutations
 
