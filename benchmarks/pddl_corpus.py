@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from engine.pddl import (
     Domain,
     Problem,
     Types,
+    definition_kind,
     format_domain,
     format_problem,
     objects_of_type,
@@ -40,14 +40,12 @@ from engine.pddl.model import And, Atom, Term, TypedName
 TRANSLATOR_SECONDS = 300
 OBJECTS_PER_TYPE = 3
 MOST_FACTS = 3000
-COMMENT = re.compile(r";.*")
-DOMAIN = re.compile(r"\s*\(\s*define\s*\(\s*domain\s", re.IGNORECASE)
 
 
 def pairs(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Every domain file with its problems: those beside it and those in `problems`."""
     for path in sorted(folder.rglob("*.pddl")):
-        if not DOMAIN.match(COMMENT.sub("", path.read_text("latin-1"))):
+        if definition_kind(path.read_text("latin-1")) != "domain":
             continue
         beside = [*path.parent.glob("p*.pddl"), *path.parent.glob("problems/*.pddl")]
         yield path, sorted(beside) if path.stem == "domain" else []

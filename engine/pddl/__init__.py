@@ -1,6 +1,7 @@
 """The lifted model: read, check, print and compare PDDL domains and problems."""
 
 from engine.pddl.costs import without_costs
+from engine.pddl.definition import definition_kind
 from engine.pddl.diagnostics import Diagnostic, InvalidPddlError, Severity, raise_errors
 from engine.pddl.diff import DomainDiff, diff_domains
 from engine.pddl.domain_checks import check_domain
@@ -39,6 +40,7 @@ __all__ = [
     "check_files",
     "check_problem",
     "check_texts",
+    "definition_kind",
     "diff_domains",
     "format_condition",
     "format_domain",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 
 from engine.pddl.diagnostics import Diagnostics, MalformedError
 from engine.pddl.model import Position
-from engine.pddl.sexpr import Block, Node, Word, show
+from engine.pddl.sexpr import Block, Node, Word, show, tokens
 from engine.pddl.words import read_name
 
 UNSUPPORTED_SECTIONS = {
@@ -24,6 +26,15 @@ UNSUPPORTED_SECTIONS = {
     ":situation": "':situation'",
     ":length": "':length'",
 }
+
+
+def definition_kind(text: str) -> str:
+    """What a file claims to be: "domain", "problem" or nothing of the two."""
+    with suppress(MalformedError):
+        words = [token for token, _ in islice(tokens(text), 4)]
+        if words[:3] == ["(", "define", "("] and words[3:] in (["domain"], ["problem"]):
+            return words[3]
+    return ""
 
 
 def open_definition(whole: Block, kind: str) -> tuple[Word, Sequence[Node]]:

@@ -81,9 +81,9 @@ def _cycle_from(start: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _check_declarations(domain: Domain, vocabulary: Vocabulary, diagnostics: Diagnostics) -> None:
     _warn_of_repeated_types(domain, diagnostics)
+    _check_repeated_predicates(domain, diagnostics)
     for what, items in (
         ("constant", domain.constants),
-        ("predicate", domain.predicates),
         ("function", domain.functions),
         ("action", domain.actions),
     ):
@@ -106,6 +106,21 @@ def _warn_of_repeated_types(domain: Domain, diagnostics: Diagnostics) -> None:
                 f"the type '{item.name}' is declared twice and has the parents of both",
                 f"remove this or the one in line {first.position.line}",
             )
+
+
+def _check_repeated_predicates(domain: Domain, diagnostics: Diagnostics) -> None:
+    seen: dict[str, Predicate] = {}
+    for item in domain.predicates:
+        first = seen.setdefault(item.name, item)
+        if first is item:
+            continue
+        same = [p.types for p in first.parameters] == [p.types for p in item.parameters]
+        report = diagnostics.warning if same else diagnostics.error
+        report(
+            item.position,
+            f"the predicate '{item.name}' is declared twice{'' if same else ' in different ways'}",
+            f"remove or rename this or the one in line {first.position.line}",
+        )
 
 
 def _warn_of_repeated_parameters(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.pddl.diagnostics import Diagnostic, Diagnostics
 from engine.pddl.missing_values import check_missing_values
-from engine.pddl.model import Atom, Domain, Increase, Problem
+from engine.pddl.model import Atom, Domain, FunctionTerm, Increase, Problem
 from engine.pddl.requirements import check_requirements
 from engine.pddl.vocabulary import Vocabulary, check_duplicates
 from engine.pddl.walk import subeffects
@@ -52,21 +52,26 @@ def _check_objects(
 
 
 def _check_fact(atom: Atom, vocabulary: Vocabulary, diagnostics: Diagnostics) -> None:
-    variable = next((term for term in atom.arguments if term.is_variable), None)
+    if _is_ground(atom, diagnostics):
+        vocabulary.check_atom(atom, vocabulary.objects)
+        vocabulary.refuse_derived(atom, ":init", "it cannot be set")
+
+
+def _is_ground(item: Atom | FunctionTerm, diagnostics: Diagnostics) -> bool:
+    variable = next((term for term in item.arguments if term.is_variable), None)
     if variable:
         diagnostics.error(
             variable.position,
             f"the variable '{variable.name}' stands in :init",
             "facts are about objects: write the name of an object",
         )
-        return
-    vocabulary.check_atom(atom, vocabulary.objects)
-    vocabulary.refuse_derived(atom, ":init", "it cannot be set")
+    return variable is None
 
 
 def _check_values(problem: Problem, vocabulary: Vocabulary, diagnostics: Diagnostics) -> None:
     for entry in problem.values:
-        vocabulary.check_function_term(entry.function, vocabulary.objects)
+        if _is_ground(entry.function, diagnostics):
+            vocabulary.check_function_term(entry.function, vocabulary.objects)
         if entry.value < 0:
             diagnostics.error(
                 entry.position, f"the value of {entry.function} is negative", "costs are not"

@@ -84,7 +84,7 @@ def check_files(domain_path: str | Path, problem_path: str | Path | None = None)
             except UnreadableFileError as error:
                 found.append(Diagnostic.of_error(error))
     domain_text = texts.get(str(domain_path))
-    problem_text = texts.get(str(problem_path))
+    problem_text = texts.get(str(problem_path)) if problem_path is not None else None
     report = check_texts(domain_text, problem_text, str(domain_path), str(problem_path or ""))
     return Report(report.domain, report.problem, (*found, *report.diagnostics), texts)
 

@@ -186,7 +186,9 @@ class Vocabulary:
             return types
         if term.is_variable:
             variables = (name for name in scope if name.startswith("?"))
-            hint = self.diagnostics.similar(term.name, variables, "declare it as a parameter")
+            hint = self.diagnostics.similar(
+                term.name, variables, "declare it as a parameter or in a quantifier"
+            )
             self.diagnostics.error(term.position, f"unknown variable '{term.name}'", hint)
         else:
             names = (name for name in scope if not name.startswith("?"))

@@ -83,6 +83,9 @@ WARNINGS = [
     pytest.param(
         "(:requirements :typing) (:types a §a)", "declared twice", "remove", id="type-twice"
     ),
+    pytest.param(
+        "(:predicates (p ?x) §(p ?y))", "'p' is declared twice", "line 1", id="predicate-twice"
+    ),
     pytest.param("(:constants §- object)", "no name before this dash", "remove", id="dash"),
     pytest.param(
         "(:requirements :action-costs) (:predicates (p))\n"

@@ -118,7 +118,7 @@ DECLARATIONS = [
     ),
     pytest.param(
         "(define (domain d)\n (:predicates (p) §(p ?x)))",
-        "the predicate 'p' is declared twice",
+        "the predicate 'p' is declared twice in different ways",
         "remove or rename",
         id="predicate-twice",
     ),

@@ -87,6 +87,7 @@ CASES = [
     pytest.param(init("§(at b)"), "takes 2 arguments but has 1", "(at ?b - ball", id="arity"),
     pytest.param(init("(at §r r)"), "'r' has the type 'room'", "another", id="argument"),
     pytest.param(init("(at §?b r)"), "variable '?b' stands in :init", "object", id="variable"),
+    pytest.param(init("(= (f §?b) 1)"), "'?b' stands in :init", "object", id="value-variable"),
     pytest.param(init("§at"), "expected a fact", "(predicate object", id="bare-word"),
     pytest.param(init("§()"), "expected a fact", "(predicate object", id="empty"),
     pytest.param(init("(not §(at-robt r))"), "unknown predicate", "'at-robot'", id="denied"),

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from engine.errors import PddlError, UnreadableFileError
-from engine.pddl import InvalidPddlError, check_files, read_domain, read_problem
+from engine.pddl import (
+    InvalidPddlError,
+    check_files,
+    definition_kind,
+    read_domain,
+    read_problem,
+)
 
 DOMAIN = b"(define (domain d) (:predicates (p)))"
 
@@ -90,6 +96,21 @@ def test_the_report_holds_whatever_could_be_read(tmp_path: Path) -> None:
     assert report.problem is None
     assert [item.message for item in report.errors] == ["there is no such file"]
     assert report.texts == {str(path): DOMAIN.decode()}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("; (define (problem\n(DEFINE(Domain d) (broken", "domain"),
+        ("( define ( problem p))", "problem"),
+        ("(define (plan p))", ""),
+        ("(define", ""),
+        ("ü", ""),
+        ("", ""),
+    ],
+)
+def test_files_are_recognised_by_what_they_contain(text: str, kind: str) -> None:
+    assert definition_kind(text) == kind
 
 
 def test_errors_cross_process_boundaries_whole(tmp_path: Path) -> None:
