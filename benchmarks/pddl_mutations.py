@@ -17,6 +17,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.errors import PlumblineError
@@ -24,7 +25,11 @@ from engine.pddl import check_texts, format_domain, format_problem, parse_domain
 from engine.pddl.source import decode
 
 TOKEN = re.compile(r"[()]|[^\s()]+|\s+")
+VARYING = re.compile(r"'[^']*'|\([^)]*\)|\d+")
 SLOW_SECONDS = 2.0
+
+Pair = tuple[bytes, bytes]
+"""A domain file and a problem file."""
 
 DOMAIN = """
 (define (domain parcels)
@@ -110,7 +115,7 @@ def mutate(text: str, chance: random.Random) -> bytes:
     return bytes(data)
 
 
-def read_mutant(data: tuple[bytes, bytes]) -> str:
+def read_mutant(data: Pair) -> str:
     """How reading ended; any error that is not ours is a defect."""
     try:
         texts = decode(data[0], "domain.pddl"), decode(data[1], "problem.pddl")
@@ -142,7 +147,7 @@ class Judge:
             text=True,
         )
 
-    def ask(self, data: tuple[bytes, bytes]) -> str:
+    def ask(self, data: Pair) -> str:
         paths = self._folder / "domain.pddl", self._folder / "problem.pddl"
         for path, content in zip(paths, data, strict=True):
             path.write_bytes(content)
@@ -157,13 +162,65 @@ class Judge:
         self._process.wait(timeout=60)
 
 
-def reasons(data: tuple[bytes, bytes]) -> list[str]:
+def reasons(data: Pair) -> list[str]:
     """Why we refuse a mutant."""
     try:
         texts = decode(data[0], "domain.pddl"), decode(data[1], "problem.pddl")
     except PlumblineError as error:
         return [str(error)]
     return [str(item) for item in check_texts(*texts, "domain.pddl", "problem.pddl").errors]
+
+
+class Tally:
+    """How many mutants ended how, with one example of everything worth a look."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.cases: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+
+    def note(self, case: str, example: str) -> None:
+        self.cases[case] += 1
+        self.examples.setdefault(case, example)
+
+    def read(self, data: Pair) -> str:
+        began = time.perf_counter()
+        try:
+            outcome = read_mutant(data)
+        except Exception:
+            outcome = "DEFECT"
+            self.note(traceback.format_exc(), repr(data))
+        if time.perf_counter() - began > SLOW_SECONDS:
+            self.outcomes["slow"] += 1
+        self.outcomes[outcome] += 1
+        return outcome
+
+    def compare(self, outcome: str, verdict: str, data: Pair) -> None:
+        """`verdict` is what the translator says."""
+        if (verdict == "accepted") == (outcome == "accepted"):
+            self.outcomes["agreed with the translator"] += 1
+            return
+        self.outcomes[f"{outcome} by us only"] += 1
+        why = reasons(data)[0] if outcome == "refused" else verdict
+        self.note(f"{outcome} by us only: {VARYING.sub('_', why)}", why)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{count:8} {case}\n         {self.examples[case]}"
+            for case, count in self.cases.most_common()
+        ]
+        lines += [f"{count:8} {outcome}" for outcome, count in self.outcomes.items()]
+        return "\n".join(lines)
+
+
+def mutants(sources: Sequence[tuple[str, str]], count: int, seed: int) -> Iterator[Pair]:
+    chance = random.Random(seed)
+    for _ in range(count):
+        domain, problem = chance.choice(sources)
+        if chance.random() < 0.5:
+            yield mutate(domain, chance), problem.encode()
+        else:
+            yield domain.encode(), mutate(problem, chance)
 
 
 def main() -> int:
@@ -173,46 +230,20 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    chance = random.Random(args.seed)
     texts = [path.read_text("latin-1") for path in args.files]
     sources = list(zip(texts[::2], texts[1::2], strict=True)) or [(DOMAIN, PROBLEM)]
-    counts: Counter[str] = Counter()
-    shown: dict[str, str] = {}
+    tally = Tally()
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         judge = Judge(Path(name))
-        for number in range(args.count):
-            pair = chance.choice(sources)
-            if chance.random() < 0.5:
-                data = mutate(pair[0], chance), pair[1].encode()
-            else:
-                data = pair[0].encode(), mutate(pair[1], chance)
-            began = time.perf_counter()
-            try:
-                outcome = read_mutant(data)
-            except Exception:
-                outcome = "DEFECT"
-                shown.setdefault(f"DEFECT {traceback.format_exc()}", "")
-            if time.perf_counter() - began > SLOW_SECONDS:
-                counts["slow"] += 1
-            counts[outcome] += 1
+        for number, data in enumerate(mutants(sources, args.count, args.seed)):
+            outcome = tally.read(data)
             if number < args.sample:
-                verdict = judge.ask(data)
-                agreed = (verdict == "accepted") == (outcome == "accepted")
-                counts["agreed" if agreed else f"{outcome}, but the translator not"] += 1
-                if not agreed:
-                    why = reasons(data)[0] if outcome == "refused" else verdict
-                    kind = re.sub(r"'[^']*'|\([^)]*\)|\d+", "_", why)
-                    shown.setdefault(f"{outcome} by us only: {kind}", why)
-                    counts[f"  {outcome} by us only: {kind}"] += 1
+                tally.compare(outcome, judge.ask(data), data)
         judge.close()
-    for kind, example in shown.items():
-        print(f"{counts[f'  {kind}']:6} {kind}\n         {example}")
-    for what, count in counts.items():
-        if not what.startswith("  "):
-            print(f"{count:8} {what}")
+    print(tally)
     print(f"{time.perf_counter() - start:.1f} s")
-    return 1 if counts["DEFECT"] or counts["slow"] else 0
+    return 1 if tally.outcomes["DEFECT"] or tally.outcomes["slow"] else 0
 
 
 if __name__ == "__main__":
