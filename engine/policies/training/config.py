@@ -1,0 +1,27 @@
+"""What a training can be told, and the defaults that work for small domains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class TeacherKind(Enum):
+    OPTIMAL = "optimal"  # every optimal action counts as right
+    LAMA = "lama"  # the first plan LAMA finds
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    hidden: int = 16
+    layers: int = 2
+    epochs: int = 30
+    seed: int = 0
+    teacher: TeacherKind = TeacherKind.OPTIMAL
+    learning_rate: float = 2e-3
+    weight_decay: float = 1e-4
+    steps: int = 80  # gradient steps per epoch
+    batch: int = 48  # states per step, all of one problem
+    walks: int = 5  # per problem and epoch: the policy's own run and random ones around it
+    step_limit: int = 100  # of a run
+    patience: int = 10  # epochs without a better policy before the training ends
