@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 
+from engine.commands.policy import add_policy_argument
 from engine.commands.task_argument import add_task_argument, load_task_argument
 from engine.console import Console
 from engine.errors import ExitCode, UsageError
-from engine.policies.policy import notes_of, open_policy
+from engine.policies.policy import close_policy, notes_of, open_policy
 
 DEFAULT_ADDRESS = "localhost:50051"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("policy", metavar="POLICY", help="what 'plumbline run' takes, too")
+    add_policy_argument(parser)
     add_task_argument(parser)
     parser.add_argument(
         "--address",
@@ -35,14 +36,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"'{args.address}' is not an address", hint="write host:port or unix:path")
     task = load_task_argument(args, console)
     domain = None if task.source is None else task.source.domain
-    policy = open_policy(args.policy, domain)
-    bound = policy.bind(task)
-    for note in notes_of(bound):
-        console.message(f"warning: {note}")
-    with (
-        _terminated_like_interrupted(),
-        PolicyServer(bound, task, args.address) as server,
-    ):
+    with ExitStack() as stack:
+        stack.enter_context(_terminated_like_interrupted())
+        policy = open_policy(args.policy, domain)
+        stack.callback(close_policy, policy)
+        bound = policy.bind(task)
+        stack.callback(close_policy, bound)
+        for note in notes_of(bound):
+            console.message(f"warning: {note}")
+        server = stack.enter_context(PolicyServer(bound, task, args.address))
         document = {
             "address": server.address,
             "policy": args.policy,

@@ -31,7 +31,7 @@ from engine.task.process import kill_group
 from engine.task.sas import write_sas
 from engine.task.task import Task
 
-MAX_FAILURES = 3
+MAX_LOSSES = 3
 WORKER = "engine.policies.plugin_worker"
 GUIDE = "see docs/policy-plugins.md"
 _CHUNK = 2**16
@@ -93,29 +93,26 @@ class BoundPluginPolicy:
         self._policy = policy
         self._task = task
         self._worker: _Worker | None = None
-        self._failures = 0
+        self._losses = 0
 
     def decide(self, states: Int32Array) -> Int32Array:
         if len(states) == 0:
             return np.empty(0, dtype=np.int32)
-        if self._failures >= MAX_FAILURES:
-            raise self._error(
-                f"the plug-in failed {MAX_FAILURES} times in a row and is not tried again"
-            )
-        self._failures += 1
+        if self._losses >= MAX_LOSSES:
+            raise self._error(f"the plug-in was lost {MAX_LOSSES} times in a row and is given up")
         if self._worker is None:
             self._start()
         header = {"kind": "decide", "states": states.shape[0], "variables": states.shape[1]}
         question = Frame(header, np.ascontiguousarray(states, dtype="<i4").tobytes())
         answer = self._exchange(question, "decisions", self._policy.settings.decide_seconds)
         ids = self._checked(answer.payload, len(states))
-        self._failures = 0
+        self._losses = 0
         return ids
 
     def restart(self) -> None:
         """End the process and start a new one, whatever happened before."""
         self.close()
-        self._failures = 0
+        self._losses = 0
         self._start()
 
     def close(self) -> None:
@@ -141,21 +138,17 @@ class BoundPluginPolicy:
         try:
             answer = self._worker.exchange(question.encode(), time.monotonic() + seconds)
         except _WorkerError as error:
-            self.close()
-            raise self._error(str(error)) from None
+            raise self._loss(str(error)) from None
         except TimeoutError:
-            self.close()
-            raise self._error(f"the plug-in did not answer within {seconds:g} s") from None
+            raise self._loss(f"the plug-in did not answer within {seconds:g} s") from None
         except BaseException:  # interrupted: what the worker says next would be out of step
             self.close()
             raise
         if answer.kind == "error":
-            if wanted == "ready":
-                self.close()
-            raise self._error(str(answer.header.get("message", "")))
+            message = str(answer.header.get("message", ""))
+            raise self._loss(message) if wanted == "ready" else self._error(message)
         if answer.kind != wanted:
-            self.close()
-            raise self._error("the plug-in's process answered out of turn")
+            raise self._loss("the plug-in's process answered out of turn")
         return answer
 
     def _checked(self, payload: bytes, count: int) -> Int32Array:
@@ -164,8 +157,13 @@ class BoundPluginPolicy:
             ids = np.frombuffer(payload, dtype="<i8")
             if ids.min() >= -1 and ids.max() < len(self._task.operators):
                 return ids.astype(np.int32)
+        raise self._loss("the plug-in's process answered with something that is no decision")
+
+    def _loss(self, message: str) -> PolicyError:
+        """The process is ended; the next decision starts another one."""
         self.close()
-        raise self._error("the plug-in's process answered with something that is no decision")
+        self._losses += 1
+        return self._error(message)
 
     def _error(self, message: str) -> PolicyError:
         return PolicyError(message, Location.of(self._policy.path), GUIDE)

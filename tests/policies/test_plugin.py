@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from engine.errors import PlumblineError, PolicyError, UnreadableFileError
-from engine.policies.plugin import MAX_FAILURES, PluginSettings, open_plugin
+from engine.policies.plugin import MAX_LOSSES, PluginSettings, open_plugin
 from engine.policies.plugin_frames import Frame, FrameError, FrameReader
 from engine.policies.plugin_task import PluginTask
+from engine.policies.run_graph import Outcome, Reason
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
 
 GUIDE = Path(__file__).parents[2] / "docs" / "policy-plugins.md"
@@ -133,19 +136,32 @@ def test_a_plugin_that_dies_or_hangs_is_started_again(
         policy.close()
 
 
-def test_a_plugin_that_always_fails_is_given_up_until_it_is_restarted(tmp_path: Path) -> None:
-    policy = bind(tmp_path, deciding("raise ValueError"))
-    try:
-        for _ in range(MAX_FAILURES):
-            with pytest.raises(PolicyError, match="ValueError"):
-                policy.decide(STATES)
-        with pytest.raises(PolicyError, match="3 times in a row"):
+def test_a_plugin_that_always_dies_is_given_up_until_it_is_restarted(tmp_path: Path) -> None:
+    policy = bind(tmp_path, deciding("import os; os._exit(5)"))
+    for _ in range(MAX_LOSSES):
+        with pytest.raises(PolicyError, match="exit code 5"):
             policy.decide(STATES)
-        policy.restart()
-        with pytest.raises(PolicyError, match="ValueError"):
-            policy.decide(STATES)
-    finally:
-        policy.close()
+    with pytest.raises(PolicyError, match="3 times in a row"):
+        policy.decide(STATES)
+    policy.restart()
+    with pytest.raises(PolicyError, match="exit code 5"):
+        policy.decide(STATES)
+
+
+def test_a_run_of_a_plugin_that_fails_on_some_states(tmp_path: Path) -> None:
+    """Its other runs end as they should."""
+    body = """
+        if (states[:, 0] == 2).any():
+            raise ValueError('two')
+        return [3 if cell == 1 and key == 0 else cell for cell, key in states.tolist()]
+    """
+    policy = bind(tmp_path, deciding(body))
+    table = StateTable(corridor())
+    starts = table.add([[0, 0], [3, 1]])
+    results = PolicyRuns(policy, table).run(starts)
+    assert results.outcome.tolist() == [Outcome.ABORTED, Outcome.SOLVED]
+    assert results.reason.tolist() == [Reason.POLICY_ERROR, Reason.GOAL]
+    policy.close()
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,11 @@ from engine.pddl.model import Action, And, Atom, Domain, Problem, Term
 from engine.policies import pheromone
 from engine.policies.encoding_map import EncodingMap
 from engine.policies.remote import RemoteSettings, open_remote
+from engine.policies.run_graph import Outcome, Reason
+from engine.policies.runs import PolicyRuns
 from engine.policies.server import PolicyServer
 from engine.task.sas import write_sas
+from engine.task.states import StateTable
 from engine.task.task import Operator, PddlSource, Task, Variable
 
 HASTY = RemoteSettings(answer_seconds=0.4, reconnect_seconds=0.4, in_flight=4)
@@ -153,6 +156,32 @@ def test_a_server_that_answers_nonsense(answer: int, complaint: str) -> None:
         pytest.raises(PolicyError, match=complaint),
     ):
         policy.bind(corridor()).decide(STATES)
+
+
+def test_a_server_that_cheats_does_not_pass() -> None:
+    """It claims to jump to the goal from anywhere, by an operator that is not applicable."""
+    with (
+        fake_server(lambda values: 2, write_sas(corridor())) as address,
+        open_remote(address, HASTY) as policy,
+    ):
+        table = StateTable(corridor())
+        runs = PolicyRuns(policy.bind(corridor()), table)
+        results = runs.run(table.add([[0, 0], [2, 1], [3, 1]]))
+    assert results.outcome.tolist() == [Outcome.FAILED, Outcome.SOLVED, Outcome.SOLVED]
+    assert results.reason.tolist()[0] == Reason.INAPPLICABLE
+
+
+def test_a_server_that_dies_during_a_run(tmp_path) -> None:
+    address = f"unix:{tmp_path}/policy.sock"
+    table = StateTable(corridor())
+    with fake_server(lambda values: 0, write_sas(corridor()), address):
+        policy = open_remote(address, HASTY)
+        runs = PolicyRuns(policy.bind(corridor()), table)
+    with policy:
+        results = runs.run(table.add(corridor().init))
+    assert results.outcome.tolist() == [Outcome.ABORTED]
+    assert results.reason.tolist() == [Reason.POLICY_ERROR]
+    assert "was lost" in runs.statistics.errors[0]
 
 
 def test_a_server_that_never_answers() -> None:
