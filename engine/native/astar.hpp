@@ -49,7 +49,7 @@ SearchResult astar(const SearchRequest& request, Heuristic& heuristic, Monitor& 
         continue;
       }
       const auto successor = space.successor(id, position);
-      if (successor.is_new && space.evaluate(successor.id) == kInfinity) continue;
+      if (successor.is_new && space.evaluate_successor(id, position, successor.id) == kInfinity) continue;
       if (space.node(successor.id).h == kInfinity || g >= space.node(successor.id).g) continue;
       space.set_path(successor.id, id, position, g);
       space.node(successor.id).is_closed = 0;

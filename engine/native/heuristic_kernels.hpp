@@ -32,5 +32,10 @@ HeuristicKernels hmax_kernels();
 HeuristicKernels hadd_kernels();
 HeuristicKernels hff_kernels();
 HeuristicKernels lmcut_kernels();
+HeuristicKernels hadd_unit_kernels();
+HeuristicKernels lmcut_base_kernels();
+HeuristicKernels lmcut_gzbd_kernels();
+HeuristicKernels lmcut_delay_open_kernels();
+HeuristicKernels lmcut_fglobal_kernels();
 
 }  // namespace plumbline

@@ -78,7 +78,9 @@ bool in_domains(const Task& task, const std::int32_t* values) {
 
 using MakeKernels = HeuristicKernels (*)();
 constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_kernels,
-                                       hadd_kernels,  hff_kernels,        lmcut_kernels};
+                                       hadd_kernels,  hff_kernels,        lmcut_kernels,
+                                       hadd_unit_kernels, lmcut_base_kernels, lmcut_gzbd_kernels,
+                                       lmcut_delay_open_kernels, lmcut_fglobal_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
 // Does the work and says how it ended; limits and cancellation are answers, not errors.

@@ -111,6 +111,11 @@ class Heuristic(IntEnum):
     HADD = 3
     HFF = 4
     LMCUT = 5
+    HADD_UNIT = 6
+    LMCUT_BASE = 7
+    LMCUT_GZBD = 8
+    LMCUT_DELAY_OPEN = 9
+    LMCUT_FGLOBAL = 10
 
 
 class NativeLimits(ctypes.Structure):

@@ -267,6 +267,7 @@ class LmCutKernel {
     std::int32_t fact;
     while (queue_.pop(key, fact)) {
       if (value(fact) < key) continue;
+      if (fact == task_.goal_fact && key == 0) break;  // no landmark is left to find
       for (const std::int32_t o : task_.users[fact]) {
         if (--unsatisfied_[index(o)] > 0) continue;
         ++n_applicable;
@@ -276,8 +277,8 @@ class LmCutKernel {
         for (const std::int32_t effect : effects(op)) improve(effect, key + op.cost);
       }
     }
-    queue_.recycle();
-    if (n_applicable == task_.n_operators()) return;
+    queue_.clear();
+    if (n_applicable == task_.n_operators() || value(task_.goal_fact) == 0) return;
     for (std::int32_t o = 0; o < task_.n_operators(); ++o) {
       if (unsatisfied_[index(o)] > 0) operator_at(o).supporter_value = kUnreached;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiled_task.hpp"
+#include "heuristic.hpp"
 #include "packed_operators.hpp"
 #include "search.hpp"
 #include "state_table.hpp"
@@ -67,6 +68,22 @@ class SearchSpace {
     return evaluate(id, successor_.data());
   }
 
+  // The same for a new state that an operator leads to; what an incremental heuristic learns from the state before
+  // it serves all successors evaluated in a row.
+  Cost evaluate_successor(StateId parent, std::size_t position, StateId id) {
+    if constexpr (IncrementalHeuristic<Heuristic>) {
+      if (expanded_ != parent) {
+        heuristic_.expand(unpacked(parent));
+        expanded_ = parent;
+      }
+      monitor_.check();
+      ++monitor_.evaluated;
+      return node(id).h = heuristic_.evaluate_successor(unpacked(id), compiled_.generator.order()[position]);
+    } else {
+      return evaluate(id);
+    }
+  }
+
   // The applicable operators of a state, by position; valid until the next call.
   const std::vector<std::size_t>& applicable(StateId id) {
     applicable_.clear();
@@ -108,6 +125,12 @@ class SearchSpace {
   }
 
  private:
+  const std::int32_t* unpacked(StateId id) {
+    table_.load(id, successor_.data());
+    compiled_.packing.unpack(successor_.data(), values_.data());
+    return values_.data();
+  }
+
   Cost evaluate(StateId id, const Word* words) {
     monitor_.check();
     ++monitor_.evaluated;
@@ -124,6 +147,7 @@ class SearchSpace {
   std::vector<Word> successor_;
   std::vector<std::int32_t> values_;
   std::vector<std::size_t> applicable_;
+  StateId expanded_ = kNoState;  // by the heuristic
 };
 
 }  // namespace plumbline

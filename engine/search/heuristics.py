@@ -1,7 +1,8 @@
 """The native heuristics by name, and their values in batches of states.
 
 blind and hmax (ALGORITHMS 13.1) and lmcut (LMCUT) are admissible; gc (goal count), hadd and ff
-(13.2) guide greedy searches.
+(13.2) guide greedy searches. hadd-unit counts every operator as 1. lmcut-NAME fixes the rule for
+the goal zone; lmcut lets the first state it evaluates choose the better one of the last two.
 """
 
 from __future__ import annotations
@@ -23,8 +24,14 @@ HEURISTICS = {
     "hadd": Heuristic.HADD,
     "ff": Heuristic.HFF,
     "lmcut": Heuristic.LMCUT,
+    "hadd-unit": Heuristic.HADD_UNIT,
+    "lmcut-base": Heuristic.LMCUT_BASE,
+    "lmcut-gzbd": Heuristic.LMCUT_GZBD,
+    "lmcut-delay_open": Heuristic.LMCUT_DELAY_OPEN,
+    "lmcut-fglobal": Heuristic.LMCUT_FGLOBAL,
 }
-ADMISSIBLE = frozenset({"blind", "hmax", "lmcut"})
+LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
+ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES})
 
 CHUNK = 64
 """States per call: between calls Ctrl-C is noticed."""
