@@ -57,6 +57,8 @@ class RunGraph:
         self.cost = np.empty(0, np.int64)  # meaningful where SOLVED
         self._first_parent = np.empty(0, np.int32)
         self._next_parent = np.empty(0, np.int32)
+        self._seen_in = np.empty(0, np.int64)
+        self._round = 0
 
     def grow(self, size: int) -> None:
         if size <= len(self.child):
@@ -69,6 +71,7 @@ class RunGraph:
         self.cost = _grown(self.cost, size, INFINITY)
         self._first_parent = _grown(self._first_parent, size, NONE)
         self._next_parent = _grown(self._next_parent, size, NONE)
+        self._seen_in = _grown(self._seen_in, size, 0)
 
     def add_ends(self, states: Int32Array, outcome: Outcome, reason: Reason) -> None:
         """States in which runs end. UNKNOWN with a reason: they end, but prove nothing."""
@@ -103,14 +106,26 @@ class RunGraph:
             parents = self._next_parent[parents]
         return np.concatenate(found)
 
-    def resolve(self, touched: Int32Array) -> None:
-        """Give every state its result that has one; `touched` are all states of recent runs."""
-        self._propagate(touched[self.outcome[touched] != Outcome.UNKNOWN])
-        waiting = touched[self.outcome[touched] == Outcome.UNKNOWN]
+    def resolve(self, recent: Int32Array) -> None:
+        """Give every state its result that has one; all new edges must start in `recent`."""
+        states = self._descendants(recent)
+        self._propagate(states[self.outcome[states] != Outcome.UNKNOWN])
+        waiting = states[self.outcome[states] == Outcome.UNKNOWN]
         open_states = self._ancestors(waiting[self.child[waiting] < 0])
         looping = np.setdiff1d(waiting, open_states)
         self.add_ends(looping, Outcome.FAILED, Reason.LOOP)
         self._propagate(looping)
+
+    def _descendants(self, states: Int32Array) -> Int32Array:
+        """The states and where they lead, each once, as far as there is no result."""
+        self._round += 1
+        found = [np.empty(0, np.int32)]
+        while len(states := np.unique(states[self._seen_in[states] != self._round])):
+            self._seen_in[states] = self._round
+            found.append(states)
+            states = self.child[states[self.outcome[states] == Outcome.UNKNOWN]]
+            states = states[states >= 0]
+        return np.concatenate(found)
 
     def _propagate(self, states: Int32Array) -> None:
         while len(states):

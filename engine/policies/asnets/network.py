@@ -161,6 +161,7 @@ def _proposition_layer(
     pools: Tensor,
     facts: dict[int, Tensor],
 ) -> dict[int, Tensor]:
+    states = next(iter(facts.values())).shape[1]
     result: dict[int, Tensor] = {}
     for block in wiring.blocks:
         matrix = arrangement.proposition[layer][block.predicate]
@@ -172,7 +173,7 @@ def _proposition_layer(
         if layer > 0:
             inputs = torch.cat((inputs, facts[block.predicate].view(-1, hidden)), dim=1)
         outputs = functional.elu(torch.addmm(bias, inputs, weight))
-        result[block.predicate] = outputs.view(block.size, -1, hidden)
+        result[block.predicate] = outputs.view(block.size, states, hidden)
     return result
 
 

@@ -1,0 +1,251 @@
+"""GNN checkpoints: values as in the formulas, groups that do not disturb each other, refusals."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from engine.errors import PolicyError, UnsupportedError
+from engine.pddl import parse_domain
+from engine.pddl.model import Domain
+from engine.policies.gnn import policy as gnn_policy
+from engine.policies.gnn.policy import BoundGnn, GnnPolicy
+from engine.policies.policy import open_policy
+from engine.task.atoms import state_atoms
+from engine.task.load import load_task
+from engine.task.states import StateTable
+from engine.task.task import Task
+from tests.reference import fdr
+from tests.reference import gnn as reference
+
+HIDDEN, ITERATIONS = 4, 3
+Write = Callable[..., Path]
+
+
+def contents_for(domain: Domain, solvable: bool = False, seed: int = 1) -> dict:
+    generator = torch.Generator().manual_seed(seed)
+    names = [(predicate.name, predicate.arity) for predicate in reversed(domain.predicates)]
+    names += [(f"{name}_goal", arity) for name, arity in names]
+    weights: dict[str, torch.Tensor] = {"model.dummy": torch.empty(0)}
+
+    def mlp(name: str, inputs: int, middle: int, outputs: int) -> None:
+        for layer, (rows, columns) in {"0": (middle, inputs), "2": (outputs, middle)}.items():
+            scale = columns**-0.5
+            weights[f"{name}.{layer}.weight"] = scale * torch.randn(
+                rows, columns, generator=generator
+            )
+            weights[f"{name}.{layer}.bias"] = torch.randn(rows, generator=generator)
+
+    for number, (_, arity) in enumerate(names):
+        if arity:
+            size = arity * HIDDEN
+            mlp(f"model.relation_network.relation_modules.{number}", size, size, size)
+    mlp("model.relation_network.update", 2 * HIDDEN, 2 * HIDDEN, HIDDEN)
+    for head in ("readout", *(["solvable_readout"] if solvable else [])):
+        mlp(f"{head}.pre", HIDDEN, HIDDEN, HIDDEN)
+        mlp(f"{head}.post", HIDDEN, HIDDEN, 1)
+    settings = {"predicates": names, "hidden_size": HIDDEN, "iterations": ITERATIONS}
+    return {"epoch": 2, "state_dict": weights, "hyper_parameters": settings}
+
+
+@pytest.fixture
+def write(tmp_path: Path, domain: Domain) -> Write:
+    def write_checkpoint(change: Callable[[dict], object] | None = None, **options) -> Path:
+        contents = contents_for(domain, **options)
+        if change is not None:
+            change(contents)
+        torch.save(contents, tmp_path / "net.ckpt")
+        return tmp_path / "net.ckpt"
+
+    return write_checkpoint
+
+
+def expected_scores(
+    bound: BoundGnn, contents: dict, task: Task, state: fdr.State
+) -> list[tuple[str, float]]:
+    """Candidates of one decision in order, with scores by the formulas."""
+    goal = [(f"{atom[0]}_goal", *atom[1:]) for atom in goal_of(task)]
+    successors = {task.operators[o].name: after for o, after in fdr.successors(task, state)}
+    texts = {f"{n.split(' ')[0]}({', '.join(n.split(' ')[1:])})": n for n in successors}
+    names = [texts[text] for text in sorted(texts)]
+    noise = {
+        name: row.tolist() for name, row in zip(bound._encoding._nodes, bound._noise, strict=True)
+    }
+    values = reference.values(
+        contents["state_dict"],
+        contents["hyper_parameters"],
+        noise,
+        [[*state_atoms(task, successors[name]), *goal] for name in names],
+    )
+    scores = [value + (0.0 if logit is None or logit > 0 else 100000.0) for value, logit in values]
+    return list(zip(names, scores, strict=True))
+
+
+def goal_of(task: Task) -> list[tuple[str, ...]]:
+    return [atom for variable, value in task.goal if (atom := task.fact_atoms[variable][value])]
+
+
+def some_states(task: Task, count: int) -> np.ndarray:
+    return np.array(fdr.reachable_states(task)[::7][:count], dtype=np.int32)
+
+
+@pytest.mark.parametrize("solvable", [False, True])
+def test_scores_and_decisions_follow_the_formulas(write: Write, task: Task, solvable: bool) -> None:
+    path = write(solvable=solvable)
+    contents = torch.load(path, weights_only=True)
+    bound = GnnPolicy.from_checkpoint(path, contents, seed=4).bind(task)
+    states = some_states(task, 6)
+    scored = {state: (operators, scores) for state, operators, scores in bound._scored(states)}
+    decisions = bound.decide(states)
+    for number, state in enumerate(states):
+        expected = expected_scores(bound, contents, task, tuple(state.tolist()))
+        operators, scores = scored[number]
+        assert [task.operators[o].name for o in operators] == [name for name, _ in expected]
+        assert scores.tolist() == pytest.approx([score for _, score in expected], rel=1e-4)
+        best = min(expected, key=lambda pair: pair[1])[0]
+        assert task.operators[decisions[number]].name == best
+
+
+def test_other_decisions_in_the_batch_change_nothing(
+    write: Write, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = open_policy(str(write())).bind(task)
+    states = some_states(task, 12)
+    together = bound.decide(states)
+    assert together.tolist() == [int(bound.decide(states[i : i + 1])[0]) for i in range(12)]
+    monkeypatch.setattr(gnn_policy, "CHUNK_MESSAGES", 1)
+    assert open_policy(str(write())).bind(task).decide(states).tolist() == together.tolist()
+
+
+def test_relations_with_more_atoms_than_nodes(
+    write: Write, task: Task, domain_path: Path, problem_path: Path
+) -> None:
+    """Every place linked with every other: the first layer is then applied to nodes."""
+    places = ("hub", "north", "south")
+    links = " ".join(f"(link {a} {b})" for a in places for b in places)
+    problem_path.write_text(problem_path.read_text().replace("(link hub hub)", links))
+    full = load_task(domain_path, problem_path)
+    path = write()
+    contents = torch.load(path, weights_only=True)
+    bound = GnnPolicy.from_checkpoint(path, contents).bind(full)
+    assert len([atom for atom in full.static_atoms if atom[0] == "link"]) > len(bound._noise)
+    (_, _, scores) = next(iter(bound._scored(np.array([full.init], dtype=np.int32))))
+    expected = expected_scores(bound, contents, full, full.init)
+    assert scores.tolist() == pytest.approx([score for _, score in expected], rel=1e-4)
+
+
+def test_the_seed_decides_the_noise(write: Write, task: Task) -> None:
+    state = np.array([task.init], dtype=np.int32)
+
+    def scores(seed: int) -> list[float]:
+        bound = open_policy(str(write()), seed=seed).bind(task)
+        return next(iter(bound._scored(state)))[2].tolist()
+
+    assert scores(1) == scores(1)
+    assert scores(1) != scores(2)
+
+
+def test_the_distribution_is_the_share_of_the_others(write: Write, task: Task) -> None:
+    bound = open_policy(str(write())).bind(task)
+    state = np.array([task.init], dtype=np.int32)
+    (_, operators, scores) = next(iter(bound._scored(state)))
+    total = scores.sum(dtype=np.float64)
+    weights = (total - scores) / (total - scores).sum()
+    assert bound.distribution(state)[0, operators] == pytest.approx(weights)
+    assert bound.distribution(state).sum() == pytest.approx(1.0)
+
+
+def test_no_action_in_a_dead_end(write: Write, domain_path: Path, problem_path: Path) -> None:
+    problem_path.write_text(
+        """(define (problem stuck) (:domain couriers) (:objects ada - rider box - parcel
+             far - place)
+           (:init (at ada hub) (idle ada) (link hub far)) (:goal (at ada hub)))"""
+    )
+    stuck = load_task(domain_path, problem_path)
+    bound = open_policy(str(write())).bind(stuck)
+    table = StateTable(stuck)
+    _, after = table.successors(int(table.add(stuck.init)[0]))
+    assert bound.decide(table.values(after)).tolist() == [-1]
+
+
+def test_what_the_checkpoint_says(write: Write, domain: Domain) -> None:
+    info = open_policy(str(write(solvable=True)), domain).describe()
+    assert (info.kind, info.domain) == ("gnn", None)
+    assert info.details["predicates"][0] == "noted/1"
+    assert info.details["solvable_head"]
+
+
+def test_another_domain_does_not_fit(write: Write) -> None:
+    other = parse_domain(
+        """(define (domain other) (:predicates (link ?a ?b ?c) (at ?c ?p) (warm))
+           (:action heat :parameters () :precondition () :effect (warm)))"""
+    )
+    assert open_policy(str(write())).misfits(other) == (
+        "the policy does not know the predicates warm",
+        "the domain lacks the predicates noted, idle, holds, lies",
+        "predicate 'link' has 3 arguments, the policy expects 2",
+    )
+
+
+def drop(name: str) -> Callable[[dict], object]:
+    return lambda contents: contents["state_dict"].pop(name)
+
+
+def put(name: str, value: object) -> Callable[[dict], object]:
+    return lambda contents: contents["state_dict"].update({name: value})
+
+
+def setting(**values: object) -> Callable[[dict], object]:
+    return lambda contents: contents["hyper_parameters"].update(values)
+
+
+UPDATE = "model.relation_network.update.0.weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("readout.linear.weight", torch.zeros(1)), "older readout"),
+        (put("value_readout.pre.0.weight", torch.zeros(1)), "value_readout"),
+        (put("global_readout.weight", torch.zeros(1)), "global_readout"),
+        (put(UPDATE, torch.zeros(2 * HIDDEN, 3 * HIDDEN)), "'addmax'"),
+        (setting(aggregation="add"), "'add'"),
+        (put(UPDATE, torch.zeros(1).expand(2**20, 2**20)), "wrong size"),
+        (put(UPDATE, torch.full((2 * HIDDEN, 2 * HIDDEN), torch.nan)), "not numbers"),
+        (put(UPDATE, "weights"), "wrong size"),
+        (put("extra.weight", torch.zeros(1)), "another kind of network"),
+        (drop("readout.post.2.bias"), "missing"),
+        (setting(hidden_size=0), "unusable sizes"),
+        (setting(iterations=10**9), "unusable sizes"),
+        (setting(hidden_size="x"), "usable settings"),
+        (setting(predicates=[("p", 1)]), "goal version"),
+        (setting(predicates=[("p", 99), ("p_goal", 99)]), "arity"),
+        (lambda contents: contents.pop("hyper_parameters"), "not a checkpoint"),
+    ],
+)
+def test_variants_and_damage_are_refused(
+    write: Write, change: Callable[[dict], object], message: str
+) -> None:
+    with pytest.raises(PolicyError, match=message):
+        open_policy(str(write(change)))
+
+
+def test_a_goal_that_is_no_conjunction_of_atoms(
+    write: Write, domain_path: Path, problem_path: Path
+) -> None:
+    text = problem_path.read_text().replace("(lies tin north)", "(not (idle ada))")
+    problem_path.write_text(text)
+    domain_path.write_text(
+        domain_path.read_text().replace(":equality", ":equality :negative-preconditions")
+    )
+    with pytest.raises(UnsupportedError, match="conjunction of atoms"):
+        open_policy(str(write())).bind(load_task(domain_path, problem_path))
+
+
+def test_a_task_without_pddl_is_refused(write: Write, task: Task) -> None:
+    from dataclasses import replace
+
+    with pytest.raises(PolicyError, match="needs the PDDL files"):
+        open_policy(str(write())).bind(replace(task, source=None))
