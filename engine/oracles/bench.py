@@ -6,17 +6,20 @@ bugs is decided here, in one place: the examined one, but also others whose boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+import numpy as np
+
+from engine.native.control import Control
+from engine.native.library import INFINITY, Int64Array
 from engine.oracles.bounds import Bounds, Parent
 from engine.oracles.evidence import Evidence
 from engine.oracles.objective import BugKind, Objective
 from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRuns
-from engine.task.process import never_cancelled
+from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.task.states import StateTable
 from engine.task.task import Task
 
@@ -32,12 +35,26 @@ class Verdict(Enum):
     NOT_REFUTED = "not refuted"
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What one examination proved: an upper bound on h*, or that no bound can prove a bug."""
+
+    bound: int = INFINITY
+    optimal: bool = False
+
+
+NOTHING_PROVEN = Proof()
+NO_BUG_POSSIBLE = Proof(optimal=True)
+
+
 class Oracle(Protocol):
     """Examines states; every proof goes into the bench's bounds."""
 
     name: str  # as the user wrote it, with parameters
 
-    def examine(self, state: int) -> Verdict: ...
+    def examine(self, state: int) -> Proof:
+        """Try to prove that the policy is not optimal in a state on which it was run."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,23 @@ class Finding:
     evidence: Evidence
 
 
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An oracle's answer about one state, and all findings it led to, new or better than before."""
+
+    verdict: Verdict
+    bound: int  # what this oracle proved by itself; INFINITY: nothing
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How the fuzzer came to a state: a walk of these operators from another state."""
+
+    reference: int
+    operators: tuple[int, ...]
+
+
 class Bench:
     """Policy runs and bounds that all oracles share, and the bugs they prove together."""
 
@@ -61,61 +95,90 @@ class Bench:
         runs: PolicyRuns,
         objective: Objective,
         step_limit: int | None = None,
-        cancelled: Callable[[], bool] = never_cancelled,
+        control: Control | None = None,
     ) -> None:
         self.runs = runs
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
+        self.operator_costs = np.array(
+            [operator.cost for operator in self.task.operators], np.int64
+        )
         self.objective = objective
         self.step_limit = step_limit
-        self.cancelled = cancelled
+        self.control = control or Control()
         self.bounds = Bounds(self.table, self._policy_parents)
         self.findings: dict[int, Finding] = {}
-        self._run: set[int] = set()
+        self.origins: dict[int, Origin] = {}
+        self._bounded: set[int] = set()
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
 
+    def cancelled(self) -> bool:
+        return self.control.cancelled
+
     def run_policy(self, state: int) -> tuple[Outcome, int]:
-        """How the policy does in a state, which also bounds the states of a solved run."""
+        """How the policy does in a state; a solved run also bounds all its states."""
         results = self.runs.run([state], self.step_limit, self.cancelled)
         outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
         if outcome is Outcome.ABORTED:
             self._stopped[state] = cost
-        elif outcome is Outcome.SOLVED and state not in self._run:
-            trace = self.runs.trace(state)
-            self.bounds.add_path(trace.states, trace.operators, POLICY)
-            self._run.add(state)
+        elif outcome is Outcome.SOLVED:
+            self.add_run(self.runs.trace(state))
         return outcome, cost
 
-    def test(self, state: int, oracle: Oracle) -> tuple[Verdict, list[Finding]]:
-        """Let an oracle examine a state; the findings that are new or better than before."""
-        self.run_policy(state)
-        verdict = oracle.examine(state)
-        return verdict, list(self.collect(oracle.name))
+    def add_run(self, run: PolicyRun) -> None:
+        """Bound the states of a solved run of the policy under test."""
+        if run.outcome is Outcome.SOLVED and run.states[0] not in self._bounded:
+            self.bounds.add_path(run.states, run.operators, POLICY)
+            self._bounded.update(run.states)
+
+    def test(self, state: int, oracle: Oracle) -> Examination:
+        """Let an oracle examine a state."""
+        outcome, _ = self.run_policy(state)
+        if self.needs_less_than(state) is not None:
+            proof = oracle.examine(state)
+        else:
+            proof = NO_BUG_POSSIBLE if outcome is Outcome.SOLVED else NOTHING_PROVEN
+        return Examination(
+            self._verdict(state, proof), proof.bound, tuple(self._collect(oracle.name))
+        )
 
     def needs_less_than(self, state: int) -> int | None:
-        """Which bounds on a state prove a bug, from what is known of the policy there."""
-        outcome, cost = self._known(state)
-        return self.objective.needs_less_than(outcome, cost)
+        """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
+        return self.objective.needs_less_than(*self.policy_result(state))
 
-    def is_bug(self, state: int) -> bool:
-        """Whether the present bound proves a bug."""
-        limit = self.needs_less_than(state)
-        return limit is not None and self.bounds.u(state) < limit
+    def policy_result(self, state: int) -> tuple[Outcome, int]:
+        """What is known of the policy in a state without asking it."""
+        results = self.runs.known([state])
+        outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
+        if outcome is Outcome.UNKNOWN and state in self._stopped:
+            return Outcome.ABORTED, self._stopped[state]
+        return outcome, cost
 
-    def collect(self, oracle: str) -> Iterator[Finding]:
+    def values(self, state: int) -> tuple[int, ...]:
+        return tuple(self.table.values([state])[0].tolist())
+
+    def _verdict(self, state: int, proof: Proof) -> Verdict:
+        outcome, cost = self.policy_result(state)
+        limit = self.objective.needs_less_than(outcome, cost)
+        if limit is not None and proof.bound < limit:
+            return Verdict.BUG
+        # That nothing is cheaper than a stopped run says nothing about the whole run (P15).
+        proven = proof.optimal and outcome is not Outcome.ABORTED
+        return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
+
+    def _collect(self, oracle: str) -> Iterator[Finding]:
         """Turn fallen bounds into findings."""
         for state in self.bounds.take_changed():
-            outcome, cost = self._known(state)
+            outcome, cost = self.policy_result(state)
             bound = self.bounds.u(state)
             shortfall = self.objective.shortfall(outcome, cost, bound)
             known = self.findings.get(state)
             if shortfall is None or (known is not None and known.bound <= bound):
                 continue
-            policy_cost = None if outcome is Outcome.FAILED else cost
             finding = Finding(
                 state=state,
                 kind=shortfall.kind,
-                policy_cost=policy_cost,
+                policy_cost=None if outcome is Outcome.FAILED else cost,
                 bound=bound,
                 gap=shortfall.gap,
                 oracle=oracle if known is None else known.oracle,
@@ -123,13 +186,6 @@ class Bench:
             )
             self.findings[state] = finding
             yield finding
-
-    def _known(self, state: int) -> tuple[Outcome, int]:
-        results = self.runs.known([state])
-        outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
-        if outcome is Outcome.UNKNOWN and state in self._stopped:
-            return Outcome.ABORTED, self._stopped[state]
-        return outcome, cost
 
     def _policy_parents(self, state: int) -> Iterator[Parent]:
         parents = self.runs.parents(state)

@@ -1,0 +1,84 @@
+"""Inverse and undo oracles: whoever can go back can do what is done there (ALGORITHMS 10).
+
+A pool state t was reached by a walk from a state r. If there is a way back from t to r, then
+h*(t) <= its cost + h*(r). `inverse` takes back one step at a time by one operator each; `undo`
+may also search for a longer way. The way back is concrete and its true costs count (P39-P42), so
+no property of the domain is assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.native.library import INFINITY
+from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.search.forward import SearchLimits, search
+
+Path = tuple[list[int], list[int]]
+"""States and the operators between them."""
+
+
+@dataclass(frozen=True)
+class InverseOracle:
+    """With `search_limits`, steps that no single operator takes back may take several."""
+
+    name: str
+    bench: Bench
+    search_limits: SearchLimits | None = None
+
+    def examine(self, state: int) -> Proof:
+        origin = self.bench.origins.get(state)
+        if origin is None:
+            return NOTHING_PROVEN
+        self.bench.run_policy(origin.reference)
+        if self.bench.bounds.u(origin.reference) == INFINITY:
+            return NOTHING_PROVEN
+        path = self._way_back(state, origin.reference, origin.operators)
+        if path is None:
+            return NOTHING_PROVEN
+        states, operators = path
+        self.bench.bounds.add_path(states, operators, self.name)
+        cost = sum(self.bench.task.operators[operator].cost for operator in operators)
+        return Proof(cost + self.bench.bounds.u(origin.reference))
+
+    def _way_back(self, state: int, reference: int, walk: tuple[int, ...]) -> Path | None:
+        walked = [reference]
+        for operator in walk:
+            walked.append(int(self.bench.table.apply([walked[-1]], [operator])[0]))
+        states, operators = [state], list[int]()
+        for before in reversed(walked[:-1]):
+            step = self._step_back(states[-1], before) or self._search_back(states[-1], before)
+            if step is None:
+                return None
+            states += step[0]
+            operators += step[1]
+        return states, operators
+
+    def _step_back(self, state: int, before: int) -> Path | None:
+        """The cheapest single operator from `state` to `before`; nothing if they are the same."""
+        if state == before:
+            return [], []
+        operators, successors = self.bench.table.successors(state)
+        back = [int(op) for op in operators[successors == before]]
+        if not back:
+            return None
+        return [before], [min(back, key=lambda op: (self.bench.task.operators[op].cost, op))]
+
+    def _search_back(self, state: int, before: int) -> Path | None:
+        if self.search_limits is None:
+            return None
+        result = search(
+            self.bench.task,
+            "astar",
+            "hmax",
+            state=self.bench.values(state),
+            goal=list(enumerate(self.bench.values(before))),
+            limits=self.search_limits,
+            control=self.bench.control,
+        )
+        if result.plan is None:
+            return None
+        states = [state]
+        for operator in result.plan:
+            states.append(int(self.bench.table.apply([states[-1]], [operator])[0]))
+        return states[1:], list(result.plan)

@@ -1,0 +1,69 @@
+"""Planner oracles: a plan that is cheaper than the policy's run proves a bug (ALGORITHMS 8).
+
+A* with LM-cut finds every bug and proves optimality where there is none. Greedy best-first,
+enforced hill-climbing and LAMA prove bugs only: that they find nothing says nothing (P31).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.native.library import INFINITY, Outcome
+from engine.oracles.bench import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Proof
+from engine.search.forward import SearchLimits, search
+from engine.search.planners import Planner, PlannerOutcome, run_planner
+from engine.task.translate import Limits
+
+_NO_BETTER_PLAN = (Outcome.UNSOLVABLE, Outcome.NO_CHEAPER_PLAN)
+
+
+@dataclass(frozen=True)
+class SearchOracle:
+    """A forward search of our own from the examined state."""
+
+    name: str
+    bench: Bench
+    algorithm: str
+    heuristic: str
+    limits: SearchLimits
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        result = search(
+            self.bench.task,
+            self.algorithm,
+            self.heuristic,
+            state=self.bench.values(state),
+            bound=None if limit == INFINITY else limit,
+            limits=self.limits,
+            control=self.bench.control,
+        )
+        if result.plan is not None and result.cost is not None:
+            self.bench.bounds.add_plan(state, result.plan, self.name)
+            return Proof(result.cost)
+        return NO_BUG_POSSIBLE if result.outcome in _NO_BETTER_PLAN else NOTHING_PROVEN
+
+
+@dataclass(frozen=True)
+class LamaOracle:
+    """Fast Downward's LAMA, anytime: the best plan within the limits."""
+
+    name: str
+    bench: Bench
+    limits: Limits
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        result = run_planner(
+            Planner.LAMA,
+            self.bench.task,
+            self.bench.values(state),
+            bound=None if limit == INFINITY else limit,
+            limits=self.limits,
+            cancelled=self.bench.cancelled,
+        )
+        if result.plan is not None:
+            self.bench.bounds.add_plan(state, result.plan.operators, self.name)
+            return Proof(result.plan.cost)
+        proven = (PlannerOutcome.UNSOLVABLE, PlannerOutcome.NO_PLAN_BELOW_BOUND)
+        return NO_BUG_POSSIBLE if result.outcome in proven else NOTHING_PROVEN
