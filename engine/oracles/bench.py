@@ -100,9 +100,8 @@ class Bench:
         self.runs = runs
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
-        self.operator_costs = np.array(
-            [operator.cost for operator in self.task.operators], np.int64
-        )
+        costs = [operator.cost for operator in self.task.operators]
+        self.operator_costs: Int64Array = np.array(costs, np.int64)
         self.objective = objective
         self.step_limit = step_limit
         self.control = control or Control()
