@@ -63,6 +63,10 @@ def used_types(domain: Domain) -> set[str]:
     return operator_types(domain) | {name for entry in declared for name in entry.types}
 
 
+def declared_types(domain: Domain) -> set[str]:
+    return set(Types.of(domain).names)
+
+
 def sort_table(domain: Domain, relevant: set[str]) -> SortTable:
     types = Types.of(domain)
     of_type = {name: frozenset(types.supertypes(name)) & relevant for name in types.names}
@@ -77,7 +81,7 @@ def match_types(first: Domain, second: Domain) -> TypeMatch:
     if both <= known and tables[0].sorts == tables[1].sorts:
         clash = _constants_clash(first, second)
         return TypeMatch(*tables, by_name=True, refusal=clash)
-    for relevant in (used_types, operator_types):
+    for relevant in (used_types, operator_types, declared_types):
         mine, theirs = relevant(first), relevant(second)
         tables = sort_table(first, mine), sort_table(second, theirs)
         if _shape(tables[0].sorts) == _shape(tables[1].sorts) and len(mine) == len(theirs):
