@@ -1,0 +1,52 @@
+"""Aras oracles: make the policy's own plan cheaper (ALGORITHMS 9).
+
+`aras` examines states the policy solves; `aras-ehc` also looks for a plan by enforced
+hill-climbing where it does not, as the papers' planner baseline does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.oracles.bench import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Oracle, Proof
+from engine.policies.run_graph import Outcome
+from engine.search.aras import aras
+from engine.search.forward import SearchLimits
+
+
+@dataclass(frozen=True)
+class ArasOracle:
+    name: str
+    bench: Bench
+    limits: SearchLimits
+
+    def examine(self, state: int) -> Proof:
+        run = self.bench.runs.trace(state)
+        if run.outcome is not Outcome.SOLVED:
+            return NOTHING_PROVEN
+        result = aras(
+            self.bench.task,
+            self.bench.values(state),
+            run.operators,
+            self.limits,
+            self.bench.control,
+        )
+        if run.cost is not None and result.cost < run.cost:
+            self.bench.bounds.add_plan(state, result.plan, self.name)
+            return Proof(result.cost)
+        return NO_BUG_POSSIBLE if result.exhausted else NOTHING_PROVEN
+
+
+@dataclass(frozen=True)
+class SolvedOrNot:
+    """One oracle for states the policy solves, another one for all others."""
+
+    name: str
+    bench: Bench
+    solved: Oracle
+    unsolved: Oracle
+
+    def examine(self, state: int) -> Proof:
+        outcome, _ = self.bench.policy_result(state)
+        oracle = self.solved if outcome is Outcome.SOLVED else self.unsolved
+        return oracle.examine(state)

@@ -1,0 +1,172 @@
+"""Oracles by the name a user writes: `NAME` or `NAME:option=value,option=value`.
+
+Limits are counted in expansions by default, so that the same seed gives the same findings;
+`seconds=` is for those who would rather wait no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from engine.errors import UsageError
+from engine.oracles.aras import ArasOracle, SolvedOrNot
+from engine.oracles.bench import Bench, Oracle
+from engine.oracles.inverse import InverseOracle
+from engine.oracles.lookahead import LookaheadOracle
+from engine.oracles.planner import LamaOracle, SearchOracle
+from engine.search.forward import SearchLimits
+from engine.task.translate import Limits
+
+MEMORY = 4 * 2**30
+"""What a search of an oracle may use, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of an oracle; `default` None means that there is no limit."""
+
+    default: float | None
+    meaning: str
+
+
+@dataclass(frozen=True)
+class OracleKind:
+    name: str
+    proves: str  # one sentence for people
+    options: Mapping[str, Option]
+    make: Callable[[str, Bench, Mapping[str, float | None]], Oracle]
+
+
+def make_oracle(text: str, bench: Bench) -> Oracle:
+    """The oracle a user asked for, working on a bench."""
+    name, _, rest = text.partition(":")
+    if name not in ORACLES:
+        close = get_close_matches(name, ORACLES, 1)
+        hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(ORACLES)}"
+        raise UsageError(f"there is no oracle '{name}'", hint=hint)
+    kind = ORACLES[name]
+    values = {option: entry.default for option, entry in kind.options.items()}
+    for part in filter(None, rest.split(",")):
+        option, _, value = part.partition("=")
+        if option not in values:
+            known = ", ".join(values) or "none"
+            raise UsageError(f"{name} has no option '{option}'", hint=f"it has: {known}")
+        values[option] = _number(name, option, value)
+    return kind.make(text, bench, values)
+
+
+def _number(name: str, option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e15:
+        raise UsageError(f"{name}: '{text}' is no positive number", hint=f"write {option}=10")
+    return value
+
+
+def _limits(values: Mapping[str, float | None]) -> SearchLimits:
+    expansions = values["expansions"]
+    return SearchLimits(values["seconds"], MEMORY, int(expansions) if expansions else None)
+
+
+def _search(algorithm: str, heuristic: str) -> Callable[..., Oracle]:
+    def make(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+        return SearchOracle(text, bench, algorithm, heuristic, _limits(values))
+
+    return make
+
+
+def _aras(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    return ArasOracle(text, bench, _limits(values))
+
+
+def _aras_ehc(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    ehc = SearchOracle(text, bench, "ehc", "ff", _limits(values))
+    return SolvedOrNot(text, bench, _aras(text, bench, values), ehc)
+
+
+def _lama(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    return LamaOracle(text, bench, Limits(values["seconds"], MEMORY // 2**20))
+
+
+def _lookahead(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    return LookaheadOracle(text, bench, int(values["depth"] or 0))
+
+
+def _inverse(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    del values
+    return InverseOracle(text, bench)
+
+
+def _undo(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    return InverseOracle(text, bench, _limits(values))
+
+
+def _searching(expansions: float | None) -> dict[str, Option]:
+    return {
+        "expansions": Option(expansions, "states a search may expand"),
+        "seconds": Option(None, "time a search may take"),
+    }
+
+
+_KINDS = (
+    OracleKind(
+        "astar",
+        "Finds every bug with its exact size, and proves the others optimal.",
+        _searching(1_000_000),
+        _search("astar", "lmcut"),
+    ),
+    OracleKind(
+        "gbfs",
+        "Proves a bug by a plan that a short greedy search finds.",
+        _searching(1000),
+        _search("gbfs", "ff"),
+    ),
+    OracleKind(
+        "ehc",
+        "Proves a bug by a plan that hill-climbing finds.",
+        _searching(100_000),
+        _search("ehc", "ff"),
+    ),
+    OracleKind(
+        "lama",
+        "Proves a bug by the best plan LAMA finds in its time.",
+        {"seconds": Option(10, "time LAMA may take")},
+        _lama,
+    ),
+    OracleKind(
+        "aras",
+        "Proves a too expensive run by making the policy's own plan cheaper.",
+        _searching(10_000),
+        _aras,
+    ),
+    OracleKind(
+        "aras-ehc",
+        "Aras where the policy reaches the goal, hill-climbing where it does not.",
+        _searching(10_000),
+        _aras_ehc,
+    ),
+    OracleKind(
+        "lookahead",
+        "Proves a bug when the policy does better after other first steps.",
+        {"depth": Option(2, "number of steps before the policy takes over")},
+        _lookahead,
+    ),
+    OracleKind(
+        "undo",
+        "Proves a bug by a way back to where the walk began, and the policy's plan from there.",
+        _searching(1000),
+        _undo,
+    ),
+    OracleKind(
+        "inverse",
+        "Like undo, taking each step of the walk back by one action.",
+        {},
+        _inverse,
+    ),
+)
+
+ORACLES = {kind.name: kind for kind in _KINDS}
