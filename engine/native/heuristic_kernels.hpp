@@ -19,6 +19,9 @@ class Evaluator {
   virtual ~Evaluator() = default;
   virtual void set_goal(std::span<const Fact> goal) = 0;
   virtual Cost evaluate(const std::int32_t* values) = 0;
+  // The successors of one state as a search evaluates them: first the state, then each with its operator.
+  virtual void expand(const std::int32_t* values) = 0;
+  virtual Cost evaluate_successor(const std::int32_t* values, std::int32_t op) = 0;
 };
 
 struct HeuristicKernels {

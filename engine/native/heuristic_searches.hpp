@@ -7,6 +7,7 @@
 #include "astar.hpp"
 #include "enforced_hill_climbing.hpp"
 #include "greedy_best_first.hpp"
+#include "heuristic.hpp"
 #include "heuristic_kernels.hpp"
 #include "search.hpp"
 
@@ -38,6 +39,17 @@ class EvaluatorOf final : public Evaluator {
   explicit EvaluatorOf(const Task& task) : heuristic_(task) {}
   void set_goal(std::span<const Fact> goal) override { heuristic_.set_goal(goal); }
   Cost evaluate(const std::int32_t* values) override { return heuristic_(values); }
+
+  void expand([[maybe_unused]] const std::int32_t* values) override {
+    if constexpr (IncrementalHeuristic<Heuristic>) heuristic_.expand(values);
+  }
+  Cost evaluate_successor(const std::int32_t* values, [[maybe_unused]] std::int32_t op) override {
+    if constexpr (IncrementalHeuristic<Heuristic>) {
+      return heuristic_.evaluate_successor(values, op);
+    } else {
+      return heuristic_(values);
+    }
+  }
 
  private:
   Heuristic heuristic_;

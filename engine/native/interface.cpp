@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aras.hpp"
 #include "compiled_task.hpp"
 #include "heuristic_kernels.hpp"
 #include "heuristic_searches.hpp"
@@ -76,6 +77,20 @@ bool in_domains(const Task& task, const std::int32_t* values) {
   return true;
 }
 
+bool are_operators(const Task& task, std::int64_t n, const std::int32_t* operators) {
+  return std::all_of(operators, operators + n, [&](std::int32_t op) { return op >= 0 && op < task.n_operators(); });
+}
+
+// False if the operator is not applicable.
+bool apply(const Task& task, std::int32_t op, const std::int32_t* values, std::int32_t* successor) {
+  for (const Fact fact : task.preconditions[op]) {
+    if (values[fact.variable] != fact.value) return false;
+  }
+  std::copy(values, values + task.n_variables(), successor);
+  for (const Fact fact : task.effects[op]) successor[fact.variable] = fact.value;
+  return true;
+}
+
 using MakeKernels = HeuristicKernels (*)();
 constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_kernels,
                                        hadd_kernels,  hff_kernels,        lmcut_kernels,
@@ -102,7 +117,7 @@ Outcome run_limited(Monitor& monitor, Work&& work) {
 
 }  // namespace
 
-PLUMBLINE_API std::int32_t plumbline_abi_version() { return 3; }
+PLUMBLINE_API std::int32_t plumbline_abi_version() { return 4; }
 
 PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
                                                  std::int32_t n_operators, const std::int32_t* pre_begin,
@@ -272,4 +287,56 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, cons
     }
     return true;
   });
+}
+
+// The values of a state's successors by operator, as a search from that state computes them.
+PLUMBLINE_API std::int32_t plumbline_evaluator_successors(Evaluator* evaluator, const CompiledTask* task,
+                                                          const std::int32_t* state, std::int64_t n,
+                                                          const std::int32_t* operators, std::int64_t* values) {
+  return guarded([&] {
+    if (!in_domains(task->task, state) || !are_operators(task->task, n, operators)) return false;
+    std::vector<std::int32_t> successor(task->task.domain_sizes.size());
+    evaluator->expand(state);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (!apply(task->task, operators[i], state, successor.data())) return false;
+      values[i] = evaluator->evaluate_successor(successor.data(), operators[i]);
+    }
+    return true;
+  });
+}
+
+// `progress` must outlive the result. A plan that is none is a bad argument.
+PLUMBLINE_API std::int32_t plumbline_aras_create(const CompiledTask* task, const std::int32_t* start,
+                                                 std::int32_t n_goals, const std::int32_t* goal,
+                                                 std::int64_t plan_length, const std::int32_t* plan,
+                                                 std::int64_t first_size, std::int64_t max_states,
+                                                 const Limits* limits, Progress* progress, ArasRun** result) {
+  return guarded([&] {
+    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal)};
+    if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
+    if (!are_operators(task->task, plan_length, plan) || first_size < 1 || max_states < 1) return false;
+    auto run = std::make_unique<ArasRun>(std::move(request), std::vector<std::int32_t>(plan, plan + plan_length),
+                                         first_size, max_states, *limits, progress);
+    if (!run->aras.plan_is_valid()) return false;
+    *result = run.release();
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_aras_destroy(ArasRun* run) { std::unique_ptr<ArasRun>{run}.reset(); }
+
+// Works until the plan is cheaper, or proved optimal, or a limit is reached; `answer` receives the outcome, and the
+// cost and the length of the plan as it is now.
+PLUMBLINE_API std::int32_t plumbline_aras_improve(ArasRun* run, std::int64_t* answer) {
+  return guarded([&] {
+    answer[0] = static_cast<std::int64_t>(run_limited(run->monitor, [&] { return run->aras.improve(); }));
+    answer[1] = run->aras.cost();
+    answer[2] = static_cast<std::int64_t>(run->aras.plan().size());
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_aras_plan(const ArasRun* run, std::int32_t* operators) {
+  const std::vector<std::int32_t> plan = run->aras.plan();
+  std::copy(plan.begin(), plan.end(), operators);
 }

@@ -26,7 +26,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 
 INFINITY = 2**63 - 1
@@ -77,6 +77,20 @@ _FUNCTIONS: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
     "plumbline_evaluator_create": (_INT32, [_POINTER, _INT32, _INT32, _POINTER, _POINTER]),
     "plumbline_evaluator_destroy": (None, [_POINTER]),
     "plumbline_evaluator_values": (_INT32, [_POINTER, _POINTER, _INT64, _POINTER, _POINTER]),
+    "plumbline_evaluator_successors": (
+        _INT32,
+        [_POINTER, _POINTER, _POINTER, _INT64, _POINTER, _POINTER],
+    ),
+    "plumbline_aras_create": (
+        _INT32,
+        [
+            *(_POINTER, _POINTER, _INT32, _POINTER, _INT64, _POINTER),
+            *(_INT64, _INT64, _POINTER, _POINTER, _POINTER),
+        ],
+    ),
+    "plumbline_aras_destroy": (None, [_POINTER]),
+    "plumbline_aras_improve": (_INT32, [_POINTER, _POINTER]),
+    "plumbline_aras_plan": (None, [_POINTER, _POINTER]),
 }
 
 
@@ -338,6 +352,22 @@ class NativeEvaluator:
         )
         return values
 
+    def successor_values(self, state: Int32Array, operators: Int32Array) -> Int64Array:
+        state, operators = as_int32(state), as_int32(operators)
+        if len(state) != self.task.n_variables:
+            raise ValueError(f"{self.task.n_variables} variables, but {len(state)} values")
+        values = np.empty(len(operators), np.int64)
+        call(
+            "plumbline_evaluator_successors",
+            self.handle,
+            self.task.handle,
+            state,
+            len(operators),
+            operators,
+            values,
+        )
+        return values
+
 
 def _destroy_evaluator(handle: ctypes.c_void_p, _task: NativeTask) -> None:
     library().plumbline_evaluator_destroy(handle)
@@ -392,3 +422,53 @@ def native_search(
     library().plumbline_result_plan(handle, plan.ctypes.data)
     library().plumbline_result_destroy(handle)
     return NativeAnswer(Outcome(outcome), cost, lower_bound, tuple(plan.tolist()))
+
+
+class NativeAras:
+    """A plan that becomes cheaper call by call. Not for use by two threads at once."""
+
+    def __init__(
+        self,
+        task: NativeTask,
+        *,
+        start: Int32Array,
+        goal: Int32Array,
+        plan: Int32Array,
+        first_size: int,
+        max_states: int,
+        limits: NativeLimits,
+        progress: Int64Array,
+    ) -> None:
+        start, goal, plan = as_int32(start), as_int32(goal, 2), as_int32(plan)
+        if len(start) != task.n_variables:
+            raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
+        handle = _POINTER()
+        call(
+            "plumbline_aras_create",
+            task.handle,
+            start,
+            len(goal),
+            goal,
+            len(plan),
+            plan,
+            first_size,
+            max_states,
+            ctypes.byref(limits),
+            progress,
+            ctypes.byref(handle),
+        )
+        self.handle = handle
+        weakref.finalize(self, _destroy_aras, handle, task, progress)
+
+    def improve(self) -> NativeAnswer:
+        """Work until the plan is cheaper (SOLVED), proved optimal, or a limit is reached."""
+        answer = np.empty(3, np.int64)
+        call("plumbline_aras_improve", self.handle, answer)
+        outcome, cost, length = answer.tolist()
+        plan = np.empty(length, np.int32)
+        library().plumbline_aras_plan(self.handle, plan.ctypes.data)
+        return NativeAnswer(Outcome(outcome), cost, 0, tuple(plan.tolist()))
+
+
+def _destroy_aras(handle: ctypes.c_void_p, _task: NativeTask, _progress: Int64Array) -> None:
+    library().plumbline_aras_destroy(handle)

@@ -56,3 +56,12 @@ class Evaluator:
         rows = np.atleast_2d(np.asarray(states))
         parts = [self._native.values(rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def successors(self, state: Sequence[int], operators: Sequence[int]) -> Int64Array:
+        """The values after each of these applicable operators, as a search from `state` has them.
+
+        LM-cut then starts from the landmarks of `state` and may find others than on its own.
+        """
+        return self._native.successor_values(
+            np.array(state, np.int32), np.array(operators, np.int32)
+        )
