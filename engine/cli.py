@@ -28,6 +28,8 @@ COMMANDS = {
     "compare": "decide whether two domain models mean the same, with evidence",
     "policy": "show what a policy is and whether it fits a domain",
     "run": "let a policy act on problems and say how each run ends",
+    "fuzz": "make a pool of test states by random walks",
+    "test": "let oracles examine the states of a pool",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",

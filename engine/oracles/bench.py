@@ -50,7 +50,10 @@ NO_BUG_POSSIBLE = Proof(optimal=True)
 class Oracle(Protocol):
     """Examines states; every proof goes into the bench's bounds."""
 
-    name: str  # as the user wrote it, with parameters
+    @property
+    def name(self) -> str:
+        """As the user wrote it, with options."""
+        ...
 
     def examine(self, state: int) -> Proof:
         """Try to prove that the policy is not optimal in a state on which it was run."""

@@ -1,0 +1,109 @@
+"""`plumbline fuzz`: make a pool of test states by random walks."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
+from engine.console import Console
+from engine.errors import ExitCode, UsageError
+from engine.fuzzing.biases import BIASES, make_bias
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.pool import write_pool
+from engine.policies.builtin import open_builtin
+from engine.policies.policy import close_policy, open_policy
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+
+NEEDS_A_POLICY = frozenset(BIASES) - {"none", "heuristic"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_task_argument(parser)
+    parser.add_argument("--size", type=int, default=100, metavar="N", help="states in the pool")
+    parser.add_argument("--out", type=Path, required=True, metavar="POOL", help="the pool file")
+    parser.add_argument("--policy", metavar="POLICY", help="whose trouble the biases look for")
+    parser.add_argument("--bias", choices=BIASES, default="none", help="where walks like to go")
+    parser.add_argument("--horizon", type=int, default=50, help="policy steps a bias looks ahead")
+    parser.add_argument("--budget", type=int, default=200, help="states put to the policy per step")
+    parser.add_argument(
+        "--unsolved",
+        choices=[choice.value for choice in Unsolved],
+        default=Unsolved.INSERT_AND_AVOID.value,
+        help="what to do with states on which the policy fails",
+    )
+    parser.add_argument(
+        "--novelty",
+        type=int,
+        choices=(0, 1, 2, 3),
+        default=0,
+        metavar="D",
+        help="keep only states with a set of D facts that is new (0: keep all)",
+    )
+    parser.add_argument("--walk-length", type=int, default=5, metavar="L", help="longest walk")
+    parser.add_argument(
+        "--prune-dead-ends",
+        action="store_true",
+        help="leave out states that h_max knows to be dead ends",
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    add_limits(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    _check(args)
+    task = load_task_argument(args, console)
+    source = task.source
+    policy = (
+        open_policy(args.policy, source.domain if source else None, args.seed)
+        if args.policy
+        else open_builtin("random", args.seed)
+    )
+    started = time.monotonic()
+    try:
+        table = StateTable(task)
+        runs = PolicyRuns(policy.bind(task), table)
+        bias = make_bias(args.bias, runs, horizon=args.horizon, budget=args.budget)
+        options = FuzzOptions(
+            size=args.size,
+            walk_length=args.walk_length,
+            seed=args.seed,
+            seconds=args.time_limit,
+            novelty=args.novelty,
+            prune_dead_ends=args.prune_dead_ends,
+            unsolved=Unsolved(args.unsolved),
+        )
+        fuzzer = Fuzzer(table, bias, options)
+        with console.progress("Fuzzing", total=args.size) as bar:
+            for index in fuzzer.grow():
+                bar.update(index + 1, f"{index + 1} states")
+    finally:
+        close_policy(policy)
+    args.out.write_text(write_pool(task, fuzzer.entries), encoding="utf-8")
+    statistics = fuzzer.statistics
+    document = {
+        "states": len(fuzzer.entries),
+        "duplicates": statistics.duplicates,
+        "filtered": statistics.filtered,
+        "failed_walks": statistics.failed_walks,
+        "walks": statistics.walks,
+        "seconds": time.monotonic() - started,
+    }
+    console.result(
+        document,
+        f"{len(fuzzer.entries)} states in {args.out} ({statistics.walks} walks, "
+        f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)",
+    )
+    return ExitCode.DONE if len(fuzzer.entries) >= args.size else ExitCode.LIMIT_REACHED
+
+
+def _check(args: argparse.Namespace) -> None:
+    for option in ("size", "walk_length", "horizon", "budget"):
+        if getattr(args, option) < 1:
+            raise UsageError(f"--{option.replace('_', '-')} must be at least 1")
+    if args.bias in NEEDS_A_POLICY and not args.policy:
+        raise UsageError(f"the bias '{args.bias}' watches a policy", hint="give it by --policy")
+    if not args.out.resolve().parent.is_dir():
+        raise UsageError(f"there is no folder {args.out.parent}", hint="make it first")

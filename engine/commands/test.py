@@ -1,0 +1,149 @@
+"""`plumbline test`: let oracles examine the states of a pool.
+
+Every oracle works on a bench of its own, so that its flags are its own; the policy's runs are
+shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.commands.task_argument import add_task_argument, load_task_argument
+from engine.console import Console
+from engine.errors import ExitCode
+from engine.fuzzing.pool import PoolEntry, read_pool
+from engine.native.control import Control
+from engine.oracles.bench import Bench, Finding, Origin
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import ORACLES, make_oracle
+from engine.policies.policy import close_policy, open_policy
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+
+STEP_LIMIT = 10_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_task_argument(parser)
+    parser.add_argument("--policy", required=True, metavar="POLICY")
+    parser.add_argument("--pool", required=True, type=Path, metavar="POOL")
+    parser.add_argument(
+        "--oracle",
+        action="append",
+        required=True,
+        metavar="NAME[:option=value,...]",
+        help=f"one of {', '.join(ORACLES)}; may be given several times",
+    )
+    parser.add_argument("--objective", choices=list(OBJECTIVES), default="any")
+    parser.add_argument("--step-limit", type=int, default=STEP_LIMIT, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fail-on-bugs", action="store_true", help="exit with 1 if bugs are found")
+
+
+@dataclass
+class _Tested:
+    """One oracle's work on the whole pool."""
+
+    bench: Bench
+    verdicts: dict[int, str]
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    task = load_task_argument(args, console)
+    entries = read_pool(args.pool, task)
+    policy = open_policy(args.policy, task.source.domain if task.source else None, args.seed)
+    started = time.monotonic()
+    try:
+        table = StateTable(task)
+        runs = PolicyRuns(policy.bind(task), table)
+        ids = table.add([entry.state for entry in entries]).tolist()
+        pool = list(zip(ids, entries, strict=True))
+        results = runs.run(ids, args.step_limit)
+        tested = {
+            name: _test(name, args, runs, pool, console) for name in dict.fromkeys(args.oracle)
+        }
+    finally:
+        close_policy(policy)
+    document = {
+        "pool": [
+            {
+                "i": index,
+                "state": list(entry.state),
+                "outcome": str(Outcome(int(results.outcome[index]))),
+                "policy_cost": _policy_cost(results.outcome[index], results.cost[index]),
+                "flags": _flags(state, tested),
+                "verdicts": {name: work.verdicts[state] for name, work in tested.items()},
+            }
+            for index, (state, entry) in enumerate(pool)
+        ],
+        "nonpool": _by_products(set(ids), tested),
+        "seconds": time.monotonic() - started,
+    }
+    console.result(document, _describe(len(ids), tested))
+    found = any(work.bench.findings for work in tested.values())
+    return ExitCode.ANSWER_IS_NO if found and args.fail_on_bugs else ExitCode.DONE
+
+
+def _test(
+    name: str,
+    args: argparse.Namespace,
+    runs: PolicyRuns,
+    pool: list[tuple[int, PoolEntry]],
+    console: Console,
+) -> _Tested:
+    bench = Bench(runs, OBJECTIVES[args.objective], args.step_limit, Control())
+    for state, entry in pool:
+        if entry.reference >= 0 and entry.operators is not None:
+            bench.origins[state] = Origin(pool[entry.reference][0], entry.operators)
+    oracle = make_oracle(name, bench)
+    verdicts: dict[int, str] = {}
+    with console.progress(f"Testing with {name}", total=len(pool)) as bar:
+        for number, (state, _) in enumerate(pool, 1):
+            verdicts[state] = bench.test(state, oracle).verdict.value
+            bar.update(number, f"{len(bench.findings)} bugs")
+    return _Tested(bench, verdicts)
+
+
+def _policy_cost(outcome: int, cost: int) -> int | None:
+    return int(cost) if outcome == Outcome.SOLVED else None
+
+
+def _flags(state: int, tested: dict[str, _Tested]) -> dict[str, Any]:
+    return {
+        name: _flag(work.bench.findings[state])
+        for name, work in tested.items()
+        if state in work.bench.findings
+    }
+
+
+def _flag(finding: Finding) -> dict[str, Any]:
+    return {"gap": finding.gap, "bound": finding.bound, "evidence": finding.evidence.to_json()}
+
+
+def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, Any]]:
+    """Bugs outside the pool that were found on the way."""
+    return [
+        {"oracle": name, "state": list(finding.evidence.state), **_flag(finding)}
+        for name, work in tested.items()
+        for state, finding in work.bench.findings.items()
+        if state not in pool
+    ]
+
+
+def _describe(size: int, tested: dict[str, _Tested]) -> str:
+    lines = [f"{size} states"]
+    width = max(len(name) for name in tested)
+    for name, work in tested.items():
+        bugs = sum(state in work.verdicts for state in work.bench.findings)
+        optimal = sum(verdict.startswith("no bug") for verdict in work.verdicts.values())
+        others = len(work.bench.findings) - bugs
+        lines.append(
+            f"{name:<{width}}  {bugs} bugs, {optimal} proven optimal, "
+            f"{size - bugs - optimal} not refuted, {others} bugs outside the pool"
+        )
+    return "\n".join(lines)
