@@ -1,0 +1,239 @@
+"""Policies against published results, and how many decisions they make per second.
+
+    python benchmarks/policies.py FOLDER [--only golden|throughput]
+
+FOLDER holds `asnets/<domain>`, `gnn/<domain>` (domain.pddl, problems/, one policy, golden plans)
+and `peer/<task>` (output.sas, `<policy>.table.json`). Parts that are not there are left out.
+Throughput is CPU time of one thread, so that it can be compared on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.native.library import Int32Array
+from engine.policies.policy import BoundPolicy, Policy, Probabilistic, open_policy
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRuns
+from engine.task.load import load_sas, load_task
+from engine.task.states import StateTable
+from engine.task.task import Task
+
+BATCHES = (1, 16, 128, 512)
+CALLS_SECONDS = 0.5  # how long each batch size is measured
+PROBABILITY_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One domain with its policy; golden files are named after the problem."""
+
+    kind: str
+    folder: Path
+    golden: Path
+    prefix: str
+
+    @property
+    def policy(self) -> Policy:
+        (path,) = (p for p in self.folder.iterdir() if p.suffix in (".policy", ".ckpt"))
+        return open_policy(str(path))
+
+    @property
+    def problems(self) -> list[Path]:
+        return sorted((self.folder / "problems").glob("*.pddl"))
+
+    def task(self, problem: Path) -> Task:
+        # Published plans count actions, and some problems lack the costs of their domain.
+        return load_task(self.folder / "domain.pddl", problem, unit_costs=True)
+
+    def golden_plan(self, problem: Path) -> list[str] | None:
+        path = self.golden / f"{self.prefix}{problem.stem}.plan"
+        if not path.exists():
+            return None
+        return [line.strip().strip("()") for line in path.read_text().splitlines() if line.strip()]
+
+
+def suites(folder: Path) -> Iterator[Suite]:
+    for domain in sorted(folder.glob("asnets/*")):
+        yield Suite("asnets", domain, domain / "golden", "")
+    for domain in sorted(folder.glob("gnn/*/domain.pddl")):
+        name = domain.parent.name
+        yield Suite("gnn", domain.parent, folder / "gnn" / "golden", f"{name}__")
+
+
+def check_suite(suite: Suite) -> int:
+    """Run every problem, compare plans and probabilities; the number of complaints."""
+    complaints: list[str] = []
+    policy = suite.policy
+    solved = compared = 0
+    worst = 0.0
+    started = time.process_time()
+    for problem in suite.problems:
+        task = suite.task(problem)
+        bound = policy.bind(task)
+        table = StateTable(task)
+        runs = PolicyRuns(bound, table)
+        start = int(table.add(task.init)[0])
+        runs.run(start, step_limit=1000)
+        run = runs.trace(start)
+        solved += run.outcome is Outcome.SOLVED
+        plan = [task.operators[operator].name for operator in run.operators]
+        if run.outcome is not Outcome.SOLVED:
+            complaints.append(f"{problem.name}: {run.outcome} ({run.reason})")
+        golden = suite.golden_plan(problem)
+        if golden is not None:
+            compared += 1
+            complaints += _plan_differences(suite, problem, plan, golden)
+        probabilities = suite.golden / f"{problem.stem}.first_state.json"
+        if suite.kind == "asnets" and probabilities.exists():
+            assert isinstance(bound, Probabilistic)
+            difference = _probability_difference(task, bound, json.loads(probabilities.read_text()))
+            worst = max(worst, difference)
+            if difference > PROBABILITY_TOLERANCE:
+                complaints.append(f"{problem.name}: probabilities differ by {difference:.1e}")
+    seconds = time.process_time() - started
+    detail = f", probabilities within {worst:.0e}" if suite.kind == "asnets" else ""
+    print(
+        f"{suite.kind} {suite.folder.name}: {solved}/{len(suite.problems)} solved, "
+        f"{compared} golden plans compared{detail}, {seconds:.1f} s CPU"
+    )
+    for complaint in complaints:
+        print(f"  {complaint}")
+    return len(complaints)
+
+
+def _plan_differences(
+    suite: Suite, problem: Path, plan: list[str], golden: list[str]
+) -> Iterator[str]:
+    """From the first difference on plans may differ; it counts unless it was a tie."""
+    if plan == golden:
+        return
+    step = next(
+        (i for i, pair in enumerate(zip(plan, golden, strict=False)) if pair[0] != pair[1]),
+        min(len(plan), len(golden)),
+    )
+    table = suite.golden / f"{problem.stem}.steps.tsv"
+    if table.exists():
+        with table.open() as file:
+            rows = list(csv.DictReader(file, delimiter="\t"))
+        if step < len(rows) and int(rows[step]["n_tied"]) > 1:
+            print(f"  {problem.name}: another of the tied actions at step {step}")
+            return
+    yield f"{problem.name}: differs from the golden plan at step {step}"
+
+
+def _probability_difference(task: Task, bound: Probabilistic, golden: dict) -> float:
+    shares = bound.distribution(np.array([task.init], dtype=np.int32))[0]
+    expected = np.zeros(len(shares))
+    for item in golden["applicable"]:
+        expected[task.operator_index[item["action"]]] = item["prob"]
+    return float(np.abs(shares - expected).max())
+
+
+def check_peer(folder: Path) -> int:
+    """Policy costs of the built-in policies for every entry of the reference tool's pools."""
+    complaints = 0
+    for path in sorted(folder.glob("*.table.json")):
+        name = path.name.split(".")[0]
+        entries = json.loads(path.read_text())["pool"]
+        task = load_sas(folder / "output.sas")
+        table = StateTable(task)
+        runs = PolicyRuns(open_policy(f"builtin:{name}").bind(task), table)
+        results = runs.run(table.add([entry["state"] for entry in entries]))
+        costs = np.where(results.outcome == Outcome.SOLVED, results.cost, -1).tolist()
+        wrong = sum(
+            cost != entry["policy_cost"] for cost, entry in zip(costs, entries, strict=True)
+        )
+        print(f"peer {folder.name} {name}: {len(entries) - wrong}/{len(entries)} costs equal")
+        complaints += wrong
+    return complaints
+
+
+def measure(suite: Suite, problem: Path) -> None:
+    """Decisions per second of CPU time on states of the policy's run and next to it."""
+    task = suite.task(problem)
+    started = time.process_time()
+    bound = suite.policy.bind(task)
+    bind_seconds = time.process_time() - started
+    states = _states(task, bound, max(BATCHES))
+    rates = []
+    for size in BATCHES:
+        seconds = _seconds_per_call(bound, states[np.arange(size) % len(states)])
+        rates.append(size / seconds)
+    figures = "  ".join(f"{rate:>9.0f}" for rate in rates)
+    print(
+        f"{suite.kind:<7}{suite.folder.name:<12}{problem.stem[-24:]:<25}{len(task.operators):>6}"
+        f"{bind_seconds:>7.2f}  {1000 / rates[0]:>7.2f}  {figures}  {rates[2] / rates[0]:>5.1f}x"
+    )
+
+
+def _states(task: Task, bound: BoundPolicy, count: int) -> Int32Array:
+    """Random walks from the initial state: what a fuzzer would ask about."""
+    table = StateTable(task)
+    random = np.random.default_rng(0)
+    state = int(table.add(task.init)[0])
+    visited = [state]
+    while len(visited) < count:
+        _, successors = table.successors(state)
+        state = int(random.choice(successors)) if len(successors) else visited[0]
+        visited.append(state)
+    return table.values(np.array(visited))
+
+
+def _seconds_per_call(bound: BoundPolicy, states: Int32Array) -> float:
+    bound.decide(states)
+    best, spent = float("inf"), 0.0
+    while spent < CALLS_SECONDS:
+        started = time.process_time()
+        bound.decide(states)
+        seconds = time.process_time() - started
+        best, spent = min(best, seconds), spent + seconds
+    return best
+
+
+THROUGHPUT: dict[tuple[str, str], Callable[[list[Path]], list[Path]]] = {
+    ("asnets", "gripper"): lambda paths: [paths[0], paths[-1]],
+    ("asnets", "visitall"): lambda paths: paths[-1:],
+    ("asnets", "floortile"): lambda paths: paths[-1:],
+    ("asnets", "satellite"): lambda paths: [paths[2], paths[-1]],
+    ("asnets", "transport"): lambda paths: [paths[0], paths[3]],
+    ("asnets", "blocksworld"): lambda paths: [paths[0], paths[-1]],
+    ("gnn", "blocks"): lambda paths: paths[-1:],
+    ("gnn", "miconic"): lambda paths: paths[-1:],
+    ("gnn", "delivery"): lambda paths: paths[-1:],
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=("golden", "throughput"))
+    arguments = parser.parse_args()
+    complaints = 0
+    if arguments.only != "throughput":
+        for suite in suites(arguments.folder):
+            complaints += check_suite(suite)
+        for folder in sorted(arguments.folder.glob("peer/*")):
+            complaints += check_peer(folder)
+        print(f"{complaints} complaints")
+    if arguments.only != "golden":
+        sizes = "  ".join(f"{f'/s at {size}':>9}" for size in BATCHES)
+        print(f"{'':<44}{'ops':>6}{'bind s':>7}  {'ms each':>7}  {sizes}  1 to 128")
+        for suite in suites(arguments.folder):
+            choose = THROUGHPUT.get((suite.kind, suite.folder.name))
+            for problem in choose(suite.problems) if choose else []:
+                measure(suite, problem)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
