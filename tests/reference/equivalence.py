@@ -65,6 +65,11 @@ def brute_force(first: Domain, second: Domain, distinct: bool, objects: int) -> 
     return bool(mappings)
 
 
+def most_parameters(first: Domain, second: Domain) -> int:
+    """So many objects decide (besides the constants): no action speaks of more."""
+    return max((len(a.parameters) for d in (first, second) for a in d.actions), default=0)
+
+
 def type_maps(first: Domain, second: Domain) -> Iterator[dict[str, str]]:
     mine, theirs = ([entry.name for entry in d.types] for d in (first, second))
     if set(mine) == set(theirs):

@@ -1,0 +1,121 @@
+"""Measure `compare` over a suite of domain pairs, or hold it against brute force.
+
+    python benchmarks/equivalence.py suite FOLDER [--repeat 3] [--only TEXT]
+    python benchmarks/equivalence.py brute-force [--pairs 5000] [--seed 0]
+
+FOLDER has a suite.csv: columns a, b (domain files), distinct_objects and pddl (the right verdicts).
+Each pair is compared with its own names and with every name replaced, every certificate is
+verified, and the median of the repetitions counts. Brute force compares random small domains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import statistics
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from reference.equivalence import Maker, brute_force, most_parameters, renamed
+
+from engine.equivalence import (
+    CompareOptions,
+    Parameters,
+    Verdict,
+    compare_domains,
+    verify_certificate,
+)
+from engine.pddl import Domain, format_domain, read_domain
+
+COLUMNS = {Parameters.DISTINCT: "distinct_objects", Parameters.PDDL: "pddl"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    suite = commands.add_parser("suite")
+    suite.add_argument("folder", type=Path)
+    suite.add_argument("--repeat", type=int, default=3)
+    suite.add_argument("--only", default="", help="pairs whose second file contains this text")
+    brute = commands.add_parser("brute-force")
+    brute.add_argument("--pairs", type=int, default=5000)
+    brute.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    if options.command == "suite":
+        return run_suite(options.folder, options.repeat, options.only)
+    return run_brute_force(options.pairs, options.seed)
+
+
+def run_suite(folder: Path, repeat: int, only: str) -> int:
+    with (folder / "suite.csv").open(newline="") as table:
+        rows = [row for row in csv.DictReader(table) if only in row["b"]]
+    wrong = 0
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        first, second = (read_domain(folder / row[side]) for side in "ab")
+        for names, other in (("own names", second), ("renamed", renamed(second, random.Random(1)))):
+            for parameters, column in COLUMNS.items():
+                ok, taken = measure(first, other, parameters, row[column], repeat)
+                wrong += not ok
+                seconds.setdefault((names, parameters), []).append(taken)
+                mark = "ok   " if ok else "WRONG"
+                print(f"{mark} {taken:6.3f} s  {row['b']:42} {names:9} {parameters}", flush=True)
+    for (names, parameters), taken in seconds.items():
+        print(
+            f"{names:9} {parameters:8}: {len(taken)} pairs, median "
+            f"{statistics.median(taken):.3f} s, max {max(taken):.3f} s"
+        )
+    print(f"{wrong} wrong" if wrong else "all right, all evidence verified")
+    return 1 if wrong else 0
+
+
+def run_brute_force(pairs: int, seed: int) -> int:
+    """Verdicts of the prover against the definition, every tenth certificate verified."""
+    counts: Counter[str] = Counter()
+    wrong = 0
+    for number in range(seed, seed + pairs):
+        first, second = Maker(random.Random(number), atoms=10).pair()
+        objects = most_parameters(first, second)
+        for reading in compare_domains(first, second).readings:
+            distinct = reading.parameters is Parameters.DISTINCT
+            truth = brute_force(first, second, distinct, objects)
+            counts[f"{reading.verdict} ({reading.parameters})"] += 1
+            counts["with cases"] += any(
+                len(m.cases) > 1 for o in reading.operators for m in o.macros
+            )
+            right = reading.verdict is Verdict.UNDECIDED or truth == (
+                reading.verdict is Verdict.EQUIVALENT
+            )
+            problems = [] if number % 10 else verify_certificate(reading, first, second, number)
+            if not right or problems:
+                wrong += 1
+                print(f"seed {number}, {reading.parameters}: {reading.verdict}, truth {truth}")
+                print("\n".join([*problems, format_domain(first), format_domain(second)]))
+        if number % 500 == 499:
+            print(f"{number + 1 - seed} pairs, {wrong} wrong", flush=True)
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(f"{wrong} wrong" if wrong else "all right")
+    return 1 if wrong else 0
+
+
+def measure(
+    first: Domain, second: Domain, parameters: Parameters, expected: str, repeat: int
+) -> tuple[bool, float]:
+    """Is the verdict right and its evidence sound; and the median time."""
+    taken = []
+    for _ in range(repeat):
+        comparison = compare_domains(first, second, CompareOptions((parameters,)))
+        taken.append(comparison.seconds)
+    reading = comparison.first
+    problems = verify_certificate(reading, first, second)
+    for problem in problems:
+        print(f"      {problem}")
+    return reading.verdict == expected and not problems, statistics.median(taken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
