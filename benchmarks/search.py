@@ -5,7 +5,8 @@
 
 FOLDER holds one folder per domain, with domain.pddl and problems/*.pddl. Ours is the command
 line, `plumbline search --json`, so what is measured is what users get. Times are seconds of the
-processor, ratios are ours divided by theirs: below 1 is better. Exit code 1: some costs differ.
+processor, ratios are ours divided by theirs: below 1 is better. Exit code 1: costs
+differ, or a program broke.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean, median
+from typing import Any
 
 from engine.errors import PlumblineError
 from engine.search.planners import planner_path
@@ -34,7 +36,7 @@ CONFIGURATIONS = {"blind": "astar(blind())", "lmcut": "astar(lmcut())"}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one program did with one task; `cost` is None when it reached no answer."""
+    """What one program did with one task; `cost` is None when there is no plan."""
 
     cost: int | None
     expanded: int
@@ -45,6 +47,10 @@ class Run:
     bytes: int  # what the states and the open list take
 
 
+class ProgramFailedError(Exception):
+    """A program that broke, which is neither an answer nor a limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     domain: str
@@ -53,15 +59,14 @@ class Comparison:
     ours: Run | None
 
     @property
-    def costs(self) -> tuple[int, int] | None:
-        """Theirs and ours, when both found a plan."""
-        costs = [run.cost for run in (self.theirs, self.ours) if run is not None]
-        solved = [cost for cost in costs if cost is not None]
-        return (solved[0], solved[1]) if len(solved) == 2 else None
+    def both_answered(self) -> bool:
+        return self.theirs is not None and self.ours is not None
 
     @property
     def costs_differ(self) -> bool:
-        return self.costs is not None and self.costs[0] != self.costs[1]
+        """A plan on one side only is a difference, too."""
+        theirs, ours = self.theirs, self.ours
+        return theirs is not None and ours is not None and theirs.cost != ours.cost
 
     def ratio(self, of: Callable[[Run], float]) -> float | None:
         if self.theirs is None or self.ours is None or not of(self.theirs) or not of(self.ours):
@@ -75,10 +80,10 @@ class Comparison:
 def run_fast_downward(sas: Path, heuristic: str, time_limit: float) -> Run | None:
     command = [str(planner_path()), "--search", CONFIGURATIONS[heuristic]]
     with tempfile.TemporaryDirectory() as folder, sas.open() as task:
-        finished = _timed(command, time_limit, stdin=task, cwd=folder)
+        finished = _timed(command, time_limit, range(30), stdin=task, cwd=folder)
     if finished is None:
         return None
-    output, _, total = finished
+    output, total = finished
 
     def number(pattern: str) -> float:
         found = re.findall(pattern, output)
@@ -100,12 +105,10 @@ def run_fast_downward(sas: Path, heuristic: str, time_limit: float) -> Run | Non
 def run_plumbline(sas: Path, heuristic: str, time_limit: float) -> Run | None:
     command = [sys.executable, "-m", "engine.cli", "search", str(sas), "--json"]
     command += ["--algorithm", "astar", "--heuristic", heuristic]
-    finished = _timed(command, time_limit)
+    finished = _timed(command, time_limit, (0, 1, 3))
     if finished is None:
         return None
-    output, code, total = finished
-    if code not in (0, 1, 3):
-        raise SystemExit(f"plumbline failed with exit code {code} on {sas.name}")
+    output, total = finished
     answer = json.loads(output)
     return Run(
         answer["cost"],
@@ -119,36 +122,33 @@ def run_plumbline(sas: Path, heuristic: str, time_limit: float) -> Run | None:
 
 
 def _timed(
-    command: Sequence[str], time_limit: float, **options: object
-) -> tuple[str, int, float] | None:
-    """Output, exit code and seconds of the processor; None when the time is up."""
+    command: Sequence[str], time_limit: float, answers: Container[int], **options: Any
+) -> tuple[str, float] | None:
+    """Output and seconds of the processor; None when the time is up."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            timeout=time_limit,
-            check=False,
-            **options,  # type: ignore[call-overload]
+            command, capture_output=True, text=True, timeout=time_limit, check=False, **options
         )
     except subprocess.TimeoutExpired:
         return None
+    if done.returncode not in answers:
+        last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+        raise ProgramFailedError(f"{command[0]} ended with {done.returncode}: {last}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout, done.returncode, seconds
+    return done.stdout, seconds
 
 
 # Tasks.
 
 
-def problems(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, Path]]:
+def problems(folder: Path, only: Sequence[str]) -> Iterator[Path]:
     for domain in sorted(folder.glob("*/domain.pddl")):
         for problem in sorted((domain.parent / "problems").glob("*.pddl"), key=natural_order):
             label = f"{domain.parent.name}/{problem.stem}"
             if not only or any(part in label for part in only):
-                yield domain.parent.name, problem
+                yield problem
 
 
 def natural_order(path: Path) -> list[tuple[int, str]]:
@@ -285,9 +285,9 @@ def summary(heuristic: str, comparisons: Sequence[Comparison], shortest: float) 
     )
 
 
-def report(comparisons: Sequence[Comparison]) -> int:
+def report(comparisons: Sequence[Comparison], failures: int) -> int:
     """What the costs say; the exit code."""
-    compared = [item for item in comparisons if item.costs is not None]
+    compared = [item for item in comparisons if item.both_answered]
     different = [item for item in compared if item.costs_differ]
     domains = {item.domain for item in compared}
     print(
@@ -297,7 +297,9 @@ def report(comparisons: Sequence[Comparison]) -> int:
     )
     for item in different:
         print(f"DIFFERENT: {item.domain}/{item.problem}")
-    return 1 if different else 0
+    if failures:
+        print(f"FAILED: {failures} comparisons, see above")
+    return 1 if different or failures else 0
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -324,21 +326,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.repeat = 1
     heuristics = options.configs or (["lmcut"] if options.mode == "costs" else [*CONFIGURATIONS])
     comparisons: dict[str, list[Comparison]] = {heuristic: [] for heuristic in heuristics}
+    failures = 0
     with tempfile.TemporaryDirectory() as folder:
         sas = Path(folder) / "task.sas"
         print(table_row(name for name, _ in COLUMNS))
-        for _, problem in problems(options.folder, options.only):
+        for problem in problems(options.folder, options.only):
             if not write_task(problem, sas):
                 continue
             for heuristic in heuristics:
-                comparison = compare(problem, sas, heuristic, options)
+                try:
+                    comparison = compare(problem, sas, heuristic, options)
+                except ProgramFailedError as failure:
+                    failures += 1
+                    print(f"FAILED: {problem}: {failure}", flush=True)
+                    continue
                 comparisons[heuristic].append(comparison)
                 print(f"{describe(comparison)}  {heuristic}", flush=True)
     print()
     if options.mode == "times":
         for heuristic, items in comparisons.items():
             print(summary(heuristic, items, options.shortest))
-    return report([item for items in comparisons.values() for item in items])
+    return report([item for items in comparisons.values() for item in items], failures)
 
 
 if __name__ == "__main__":
