@@ -1,0 +1,317 @@
+"""Whole comparisons; the fixture `compare` verifies the evidence of every one of them."""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import replace
+
+import pytest
+from reference.equivalence import renamed
+
+from engine.equivalence import (
+    CompareOptions,
+    Limits,
+    OperatorChecked,
+    Parameters,
+    Progress,
+    StageStarted,
+    Verdict,
+    compare_domains,
+    verify_certificate,
+)
+from engine.pddl import format_problem, parse_problem
+from engine.pddl.model import Action, Add, And, Atom, Delete, Domain, EffectAnd, Predicate, Term
+from engine.pddl.model import TypedName as Typed
+
+PICK_UP_STACK = (
+    "take-stack", "?x ?y", "(clear ?x) (table ?x) (empty) (clear ?y)",
+    "(on ?x ?y) (not (table ?x)) (not (clear ?y)) (not (held ?x))",
+)  # fmt: skip
+
+
+def with_action(made: Domain, domain, action: tuple[str, str, str, str], predicates: str) -> Domain:
+    return replace(made, actions=(*made.actions, *domain(predicates, action).actions))
+
+
+BLOCKS_PREDICATES = "(on ?x ?y) (table ?x) (clear ?x) (empty) (held ?x)"
+
+
+def steps(reading, side: str, operator: str) -> list[list[str]]:
+    found = next(o for o in reading.operators if (o.domain, o.operator) == (side, operator))
+    return [[str(step) for step in case.steps] for case in found.macros[0].cases]
+
+
+@pytest.mark.parametrize("parameters", Parameters)
+def test_everything_renamed_and_shuffled(blocks, compare, parameters) -> None:
+    reading = compare(blocks, renamed(blocks, random.Random(5)), parameters)
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert len(reading.mapping) == 5
+    assert reading.a_within_b is reading.b_within_a is True
+    assert all(operator.covered for operator in reading.operators)
+
+
+def test_the_two_readings_differ_where_parameters_coincide(blocks, domain, compare) -> None:
+    longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
+    distinct = compare(blocks, longer)
+    assert distinct.verdict is Verdict.EQUIVALENT
+    assert steps(distinct, "B", "take-stack") == [["(take ?x)", "(stack ?x ?y)"]]
+    pddl = compare(blocks, longer, "pddl")
+    assert pddl.verdict is Verdict.NOT_EQUIVALENT
+    assert (pddl.a_within_b, pddl.b_within_a) == (True, False)
+    found = pddl.counterexample
+    assert found is not None
+    assert (found.solved_by, str(found.step)) == ("B", "(take-stack x x)")
+    assert Atom("on", (Term("x"), Term("x"))) in found.problem_a.goal.parts
+    for problem, side in ((found.problem_a, blocks), (found.problem_b, longer)):
+        assert parse_problem(format_problem(problem), side) == problem
+
+
+def test_a_macro_of_three(domain, compare) -> None:
+    room = ("go", "?a ?b", "(at ?a) (next ?a ?b)", "(at ?b) (not (at ?a))")
+    three = (
+        "go3", "?a ?b ?c ?d", "(at ?a) (next ?a ?b) (next ?b ?c) (next ?c ?d) "
+        "(not (at ?b)) (not (at ?c)) (not (at ?d))", "(at ?d) (not (at ?a))",
+    )  # fmt: skip
+    predicates = "(at ?x) (next ?x ?y)"
+    reading = compare(domain(predicates, room), domain(predicates, room, three))
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert steps(reading, "B", "go3") == [["(go ?a ?b)", "(go ?b ?c)", "(go ?c ?d)"]]
+
+
+@pytest.mark.parametrize("parameters", Parameters)
+def test_one_operator_done_case_by_case(domain, compare, parameters) -> None:
+    predicates = "(tool ?t) (done ?j)"
+    parts = [
+        ("get", "?t", "(not (tool ?t))", "(tool ?t)"),
+        ("put", "?t", "(tool ?t)", "(not (tool ?t))"),
+        ("work", "?t ?j", "(tool ?t)", "(done ?j)"),
+    ]
+    anyway = ("just-work", "?t ?j", "", "(done ?j)")
+    reading = compare(domain(predicates, *parts), domain(predicates, *parts, anyway), parameters)
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert steps(reading, "B", "just-work") == [
+        ["(get ?t)", "(work ?t ?j)", "(put ?t)"],
+        ["(work ?t ?j)"],
+    ]
+    text = "\n".join(line for operator in reading.operators for line in operator.sentences())
+    assert "(just-work ?t ?j) of B is done in A case by case:" in text
+    assert "where (not (tool ?t)): (get ?t) (work ?t ?j) (put ?t)" in text
+
+
+def test_permuted_arguments_only_on_request(domain, compare) -> None:
+    first = domain("(on ?x ?y) (top ?x)", ("a", "?x ?y", "(on ?x ?y) (top ?x)", "(not (on ?x ?y))"))
+    second = domain("(over ?x ?y) (top ?x)",
+                    ("a", "?x ?y", "(over ?y ?x) (top ?x)", "(not (over ?y ?x))"))  # fmt: skip
+    assert compare(first, second).verdict is Verdict.NOT_EQUIVALENT
+    reading = compare(first, second, permute_arguments=True)
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.reason == "equivalent if arguments are permuted: over (arguments 2 1)"
+    assert reading.to_json()["argument_permutations"] == {"on": [2, 1]}
+    broken = domain("(over ?x ?y) (top ?x)", ("a", "?x ?y", "(over ?y ?x)", "(not (over ?y ?x))"))
+    assert compare(first, broken, permute_arguments=True).verdict is Verdict.NOT_EQUIVALENT
+
+
+def test_different_numbers_of_predicates(domain, compare) -> None:
+    typed = domain("(at ?x - car)", ("a", "?x - car", "(at ?x)", "(not (at ?x))"), types="car")
+    turned = domain("(at ?x) (car ?x)", ("a", "?x", "(at ?x) (car ?x)", "(not (at ?x))"))
+    reading = compare(typed, turned)
+    assert reading.verdict is Verdict.NOT_EQUIVALENT
+    assert reading.counterexample is None
+    assert "A has 1 and B has 2 predicates with 1 argument" in reading.reason
+    assert "car: a type in A, a predicate in B" in reading.reason
+    assert verify_certificate(replace(reading), typed, typed) != []
+
+
+def test_an_unused_parameter_needs_an_object(domain, compare) -> None:
+    plain = domain("(p)", ("a", "", "", "(p)"))
+    needy = domain("(p)", ("a", "?x", "", "(p)"))
+    reading = compare(plain, needy)
+    assert reading.verdict is Verdict.NOT_EQUIVALENT
+    assert reading.counterexample.problem_a.objects == ()
+    assert reading.b_within_a is True
+
+
+def test_declared_predicates_count_even_if_unused(domain, compare) -> None:
+    first = domain("(p) (q)", ("a", "", "", "(p)"))
+    assert compare(first, domain("(q) (p)", ("a", "", "", "(p)"))).verdict is Verdict.EQUIVALENT
+    assert compare(first, domain("(p)", ("a", "", "", "(p)"))).verdict is Verdict.NOT_EQUIVALENT
+
+
+def test_constants_go_by_name(domain, compare) -> None:
+    everywhere = ("clean", "?x", "", "(clean ?x)")
+    first = domain("(clean ?x)", everywhere)
+    special = ("clean-kitchen", "", "", "(clean kitchen)")
+    more = domain("(clean ?x)", everywhere, special, constants="kitchen")
+    reading = compare(first, more)
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.notes == ("constants go by name; only B has kitchen",)
+    only = domain("(clean ?x)", special, constants="kitchen")
+    assert compare(first, only).verdict is Verdict.NOT_EQUIVALENT
+    other = domain("(clean ?x)", ("a", "", "", "(clean hall)"), constants="hall")
+    assert compare(only, other).verdict is Verdict.NOT_EQUIVALENT
+
+
+def test_types_by_name_and_renamed(domain, compare) -> None:
+    def made(types: str, car: str, boat: str) -> Domain:
+        return domain(
+            f"(here ?x - {car}) (wet ?x - {boat})",
+            ("drive", f"?x - {car}", "(here ?x)", "(not (here ?x))"),
+            ("swim", f"?x - {boat}", "", "(wet ?x)"),
+            types=types,
+        )
+
+    first = made("car boat", "car", "boat")
+    assert compare(first, made("boat car plane", "car", "boat")).verdict is Verdict.EQUIVALENT
+    assert compare(first, made("car boat", "boat", "car")).verdict is Verdict.NOT_EQUIVALENT
+    reading = compare(first, made("wagen schiff", "wagen", "schiff"))
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert dict(reading.types) == {"car": "wagen", "boat": "schiff"}
+    below = compare(first, made("boat - car car", "car", "boat"))
+    assert below.verdict is Verdict.UNDECIDED
+    assert "hierarchies of A and B do not correspond" in below.reason
+
+
+def test_an_operator_for_each_subtype_does_not_serve_the_type(domain, compare) -> None:
+    kinds = "car boat - vehicle"
+    whole = domain("(gone ?x)", ("go", "?x - vehicle", "", "(gone ?x)"), types=kinds)
+    parts = domain(
+        "(gone ?x)",
+        ("drive", "?x - car", "", "(gone ?x)"),
+        ("sail", "?x - boat", "", "(gone ?x)"),
+        types=kinds,
+    )
+    reading = compare(whole, parts)
+    assert reading.verdict is Verdict.NOT_EQUIVALENT
+    assert reading.b_within_a is True
+    assert reading.counterexample.problem_a.objects == (Typed("x", ("vehicle",)),)
+
+
+def test_constants_that_change_their_type_are_not_decided(domain, compare) -> None:
+    def made(kind: str) -> Domain:
+        return domain("(p ?x)", ("a", "?x - car ?y - boat", "", "(p k)"),
+                      types="car boat", constants=f"k - {kind}")  # fmt: skip
+
+    reading = compare(made("car"), made("boat"))
+    assert reading.verdict is Verdict.UNDECIDED
+    assert "the constant k is a car in A but a boat in B" in reading.reason
+
+
+def test_unsupported_constructs_are_not_decided(domain, compare) -> None:
+    odd = domain("(p) (q)", ("a", "", "(or (p) (q))", "(not (p))"))
+    reading = compare(odd, odd)
+    assert reading.verdict is Verdict.UNDECIDED
+    assert "made.pddl:" in reading.reason
+    assert "'or' in a precondition of action 'a'" in reading.reason
+
+
+def test_empty_domains(domain, compare) -> None:
+    assert compare(domain(""), domain("")).verdict is Verdict.EQUIVALENT
+    harmless = domain(
+        "(p)", ("noop", "", "(p)", "(p)"), ("never", "", "(p) (not (p))", "(not (p))")
+    )
+    reading = compare(domain("(p)"), harmless)
+    assert reading.verdict is Verdict.EQUIVALENT
+    assert steps(reading, "B", "noop") == steps(reading, "B", "never") == [[]]
+
+
+def test_limits_leave_it_undecided(blocks, domain) -> None:
+    longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
+    options = CompareOptions((Parameters.PDDL,), limits=Limits(states=10))
+    reading = compare_domains(blocks, longer, options).first
+    assert reading.verdict is Verdict.UNDECIDED
+    assert reading.reason == "the limit of 10 states was reached"
+    options = CompareOptions((Parameters.PDDL,), limits=Limits(seconds=0.0))
+    assert "time limit of 0 s" in compare_domains(blocks, longer, options).first.reason
+
+
+def test_a_stop_request_keeps_the_finished_reading(blocks, domain) -> None:
+    longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
+    second_started = threading.Event()
+
+    def emit(event) -> None:
+        if event == StageStarted("pddl", "projections"):
+            second_started.set()
+
+    comparison = compare_domains(blocks, longer, emit=emit, cancelled=second_started.is_set)
+    assert comparison.stopped
+    assert [reading.verdict for reading in comparison.readings] == ["equivalent", "undecided"]
+    assert comparison.readings[1].reason == "stopped on request"
+
+
+def test_events_tell_the_stages_and_the_numbers(blocks, domain) -> None:
+    longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
+    events = []
+    compare_domains(blocks, longer, CompareOptions((Parameters.PDDL,)), events.append)
+    stages = [event.stage for event in events if isinstance(event, StageStarted)]
+    assert stages == ["operators", "first mapping", "projections", "mappings", "counterexample"]
+    last = [event for event in events if isinstance(event, Progress)][-1]
+    assert last.candidates > 1
+    assert last.conflicts > 0
+    assert last.operators == 9
+    failed = [e for e in events if isinstance(e, OperatorChecked) and not e.covered]
+    assert ("B", "take-stack") in [(event.side, event.operator) for event in failed]
+
+
+def test_the_same_answer_every_time(blocks) -> None:
+    other = renamed(replace(blocks, actions=blocks.actions[:3]), random.Random(3))
+    results = [
+        replace(reading, effort=replace(reading.effort, seconds=0))
+        for _ in range(2)
+        for reading in [compare_domains(blocks, other, CompareOptions((Parameters.PDDL,))).first]
+    ]
+    assert results[0] == results[1]
+
+
+def many_operators(number: int) -> Domain:
+    """Random operators over shared predicates, hard to tell apart by counting."""
+    chance = random.Random(11)
+    predicates = [
+        Predicate(f"p{i}", tuple(Typed(f"?a{j}") for j in range(chance.choice((1, 2, 2, 3)))))
+        for i in range(30)
+    ]
+    actions = []
+    for i in range(number):
+        terms = [Term(f"?x{j}") for j in range(chance.choice((2, 3, 4)))]
+        some = [p for p in chance.sample(predicates, 8) if p.arity <= len(terms)]
+        atoms = [Atom(p.name, tuple(chance.sample(terms, p.arity))) for p in some]
+        half = len(atoms) // 2
+        effect = EffectAnd((*map(Add, atoms[half:]), Delete(atoms[0])))
+        parameters = tuple(Typed(term.name) for term in terms)
+        actions.append(Action(f"o{i}", parameters, And(tuple(atoms[:half])), effect))
+    return Domain("many", predicates=tuple(predicates), actions=tuple(actions))
+
+
+@pytest.mark.parametrize("parameters", Parameters)
+def test_forty_operators_with_everything_renamed(parameters) -> None:
+    made = many_operators(40)
+    options = CompareOptions((parameters,))
+    reading = compare_domains(made, renamed(made, random.Random(1)), options).first
+    assert reading.verdict is Verdict.EQUIVALENT
+
+
+def test_thousands_of_predicates(domain) -> None:
+    names = [f"(p{i} ?x)" for i in range(3000)]
+    acts = [(f"a{i}", "?x", f"(p{i} ?x)", f"(not (p{i} ?x))") for i in range(30)]
+    first = domain(" ".join(names), *acts)
+    assert compare_domains(first, renamed(first, random.Random(2))).first.verdict == "equivalent"
+    fewer = replace(first, actions=first.actions[1:])
+    assert compare_domains(first, fewer).first.verdict == "not-equivalent"
+
+
+@pytest.mark.parametrize("looks", [1, 30, 300])
+def test_a_stop_request_is_heard_at_once_wherever_it_comes(looks) -> None:
+    """After the answer was yes nobody asks again, but for the solver's watcher."""
+    made = many_operators(40)
+    changed = replace(made.actions[0], effect=EffectAnd())
+    broken = replace(made, actions=(*made.actions[1:], changed))
+    answers: list[bool] = []
+
+    def cancelled() -> bool:
+        answers.append(len(answers) >= looks)
+        return answers[-1]
+
+    comparison = compare_domains(broken, renamed(made, random.Random(1)), cancelled=cancelled)
+    assert comparison.stopped
+    assert comparison.first.verdict is Verdict.UNDECIDED
+    assert answers.count(True) <= 2
