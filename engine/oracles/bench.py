@@ -111,7 +111,8 @@ class Bench:
         self.bounds = Bounds(self.table, self._policy_parents)
         self.findings: dict[int, Finding] = {}
         self.origins: dict[int, Origin] = {}
-        self._bounded: set[int] = set()
+        self._noted: set[int] = set()  # states of finished runs
+        self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
 
     def cancelled(self) -> bool:
@@ -123,15 +124,19 @@ class Bench:
         outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
         if outcome is Outcome.ABORTED:
             self._stopped[state] = cost
-        elif outcome is Outcome.SOLVED:
+            self._unjudged[state] = None
+        else:
             self.add_run(self.runs.trace(state))
         return outcome, cost
 
     def add_run(self, run: PolicyRun) -> None:
-        """Bound the states of a solved run of the policy under test."""
-        if run.outcome is Outcome.SOLVED and run.states[0] not in self._bounded:
+        """Take note of a finished run of the policy under test: it tells about all its states."""
+        if run.states[0] in self._noted:
+            return
+        self._noted.update(run.states)
+        self._unjudged.update(dict.fromkeys(run.states))
+        if run.outcome is Outcome.SOLVED:
             self.bounds.add_path(run.states, run.operators, POLICY)
-            self._bounded.update(run.states)
 
     def test(self, state: int, oracle: Oracle) -> Examination:
         """Let an oracle examine a state."""
@@ -169,8 +174,8 @@ class Bench:
         return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
 
     def _collect(self, oracle: str) -> Iterator[Finding]:
-        """Turn fallen bounds into findings."""
-        for state in self.bounds.take_changed():
+        """Compare bounds with the policy wherever one of the two is news."""
+        for state in dict.fromkeys([*self._unjudged, *self.bounds.take_changed()]):
             outcome, cost = self.policy_result(state)
             bound = self.bounds.u(state)
             shortfall = self.objective.shortfall(outcome, cost, bound)
@@ -188,6 +193,7 @@ class Bench:
             )
             self.findings[state] = finding
             yield finding
+        self._unjudged = {}
 
     def _policy_parents(self, state: int) -> Iterator[Parent]:
         parents = self.runs.parents(state)

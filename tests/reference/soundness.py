@@ -1,0 +1,242 @@
+"""The soundness harness: small tasks whose truth is known, policies of all qualities, and a plain
+check of everything an oracle says against that truth.
+
+A violation is returned as a sentence. Nothing here uses a kernel, a bound or a policy run of the
+engine to know what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from engine.fuzzing.biases import Even
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
+from engine.oracles.bench import Bench, Examination, Finding, Origin, Verdict
+from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.oracles.registry import make_oracle
+from engine.oracles.verify import verify
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+from engine.task.task import Operator, Task
+from reference import fdr
+from reference.random_tasks import make_task
+
+State = fdr.State
+Table = dict[State, int]  # an operator per state, -1: none
+
+POOL = 16
+
+
+class TablePolicy:
+    """Decides by a table; a state that is not in it gets no action."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def decide(self, states: np.ndarray) -> np.ndarray:
+        return np.array([self.table.get(tuple(row), -1) for row in states.tolist()], np.int32)
+
+
+def random_task(random: Random) -> Task:
+    """2-4 variables, all kinds of operators, costs that include zero; half can be taken back."""
+    sizes = tuple(random.randint(2, 4) for _ in range(random.randint(3, 4)))
+    costs = random.choice([(1,), (0, 1, 2, 3), (0, 0, 1), (1, 2, 5)])
+    operators: list[Operator] = []
+    while len(operators) < random.randint(8, 16):
+        pre = _facts(random, sizes, 2)
+        eff = _facts(random, sizes, 2) or ((0, random.randrange(sizes[0])),)
+        operators.append(Operator(f"op {len(operators)}", pre, eff, random.choice(costs)))
+        known = dict(pre)
+        if random.random() < 0.5 and all(v in known for v, _ in eff):
+            undo = tuple((v, known[v]) for v, _ in eff)
+            after = tuple(sorted({**known, **dict(eff)}.items()))
+            operators.append(Operator(f"op {len(operators)}", after, undo, random.choice(costs)))
+    init = tuple(random.randrange(size) for size in sizes)
+    task = make_task(sizes, tuple(operators), init, ())
+    target = random.choice(fdr.reachable_states(task)[-4:])  # far away, so that there is work to do
+    chosen = sorted(random.sample(range(len(sizes)), random.randint(1, 2)))
+    return make_task(sizes, tuple(operators), init, tuple((v, target[v]) for v in chosen))
+
+
+def _facts(random: Random, sizes: Sequence[int], most: int) -> tuple[tuple[int, int], ...]:
+    chosen = random.sample(range(len(sizes)), random.randint(0, min(most, len(sizes))))
+    return tuple((v, random.randrange(sizes[v])) for v in sorted(chosen))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A task with everything there is to know about it."""
+
+    task: Task
+    states: list[State]  # reachable
+    hstar: dict[State, int]
+
+    @classmethod
+    def of(cls, task: Task) -> Truth:
+        states = fdr.reachable_states(task)
+        return cls(task, states, fdr.optimal_costs(task, states))
+
+    def policy_cost(self, policy: Table, state: State) -> int:
+        cost, seen = 0, set()
+        while not fdr.holds(self.task.goal, state):
+            choice = policy.get(state, -1)
+            if state in seen or choice < 0:
+                return fdr.INFINITY
+            operator = self.task.operators[choice]
+            if not fdr.holds(operator.precondition, state):
+                return fdr.INFINITY
+            seen.add(state)
+            cost += operator.cost
+            state = fdr.apply(operator, state)
+        return cost
+
+
+def optimal_policy(truth: Truth) -> Table:
+    """Always an optimal first step that also leads on: zero-cost steps must not run in circles."""
+    policy: Table = {}
+    done = {state for state in truth.states if fdr.holds(truth.task.goal, state)}
+    while True:
+        ready = [
+            (state, o)
+            for state in truth.states
+            if state not in done and truth.hstar[state] != fdr.INFINITY
+            for o, successor in fdr.successors(truth.task, state)
+            if successor in done
+            and truth.hstar[state] == truth.task.operators[o].cost + truth.hstar[successor]
+        ]
+        if not ready:
+            return policy
+        for state, o in ready:
+            policy.setdefault(state, o)
+            done.add(state)
+
+
+def roundabout_policy(truth: Truth, random: Random) -> Table:
+    """Reaches the goal wherever it can, but by any way that leads there."""
+    policy: Table = {}
+    done = {state for state in truth.states if fdr.holds(truth.task.goal, state)}
+    waiting = [state for state in truth.states if state not in done]
+    while True:
+        random.shuffle(waiting)
+        for state in waiting:
+            ways = [o for o, successor in fdr.successors(truth.task, state) if successor in done]
+            if ways:
+                policy[state] = random.choice(ways)
+                done.add(state)
+                break
+        else:
+            return policy
+        waiting.remove(state)
+
+
+def policies(truth: Truth, random: Random) -> Iterator[tuple[str, Table]]:
+    """Policies of all qualities."""
+    best = optimal_policy(truth)
+    yield "optimal", best
+    yield "roundabout", roundabout_policy(truth, random)
+    choices = {state: fdr.applicable(truth.task, state) for state in truth.states}
+    yield "random", {s: random.choice(ops) for s, ops in choices.items() if ops}
+    spoilt = dict(best)
+    for state, ops in choices.items():
+        if ops and random.random() < 0.3:
+            spoilt[state] = random.choice([*ops, -1])
+    yield "spoilt", spoilt
+    yield "greedy", {s: _greedy(truth.task, s) for s, ops in choices.items() if ops}
+    wild = {s: random.randrange(-1, len(truth.task.operators)) for s in truth.states}
+    yield "inapplicable", {**best, **{s: o for s, o in wild.items() if random.random() < 0.2}}
+
+
+def _greedy(task: Task, state: State) -> int:
+    def missing(choice: tuple[int, State]) -> int:
+        return sum(choice[1][variable] != value for variable, value in task.goal)
+
+    return min(fdr.successors(task, state), key=missing)[0]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one oracle said about one policy on one task."""
+
+    violations: list[str]
+    flagged: set[State]
+    tested: list[State]
+
+
+def check(
+    truth: Truth,
+    policy: Table,
+    oracle: str,
+    *,
+    objective: str = "any",
+    step_limit: int | None = None,
+    seed: int = 0,
+    make: Callable[[str, Bench], object] = make_oracle,
+) -> Checked:
+    """Let an oracle examine a fuzzed pool and hold everything it says against the truth."""
+    table = StateTable(truth.task)
+    bench = Bench(PolicyRuns(TablePolicy(policy), table), OBJECTIVES[objective], step_limit)
+    pool = _pool(bench, seed)
+    working = make(oracle, bench)
+    violations: list[str] = []
+    for state in pool:
+        examination = bench.test(state, working)
+        violations += _verdict_violations(
+            truth, policy, bench.values(state), examination, objective
+        )
+    for finding in bench.findings.values():
+        violations += _finding_violations(truth, policy, finding)
+    for number in range(len(table)):
+        values = bench.values(number)
+        if (u := bench.bounds.u(number)) < truth.hstar[values]:
+            violations.append(f"u{values} = {u} is below h* = {truth.hstar[values]}")
+    flagged = {bench.values(state) for state in bench.findings}
+    return Checked(violations, flagged, [bench.values(state) for state in pool])
+
+
+def _pool(bench: Bench, seed: int) -> list[int]:
+    """Fuzzed states with their walks."""
+    options = FuzzOptions(size=POOL, walks=4 * POOL, seed=seed)
+    fuzzer = Fuzzer(bench.table, Even(), options)
+    for _ in fuzzer.grow():
+        pass
+    ids = bench.table.add([entry.state for entry in fuzzer.entries]).tolist()
+    for state, entry in zip(ids, fuzzer.entries, strict=True):
+        if entry.reference >= 0 and entry.operators is not None:
+            bench.origins[state] = Origin(ids[entry.reference], entry.operators)
+    return ids
+
+
+def _verdict_violations(
+    truth: Truth, policy: Table, state: State, examination: Examination, objective: str
+) -> Iterator[str]:
+    cost, best = truth.policy_cost(policy, state), truth.hstar[state]
+    if examination.bound < best:
+        yield f"claimed h*{state} <= {examination.bound}, it is {best}"
+    if examination.verdict is Verdict.OPTIMAL:
+        wrong = cost > best if objective == "any" else cost > best and cost == fdr.INFINITY
+        if wrong:
+            yield f"called {state} optimal, where the policy needs {cost} and h* is {best}"
+    if examination.verdict is Verdict.BUG and cost <= best:
+        yield f"called {state} a bug, where the policy needs {cost} and h* is {best}"
+
+
+def _finding_violations(truth: Truth, policy: Table, finding: Finding) -> Iterator[str]:
+    state = finding.evidence.state
+    cost, best = truth.policy_cost(policy, state), truth.hstar[state]
+    if not cost > best:
+        yield f"flagged {state}, where the policy needs {cost} and h* is {best}"
+    if finding.bound < best:
+        yield f"bound {finding.bound} of {state} is below h* = {best}"
+    if finding.kind is BugKind.QUALITATIVE and cost != fdr.INFINITY:
+        yield f"said the policy fails on {state}, which it solves at cost {cost}"
+    if finding.kind is BugKind.QUANTITATIVE and cost == fdr.INFINITY:
+        yield f"said the policy solves {state}, on which it fails"
+    if finding.gap is not None and cost != fdr.INFINITY and finding.gap > cost - best:
+        yield f"gap {finding.gap} of {state} is larger than the true one, {cost - best}"
+    checked = verify(finding.evidence, truth.task)
+    if not checked.ok:
+        yield f"evidence for {state} does not hold: {checked.problem}"
