@@ -6,12 +6,13 @@ verdict depends on it.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from engine.equivalence.budget import Budget
-from engine.equivalence.schemas import LiftedModel, Schema
+from engine.equivalence.schemas import LiftedModel
 from engine.pddl.model import Domain
 
 ROUNDS = 3
@@ -20,32 +21,70 @@ MANY = 120
 """From this size on, only equal names and equal occurrences are compared."""
 
 Features = Counter[Hashable]
+Colours = list[int]
 
 
 def guess_predicates(first: LiftedModel, second: LiftedModel, budget: Budget) -> dict[int, int]:
-    """A bijection between predicates of equal arity; their numbers per arity must agree."""
-    mine, theirs = occurrences(first), occurrences(second)
+    """A bijection between predicates of equal arity; their numbers per arity must agree.
 
-    def score(p: int, q: int) -> float:
-        budget.tick()
-        shape = _overlap(mine[p], theirs[q])
-        return _name_similarity(first.predicates[p], second.predicates[q]) + 2 * shape
-
+    Each round colours the predicates by the pairs of the round before, as long as that helps.
+    """
     guess: dict[int, int] = {}
-    for arity in sorted(set(first.arities)):
-        left = [p for p, n in enumerate(first.arities) if n == arity]
-        right = [q for q, n in enumerate(second.arities) if n == arity]
-        if len(left) >= MANY:
-            guess |= _pair_equal(left, right, first.predicates, second.predicates)
-            shapes = [_frozen(mine[p]) for p in range(len(mine))]
-            others = [_frozen(theirs[q]) for q in range(len(theirs))]
-            guess |= _pair_equal(_rest(left, guess), _rest(right, guess.values()), shapes, others)
-        left, right = _rest(left, guess), _rest(right, guess.values())
-        if len(left) >= MANY:
-            guess |= dict(zip(left, right, strict=True))
-        else:
-            guess |= _best_pairs(left, right, score)
+    colours: tuple[Colours, Colours] = list(first.arities), list(second.arities)
+    best = -1.0
+    for _ in range(ROUNDS):
+        pairing = _Pairing((first, second), colours, budget)
+        found = pairing.bijection()
+        total = sum(pairing.score(p, q) for p, q in found.items())
+        if total <= best:
+            break
+        guess, best = found, total
+        colours = list(range(len(first.predicates))), [0] * len(second.predicates)
+        for p, q in guess.items():
+            colours[1][q] = p
     return guess
+
+
+class _Pairing:
+    """How well predicates of A and B go together under some colours."""
+
+    def __init__(
+        self,
+        models: tuple[LiftedModel, LiftedModel],
+        colours: tuple[Colours, Colours],
+        budget: Budget,
+    ) -> None:
+        self._models = models
+        self._budget = budget
+        self._features = tuple(
+            neighbours(model, own) for model, own in zip(models, colours, strict=True)
+        )
+
+    def score(self, p: int, q: int) -> float:
+        self._budget.tick()
+        names = self._models[0].predicates[p], self._models[1].predicates[q]
+        return _name_similarity(*names) + 2 * _overlap(self._features[0][p], self._features[1][q])
+
+    def bijection(self) -> dict[int, int]:
+        guess: dict[int, int] = {}
+        names = [model.predicates for model in self._models]
+        for arity in sorted(set(self._models[0].arities)):
+            left, right = (
+                [p for p, n in enumerate(model.arities) if n == arity] for model in self._models
+            )
+            if len(left) >= MANY:
+                guess |= _pair_equal(left, right, names[0], names[1])
+                left, right = _rest(left, guess), _rest(right, guess.values())
+                mine, theirs = ([frozenset(f.items()) for f in own] for own in self._features)
+                guess |= _pair_equal(left, right, mine, theirs)
+            left, right = _rest(left, guess), _rest(right, guess.values())
+            many = len(left) >= MANY
+            guess |= (
+                dict(zip(left, right, strict=True))
+                if many
+                else (_best_pairs(left, right, self.score))
+            )
+        return guess
 
 
 def guess_types(
@@ -71,35 +110,22 @@ def guess_types(
     return {types[0][s]: types[1][t] for s, t in pairs.items()}
 
 
-def occurrences(lifted: LiftedModel) -> list[Features]:
-    """Per predicate: how it occurs in operators, refined by how its neighbours occur."""
-    colours: list[int] = list(lifted.arities)
+def neighbours(lifted: LiftedModel, colours: Colours) -> list[Features]:
+    """Per predicate: in which roles, with which colours it shares operators and arguments."""
     features: list[Features] = [Counter() for _ in colours]
-    for _ in range(ROUNDS):
-        found: list[list[Hashable]] = [[] for _ in colours]
-        for schema in lifted.schemas:
-            for predicate, seen in _occurrences_in(schema, colours).items():
-                found[predicate] += seen
-        for predicate, seen in enumerate(found):
-            features[predicate].update(seen)
-        colours = [hash(tuple(sorted(map(hash, seen)))) for seen in found]
+    for schema in lifted.schemas:
+        roles = (schema.pre, schema.npre, schema.add, schema.delete)
+        literals = [(role, atom) for role, atoms in enumerate(roles) for atom in atoms]
+        for role, atom in literals:
+            for other_role, other in literals:
+                shared = tuple(
+                    (i, j)
+                    for i, term in enumerate(atom[1:])
+                    for j, other_term in enumerate(other[1:])
+                    if term == other_term
+                )
+                features[atom[0]][role, other_role, shared, colours[other[0]]] += 1
     return features
-
-
-def _occurrences_in(schema: Schema, colours: Sequence[int]) -> dict[int, list[Hashable]]:
-    roles = (schema.pre, schema.npre, schema.add, schema.delete)
-    parameter_colours: dict[int, int] = defaultdict(int)
-    for role, atoms in enumerate(roles):
-        for atom in atoms:
-            for position, term in enumerate(atom[1:]):
-                parameter_colours[term] += hash((role, position, colours[atom[0]]))
-    whole = hash(tuple(sorted(parameter_colours.values())))
-    seen: dict[int, list[Hashable]] = defaultdict(list)
-    for role, atoms in enumerate(roles):
-        for atom in atoms:
-            arguments = tuple(parameter_colours[term] for term in atom[1:])
-            seen[atom[0]].append(hash((role, arguments, whole)))
-    return seen
 
 
 def _overlap(one: Features, other: Features) -> float:
@@ -108,12 +134,12 @@ def _overlap(one: Features, other: Features) -> float:
     return (one & other).total() / (one | other).total()
 
 
-def _frozen(features: Features) -> Hashable:
-    return frozenset(features.items())
-
-
+@functools.lru_cache(maxsize=1 << 16)
 def _name_similarity(one: str, other: str) -> float:
-    return SAME_NAME if one == other else SequenceMatcher(None, one, other).ratio()
+    """Only names that share more than half count: the rest is chance."""
+    if one == other:
+        return SAME_NAME
+    return max(0.0, 2 * SequenceMatcher(None, one, other).ratio() - 1)
 
 
 def _rest(items: Sequence[int], taken: Iterable[int]) -> list[int]:

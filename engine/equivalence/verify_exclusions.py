@@ -132,6 +132,9 @@ def uncovered_mapping(reading: ReadingResult, domains: tuple[Domain, Domain]) ->
         itertools.product(*map(list, zip(*reading.types, strict=True)))
     )
     type_variables = _bijection(z3, solver, "type", types)
+    for pair in _types_of_constants(domains):
+        if pair in type_variables:
+            solver.add(type_variables[pair])
     for exclusion in reading.exclusions:
         chosen = [(p.a, p.b) for p in exclusion.predicates]
         if any(pair not in variables for pair in chosen):
@@ -140,6 +143,13 @@ def uncovered_mapping(reading: ReadingResult, domains: tuple[Domain, Domain]) ->
         part += [type_variables[pair] for pair in exclusion.types]
         solver.add(z3.Or([z3.Not(variable) for variable in part]))
     return _solve(z3, solver, type_variables, domains)
+
+
+def _types_of_constants(domains: tuple[Domain, Domain]) -> list[tuple[str, str]]:
+    """A constant is the same object in both domains, so its types correspond."""
+    theirs = {constant.name: constant.types[0] for constant in domains[1].constants}
+    both = [constant for constant in domains[0].constants if constant.name in theirs]
+    return [(constant.types[0], theirs[constant.name]) for constant in both]
 
 
 def _pair_off(domains: tuple[Domain, Domain]) -> dict[str, str]:
