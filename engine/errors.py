@@ -96,6 +96,20 @@ class UsageError(PlumblineError):
     """Options that are wrong or do not go together."""
 
 
+class ConfigurationError(PlumblineError):
+    """A campaign configuration that is not TOML, or says something that makes no sense."""
+
+
+class WorkspaceError(PlumblineError):
+    """A workspace file that cannot be opened, read or written, or is used by somebody else."""
+
+
+class WorkerLostError(PlumblineError):
+    """A process died before it was done with its work."""
+
+    exit_code = ExitCode.LIMIT_REACHED
+
+
 class LimitReachedError(PlumblineError):
     """A time or memory limit ended the work before there was an answer."""
 

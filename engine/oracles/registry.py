@@ -41,6 +41,12 @@ class OracleKind:
 
 def make_oracle(text: str, bench: Bench) -> Oracle:
     """The oracle a user asked for, working on a bench."""
+    kind, values = parse_oracle(text)
+    return kind.make(text, bench, values)
+
+
+def parse_oracle(text: str) -> tuple[OracleKind, dict[str, float | None]]:
+    """What a user's text asks for, with the values of all options."""
     name, _, rest = text.partition(":")
     if name not in ORACLES:
         close = get_close_matches(name, ORACLES, 1)
@@ -54,7 +60,7 @@ def make_oracle(text: str, bench: Bench) -> Oracle:
             known = ", ".join(values) or "none"
             raise UsageError(f"{name} has no option '{option}'", hint=f"it has: {known}")
         values[option] = _number(name, option, value)
-    return kind.make(text, bench, values)
+    return kind, values
 
 
 def _number(name: str, option: str, text: str) -> float:

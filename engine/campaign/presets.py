@@ -1,0 +1,60 @@
+"""Three starting points for a configuration; explicit keys override what a preset says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    name: str
+    title: str
+    purpose: str  # one sentence for people
+    values: Mapping[str, Mapping[str, Any]]  # by table and key, as they stand in a TOML file
+
+
+_PRESETS = (
+    Preset(
+        "quick",
+        "Quick look",
+        "A small pool and cheap oracles: seconds per problem.",
+        {
+            "fuzzing": {"size": 50, "bias": "none"},
+            "testing": {
+                "oracles": ["aras-ehc:expansions=1000", "lookahead:depth=1", "gbfs"],
+                "skip_known_bugs": True,
+            },
+        },
+    ),
+    Preset(
+        "thorough",
+        "Thorough",
+        "A large pool, walks towards trouble, and A* to prove what is no bug: minutes per problem.",
+        {
+            "fuzzing": {"size": 500, "bias": "plan-length", "prune_dead_ends": True},
+            "testing": {
+                "oracles": [
+                    "aras-ehc",
+                    "lookahead:depth=2",
+                    "undo",
+                    "gbfs",
+                    "astar:expansions=20000",
+                ]
+            },
+        },
+    ),
+    Preset(
+        "paper",
+        "Paper settings",
+        "Pool size, walks, novelty and search oracles as in the published experiments.",
+        {
+            "fuzzing": {"size": 200, "bias": "plan-length", "novelty": 2},
+            "testing": {"oracles": ["aras-ehc", "lookahead:depth=2", "inverse", "ehc", "gbfs"]},
+        },
+    ),
+)
+
+PRESETS = {preset.name: preset for preset in _PRESETS}
+DEFAULT_PRESET = "quick"
