@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import signal
+import queue
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,11 +30,13 @@ class PluginMistakeError(Exception):
 
 def main() -> None:
     path, factory = Path(sys.argv[1]), sys.argv[2]
-    _die_with_parent()
     incoming, outgoing = _take_channels()
+    frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(incoming, frames), daemon=True).start()
     plugin: Any = None
     operators = 0
-    for frame in _frames(incoming):
+    while True:
+        frame = frames.get()
         try:
             if frame.kind == "task":
                 task = _task(frame)
@@ -47,14 +50,6 @@ def main() -> None:
         _write(outgoing, answer.encode())
 
 
-def _die_with_parent() -> None:
-    """A plug-in that hangs does not notice that nobody waits for it any more."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
 def _take_channels() -> tuple[int, int]:
     """Keep stdin and stdout for ourselves: the plug-in may print and read as it likes."""
     incoming, outgoing = os.dup(0), os.dup(1)
@@ -65,12 +60,14 @@ def _take_channels() -> tuple[int, int]:
     return incoming, outgoing
 
 
-def _frames(incoming: int) -> Iterator[Frame]:
+def _read(incoming: int, frames: queue.SimpleQueue[Frame]) -> None:
+    """Reads in a thread: even while the plug-in hangs, we notice that nobody waits any more."""
     reader = FrameReader()
     while data := os.read(incoming, 2**20):
         reader.feed(data)
         while frame := reader.take():
-            yield frame
+            frames.put(frame)
+    os._exit(0)
 
 
 def _write(outgoing: int, data: bytes) -> None:

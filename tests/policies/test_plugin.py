@@ -1,8 +1,12 @@
 import logging
 import os
 import re
+import subprocess
+import sys
 import textwrap
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +18,7 @@ from engine.policies.plugin_frames import Frame, FrameError, FrameReader
 from engine.policies.plugin_task import PluginTask
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
+from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
 
@@ -241,6 +246,13 @@ def is_running(process: int) -> bool:
     return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    patience = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("ending", ["import time; time.sleep(60)", "os._exit(1)"])
 def test_the_whole_process_group_ends(tmp_path: Path, ending: str) -> None:
     body = f"""
@@ -253,10 +265,7 @@ def test_the_whole_process_group_ends(tmp_path: Path, ending: str) -> None:
     with pytest.raises(PolicyError):
         policy.decide(STATES)
     child = int((tmp_path / "child").read_text())
-    patience = time.monotonic() + 5
-    while is_running(child) and time.monotonic() < patience:
-        time.sleep(0.01)
-    assert not is_running(child)
+    wait_until(lambda: not is_running(child))
 
 
 def test_a_policy_that_is_let_go_takes_its_process_along(tmp_path: Path) -> None:
@@ -265,6 +274,40 @@ def test_a_policy_that_is_let_go_takes_its_process_along(tmp_path: Path) -> None
     assert is_running(process)
     del policy
     assert not is_running(process)
+
+
+def test_a_plugin_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
+    sleeping = f"""
+        import os, time
+        print(os.getpid(), file=open({str(tmp_path / "worker")!r}, 'w'), flush=True)
+        time.sleep(60)
+    """
+    path = write_plugin(tmp_path, deciding(sleeping))
+    (tmp_path / "task.sas").write_text(write_sas(corridor()))
+    program = f"""
+import numpy as np
+from engine.policies.plugin import open_plugin
+from engine.task.load import load_sas
+policy = open_plugin({str(path)!r}, "factory").bind(load_sas({str(tmp_path / "task.sas")!r}))
+policy.decide(np.zeros((1, 2), np.int32))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program])
+    wait_until(lambda: (tmp_path / "worker").exists() and (tmp_path / "worker").read_text() != "")
+    worker = int((tmp_path / "worker").read_text())
+    assert is_running(worker)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not is_running(worker))
+
+
+def test_the_thread_that_started_a_plugin_may_end(tmp_path: Path) -> None:
+    code = deciding("return [2] * len(states)")
+    with ThreadPoolExecutor(1) as thread:
+        policy = thread.submit(bind, tmp_path, code).result()
+    process = policy._worker._process.pid
+    assert policy.decide(STATES).tolist() == [2, 2, 2]
+    assert policy._worker._process.pid == process
+    policy.close()
 
 
 def test_frames_come_in_any_pieces() -> None:
