@@ -42,24 +42,47 @@ class TablePolicy:
 
 
 def random_task(random: Random) -> Task:
-    """2-4 variables, all kinds of operators, costs that include zero; half can be taken back."""
-    sizes = tuple(random.randint(2, 4) for _ in range(random.randint(3, 4)))
-    costs = random.choice([(1,), (0, 1, 2, 3), (0, 0, 1), (1, 2, 5)])
-    operators: list[Operator] = []
-    while len(operators) < random.randint(8, 16):
-        pre = _facts(random, sizes, 2)
-        eff = _facts(random, sizes, 2) or ((0, random.randrange(sizes[0])),)
-        operators.append(Operator(f"op {len(operators)}", pre, eff, random.choice(costs)))
-        known = dict(pre)
-        if random.random() < 0.5 and all(v in known for v, _ in eff):
-            undo = tuple((v, known[v]) for v, _ in eff)
-            after = tuple(sorted({**known, **dict(eff)}.items()))
-            operators.append(Operator(f"op {len(operators)}", after, undo, random.choice(costs)))
-    init = tuple(random.randrange(size) for size in sizes)
-    task = make_task(sizes, tuple(operators), init, ())
-    target = random.choice(fdr.reachable_states(task)[-4:])  # far away, so that there is work to do
-    chosen = sorted(random.sample(range(len(sizes)), random.randint(1, 2)))
-    return make_task(sizes, tuple(operators), init, tuple((v, target[v]) for v in chosen))
+    """2-4 variables that move step by step, with side conditions, side effects and dead ends.
+
+    Costs include zero; some steps can be taken back, at their own cost. The goal lies far away.
+    """
+    while True:
+        sizes = tuple(random.randint(3, 4) for _ in range(random.randint(2, 4)))
+        costs = random.choice([(1,), (0, 1, 2, 3), (0, 0, 1), (1, 2, 5)])
+        operators: list[Operator] = []
+        while len(operators) < 5 * len(sizes):
+            operators += _moves(random, sizes, len(operators), costs)
+        init = tuple(random.randrange(size) for size in sizes)
+        states = fdr.reachable_states(make_task(sizes, tuple(operators), init, ()))
+        target = random.choice(states[-4:])
+        chosen = sorted(random.sample(range(len(sizes)), random.randint(1, 2)))
+        goal = tuple((v, target[v]) for v in chosen)
+        task = make_task(sizes, tuple(operators), init, goal)
+        if len(states) > 12 and not fdr.holds(goal, init):
+            return task
+
+
+def _moves(
+    random: Random, sizes: Sequence[int], number: int, costs: Sequence[int]
+) -> Iterator[Operator]:
+    """A step of one variable, and with luck the step back."""
+    mover = random.randrange(len(sizes))
+    old, new = random.sample(range(sizes[mover]), 2)
+    others = _facts(random, sizes, 2)
+    before = {**dict(others), mover: old}
+    after = {mover: new}
+    if random.random() < 0.3:
+        after |= {v: x for v, x in _facts(random, sizes, 1) if v != mover}
+    if random.random() < 0.1:
+        del before[mover]
+    yield _operator(f"op {number}", before, after, random.choice(costs))
+    if random.random() < 0.3 and all(v in before for v in after):
+        undone = {v: before[v] for v in after}
+        yield _operator(f"op {number} back", {**before, **after}, undone, random.choice(costs))
+
+
+def _operator(name: str, pre: dict[int, int], eff: dict[int, int], cost: int) -> Operator:
+    return Operator(name, tuple(sorted(pre.items())), tuple(sorted(eff.items())), cost)
 
 
 def _facts(random: Random, sizes: Sequence[int], most: int) -> tuple[tuple[int, int], ...]:

@@ -1,0 +1,129 @@
+from random import Random
+
+import pytest
+from reference import fdr
+from reference.random_tasks import dials
+from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
+
+from engine.fuzzing.biases import BIASES, Even, Judgement, make_bias
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+
+
+def pool_of(fuzzer: Fuzzer) -> list:
+    for _ in fuzzer.grow():
+        pass
+    return fuzzer.entries
+
+
+def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
+    random = Random(1)
+    checked = 0
+    for seed in range(20):
+        task = random_task(random)
+        entries = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=200)))
+        assert entries[0].state == task.init
+        for entry in entries[1:]:
+            state = entries[entry.reference].state
+            for operator in entry.operators:
+                assert fdr.holds(task.operators[operator].precondition, state)
+                state = fdr.apply(task.operators[operator], state)
+                assert not fdr.holds(task.goal, state)
+            assert state == entry.state
+            assert entry.steps == len(entry.operators)
+            checked += 1
+        assert len({entry.state for entry in entries}) == len(entries)
+    assert checked > 100
+
+
+def test_the_same_seed_gives_the_same_pool() -> None:
+    task = dials(4, 5)
+    first, again, other = (
+        pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(40, seed=seed))) for seed in (3, 3, 4)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_novelty_filters_what_is_not_new() -> None:
+    task = dials(3, 3)
+    fuzzer = Fuzzer(StateTable(task), Even(), FuzzOptions(1000, walks=2000, novelty=1))
+    entries = pool_of(fuzzer)
+    assert len(entries) <= 9  # one state per fact at most
+    assert fuzzer.statistics.filtered > 0
+
+
+def test_dead_ends_are_left_out_on_request() -> None:
+    """The two switches of the unsolvable dials exclude each other, which h_max does not see."""
+    random = Random(6)
+    pruned_something = False
+    for seed in range(30):
+        task = random_task(random)
+        plain = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=150)))
+        options = FuzzOptions(30, 4, seed, walks=150, prune_dead_ends=True)
+        pruned = pool_of(Fuzzer(StateTable(task), Even(), options))
+        truth = Truth.of(task)
+        dead = [entry for entry in plain if truth.hstar[entry.state] == fdr.INFINITY]
+        left = [entry for entry in pruned[1:] if truth.hstar[entry.state] == fdr.INFINITY]
+        pruned_something |= len(left) < len(dead)
+    assert pruned_something
+
+
+@pytest.mark.parametrize("name", BIASES)
+def test_biases_judge_every_candidate(name: str) -> None:
+    random = Random(2)
+    for seed in range(6):
+        truth = Truth.of(random_task(random))
+        for _, policy in policies(truth, random):
+            table = StateTable(truth.task)
+            runs = PolicyRuns(TablePolicy(policy), table)
+            bias = make_bias(name, runs, horizon=6)
+            states = table.add(truth.states)
+            judgement = bias.judge(states)
+            assert len(judgement.weights) == len(judgement.failed) == len(states)
+            fuzzer = Fuzzer(table, bias, FuzzOptions(10, 3, seed, walks=20))
+            assert pool_of(fuzzer)
+
+
+def test_plan_length_is_the_cost_of_the_policys_run() -> None:
+    truth = Truth.of(dials(2, 5, costs=(2, 3)))
+    table = StateTable(truth.task)
+    runs = PolicyRuns(TablePolicy(optimal_policy(truth)), table)
+    states = table.add(truth.states)
+    weights = make_bias("plan-length", runs, budget=10**6).judge(states).weights
+    assert weights == [float(truth.hstar[state]) for state in truth.states]
+
+
+def test_the_budget_leaves_candidates_out() -> None:
+    truth = Truth.of(dials(3, 5))
+    table = StateTable(truth.task)
+    runs = PolicyRuns(TablePolicy(optimal_policy(truth)), table)
+    weights = make_bias("plan-length", runs, budget=5).judge(table.add(truth.states)).weights
+    assert weights.count(float("-inf")) == len(weights) - 16
+
+
+class _Failing:
+    """Says that the policy fails wherever the first dial stands on 1."""
+
+    def __init__(self, table: StateTable) -> None:
+        self.table = table
+
+    def judge(self, states) -> Judgement:
+        failed = [bool(value == 1) for value in self.table.values(states)[:, 0]]
+        return Judgement([1.0] * len(states), failed)
+
+
+def test_failures_are_inserted_and_avoided_or_preferred() -> None:
+    task = dials(2, 6)
+    table = StateTable(task)
+    options = FuzzOptions(36, 1, 5, walks=30, unsolved=Unsolved.INSERT_AND_AVOID)
+    avoiding = Fuzzer(table, _Failing(table), options)
+    entries = pool_of(avoiding)
+    assert any(entry.state[0] == 1 for entry in entries)
+    options = FuzzOptions(36, 1, 5, walks=30, unsolved=Unsolved.PREFER)
+    table = StateTable(task)
+    preferring = pool_of(Fuzzer(table, _Failing(table), options))
+    walked = [entry for entry in preferring[1:] if preferring[entry.reference].state == (0, 0)]
+    assert walked
+    assert all(entry.state[0] == 1 for entry in walked)

@@ -1,0 +1,104 @@
+"""Bounds fall, are passed on, and can always say why (P13, P23-P25)."""
+
+import pytest
+from reference.random_tasks import make_task
+
+from engine.native.library import INFINITY
+from engine.oracles.bounds import Bounds
+from engine.oracles.evidence import Morph, Walk
+from engine.oracles.verify import verify
+from engine.task.states import StateTable
+from engine.task.task import Operator
+
+
+def chain(costs: list[int]) -> StateTable:
+    """States 0, 1, 2, ... of one variable; operator k leads from k to k + 1."""
+    operators = tuple(
+        Operator(f"go {k}", ((0, k),), ((0, k + 1),), cost) for k, cost in enumerate(costs)
+    )
+    task = make_task((len(costs) + 1,), operators, (0,), ((0, len(costs)),))
+    table = StateTable(task)
+    table.add([(value,) for value in range(len(costs) + 1)])
+    return table
+
+
+def test_a_plan_bounds_every_state_on_it() -> None:
+    table = chain([3, 1, 2])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_plan(0, [0, 1, 2], "astar")
+    assert [bounds.u(state) for state in range(4)] == [6, 3, 2, 0]
+    assert bounds.evidence(1).steps == (Walk((1, 2), "astar"),)
+    assert sorted(bounds.take_changed()) == [0, 1, 2, 3]
+    assert bounds.take_changed() == []
+
+
+def test_a_path_without_a_goal_says_nothing_until_its_end_has_a_bound() -> None:
+    table = chain([3, 1, 2])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_path([0, 1], [0], "run", register=True)
+    assert bounds.u(0) == INFINITY
+    bounds.add_plan(1, [1, 2], "aras")
+    assert bounds.u(0) == 6
+    assert bounds.evidence(0).steps == (Walk((0,), "run"), Walk((1, 2), "aras"))
+
+
+def test_falls_reach_policy_parents_with_the_parents_own_costs() -> None:
+    """P24: what a parent pays is the cost of its own operator."""
+    table = chain([5, 1, 2])
+    bounds = Bounds(table, lambda state: [(state - 1, state - 1, "policy")] if state else [])
+    bounds.add_plan(2, [2], "astar")
+    assert [bounds.u(state) for state in range(3)] == [8, 3, 2]
+
+
+def test_several_children_and_a_late_improvement() -> None:
+    """P25: the diamond. The dear way is found first; the cheap one must reach all ancestors."""
+    up = Operator("up", ((0, 0),), ((0, 1),), 1)
+    dear = Operator("dear", ((0, 1),), ((0, 2),), 9)
+    cheap = Operator("cheap", ((0, 1),), ((0, 3),), 1)
+    last = Operator("last", ((0, 2),), ((0, 4),), 1)
+    end = Operator("end", ((0, 3),), ((0, 4),), 1)
+    task = make_task((5,), (up, dear, cheap, last, end), (0,), ((0, 4),))
+    table = StateTable(task)
+    table.add([(value,) for value in range(5)])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_path([0, 1, 2], [0, 1], "one", register=True)
+    bounds.add_path([1, 3], [2], "two", register=True)
+    bounds.add_plan(2, [3], "x")
+    assert bounds.u(0) == 11
+    bounds.add_plan(3, [4], "y")
+    assert bounds.u(0) == 3
+    assert verify(bounds.evidence(0), task).bound == 3
+
+
+def test_dominance_needs_a_bound_to_start_from() -> None:
+    """P13: D(s, t) says nothing when nobody knows how to solve s."""
+    table = chain([3, 1])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_morph(0, 1, 5, "bmo")
+    assert bounds.u(0) == INFINITY
+    bounds.add_plan(1, [1], "astar")
+    bounds.add_morph(0, 1, -2, "bmo")
+    assert bounds.u(0) == 3
+    assert bounds.evidence(0).steps == (Morph((1,), -2, "bmo"), Walk((1,), "astar"))
+
+
+def test_a_worse_bound_changes_nothing() -> None:
+    table = chain([3, 1])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_plan(0, [0, 1], "astar")
+    bounds.take_changed()
+    bounds.add_path([0, 1, 2], [0, 1], "other")
+    assert bounds.take_changed() == []
+    assert bounds.evidence(0).steps == (Walk((0, 1), "astar"),)
+
+
+def test_a_plan_that_is_none_is_refused() -> None:
+    """P45: nobody's plan is believed."""
+    bounds = Bounds(chain([3, 1]), lambda state: ())
+    with pytest.raises(ValueError, match="not applicable"):
+        bounds.add_plan(0, [1], "liar")
+
+
+def test_no_evidence_without_knowledge() -> None:
+    with pytest.raises(ValueError, match="nothing is known"):
+        Bounds(chain([3]), lambda state: ()).evidence(0)

@@ -1,0 +1,94 @@
+"""The harness must notice a broken rule: each test breaks one and expects violations."""
+
+from random import Random
+
+import pytest
+from reference.soundness import Truth, check, policies, random_task
+
+from engine.native.library import INFINITY
+from engine.oracles.bench import Bench, Proof
+from engine.oracles.bounds import Bounds
+from engine.oracles.evidence import Evidence
+from engine.oracles.inverse import InverseOracle
+from engine.oracles.objective import AnyBug, BugKind, Shortfall
+from engine.policies.run_graph import Outcome
+
+
+def violations(oracle: str, step_limit: int | None = None, tasks: int = 12) -> list[str]:
+    random = Random(7)
+    found: list[str] = []
+    for number in range(tasks):
+        truth = Truth.of(random_task(random))
+        for _, policy in policies(truth, random):
+            found += check(truth, policy, oracle, step_limit=step_limit, seed=number).violations
+    return found
+
+
+def test_a_correct_engine_has_none() -> None:
+    assert not violations("inverse", step_limit=2, tasks=6)
+
+
+def test_costs_of_steps_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P19, P24: a bound must grow by the cost of the operator that leads to it."""
+    create = Bounds.__init__
+
+    def free(self, table, parents) -> None:
+        create(self, table, parents)
+        self._costs = [0] * len(self._costs)
+
+    monkeypatch.setattr(Bounds, "__init__", free)
+    assert violations("astar")
+
+
+def test_flagging_without_strictness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P22: a plan as expensive as the policy's run proves nothing."""
+
+    def lenient(self, outcome: Outcome, policy_cost: int, bound: int) -> Shortfall | None:
+        limit = self.needs_less_than(outcome, policy_cost)
+        if limit is None or bound > limit or bound == INFINITY:
+            return None
+        kind = BugKind.QUALITATIVE if outcome is Outcome.FAILED else BugKind.QUANTITATIVE
+        return Shortfall(kind, None if outcome is Outcome.FAILED else policy_cost - bound)
+
+    monkeypatch.setattr(AnyBug, "shortfall", lenient)
+    assert violations("lookahead")
+
+
+def test_a_failing_policy_is_taken_for_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P28: that the policy fails is a bug only where the goal can be reached."""
+    bound_of = Bounds.u
+    monkeypatch.setattr(Bounds, "u", lambda self, state: min(bound_of(self, state), 10**6))
+    monkeypatch.setattr(Bounds, "evidence", _no_evidence)
+    assert violations("gbfs")
+
+
+def _no_evidence(bounds: Bounds, state: int) -> Evidence:
+    return Evidence(bounds._values(state), (), 10**6)
+
+
+def test_a_stopped_run_is_taken_for_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P15: a run that was stopped may still reach the goal."""
+    known = Bench.policy_result
+
+    def pessimistic(self, state: int) -> tuple[Outcome, int]:
+        outcome, cost = known(self, state)
+        return (Outcome.FAILED, 2**63 - 1) if outcome is Outcome.ABORTED else (outcome, cost)
+
+    monkeypatch.setattr(Bench, "policy_result", pessimistic)
+    assert violations("astar", step_limit=1)
+
+
+def test_going_back_is_taken_to_cost_what_coming_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P39: the way back may be more expensive than the way here."""
+
+    def forward_costs(self, state: int) -> Proof:
+        origin = self.bench.origins.get(state)
+        if origin is None:
+            return Proof()
+        self.bench.run_policy(origin.reference)
+        known = self.bench.bounds.u(origin.reference)
+        cost = sum(self.bench.task.operators[o].cost for o in origin.operators)
+        return Proof(min(known, 2**62) + cost)
+
+    monkeypatch.setattr(InverseOracle, "examine", forward_costs)
+    assert violations("inverse")
