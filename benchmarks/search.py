@@ -263,7 +263,7 @@ def summary(heuristic: str, comparisons: Sequence[Comparison], shortest: float) 
     chosen = [
         item
         for item in comparisons
-        if item.costs is not None
+        if item.ours is not None
         and item.theirs is not None
         and shortest <= item.theirs.seconds <= 30
     ]
