@@ -87,6 +87,7 @@ def load_task_files(
     limits: Limits = NO_LIMITS,
     cancelled: Callable[[], bool] = never_cancelled,
     progress: Callable[[str], None] | None = None,
+    cache: TranslationCache | None = None,
 ) -> Task:
     """The task a user names by `DOMAIN PROBLEM` or by one `FILE.sas`."""
     if len(files) == 1 and Path(files[0]).suffix.lower() == SAS_SUFFIX:
@@ -104,6 +105,7 @@ def load_task_files(
         limits=limits,
         cancelled=cancelled,
         progress=progress,
+        cache=cache,
     )
 
 

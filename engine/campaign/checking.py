@@ -1,0 +1,108 @@
+"""Whether a finding holds: its evidence, and the policy's run it is compared with.
+
+Both are replayed on the task alone, without kernels, tables or the policy. The unit asks before
+it reports a finding, `plumbline verify` asks again about what the store says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.campaign.events import State, StoredRun
+from engine.oracles.evidence import Evidence
+from engine.oracles.objective import BugKind
+from engine.oracles.verify import DominanceCheck, verify
+from engine.policies.policy import NO_ACTION, NO_OPERATION
+from engine.policies.run_graph import Outcome, Reason
+from engine.task.successors import is_applicable, is_goal, successor
+from engine.task.task import Task
+
+SOLVED, FAILED, ABORTED = map(str, (Outcome.SOLVED, Outcome.FAILED, Outcome.ABORTED))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be checked."""
+
+    state: State
+    kind: str
+    policy_cost: int | None
+    bound: int
+    gap: int | None
+    evidence: Evidence
+    run: StoredRun
+
+
+def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:
+    """Why a claim does not hold; empty if it does."""
+    if claim.evidence.state != claim.state or claim.evidence.bound != claim.bound:
+        return "the evidence speaks of something else"
+    verification = verify(claim.evidence, task, dominance)
+    if not verification.ok:
+        return f"evidence: {verification.problem}"
+    if problem := _problem_with_run(claim.state, claim.run, task):
+        return f"policy run: {problem}"
+    return _problem_with_gap(claim)
+
+
+def _problem_with_gap(claim: Claim) -> str:
+    if claim.kind == BugKind.QUALITATIVE.value:
+        failed = claim.run.outcome == FAILED
+        return "" if failed else "it is called a failure, but the policy's run did not fail"
+    expected = SOLVED if claim.kind == BugKind.QUANTITATIVE.value else ABORTED
+    if claim.run.outcome != expected or claim.policy_cost is None or claim.run.cost is None:
+        return f"the policy's run is '{claim.run.outcome}', which is not {claim.kind}"
+    # A stopped run may have been walked on since; what it had cost then still is a lower bound.
+    if claim.run.cost < claim.policy_cost or (
+        expected == SOLVED and claim.run.cost != claim.policy_cost
+    ):
+        return f"the policy's run costs {claim.run.cost}, not {claim.policy_cost}"
+    if claim.gap != claim.policy_cost - claim.bound or claim.gap <= 0:
+        return f"a gap of {claim.gap} is not {claim.policy_cost} - {claim.bound}"
+    return ""
+
+
+def _problem_with_run(start: State, run: StoredRun, task: Task) -> str:
+    walked = _walk(start, run, task)
+    if isinstance(walked, str):
+        return walked
+    states, cost = walked
+    at_goal = is_goal(task, states[-1])
+    if at_goal != (run.outcome == SOLVED):
+        return "it reaches the goal" if at_goal else "it ends before the goal"
+    if run.outcome == FAILED:
+        return _problem_with_end(states, run, task)
+    return "" if run.cost == cost else f"it costs {cost}, not {run.cost}"
+
+
+def _walk(start: State, run: StoredRun, task: Task) -> tuple[list[State], int] | str:
+    """The states of a run and its cost, or which step cannot have been made."""
+    states, seen, cost = [start], {start}, 0
+    for number, index in enumerate(run.operators, 1):
+        if not 0 <= index < len(task.operators):
+            return f"step {number}: there is no operator {index}"
+        operator = task.operators[index]
+        if is_goal(task, states[-1]):
+            return f"step {number}: the goal was reached before"
+        if not is_applicable(operator, states[-1]):
+            return f"step {number}: ({operator.name}) is not applicable"
+        states.append(successor(operator, states[-1]))
+        cost += operator.cost
+        if states[-1] in seen:
+            return f"step {number}: the run was here before"
+        seen.add(states[-1])
+    return states, cost
+
+
+def _problem_with_end(states: list[State], run: StoredRun, task: Task) -> str:
+    """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
+    last = run.last_decision
+    if run.reason == str(Reason.NO_ACTION) and last != NO_ACTION:
+        return "it ends with a decision"
+    if run.reason == str(Reason.LOOP) and last != NO_OPERATION:
+        if not 0 <= last < len(task.operators):
+            return "the step that closes the loop is missing"
+        operator = task.operators[last]
+        if not is_applicable(operator, states[-1]) or successor(operator, states[-1]) not in states:
+            return f"({operator.name}) does not close a loop"
+    return ""

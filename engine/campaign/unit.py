@@ -1,0 +1,314 @@
+"""One unit of a campaign: one problem, one policy, one seed, one bench.
+
+The fuzzer grows a pool, and every state that enters it is examined by all oracles at once. The
+same unit gives the same events in the same order, but for their times, as long as no limit in
+seconds is set; that is what makes a campaign repeatable and lets it be taken up again.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.campaign.checking import Claim, problem_with
+from engine.campaign.config import FuzzSettings, OracleSettings, UnitLimits
+from engine.campaign.events import (
+    Answer,
+    BugFound,
+    BugImproved,
+    Progress,
+    RegionsChanged,
+    RunFinished,
+    StateAdded,
+    StateTested,
+    StoredRun,
+    TaskReady,
+    UnitEvent,
+    UnitFailed,
+    UnitFinished,
+    UnitStarted,
+    UnitStatistics,
+    UnitStopped,
+    Warned,
+)
+from engine.campaign.gate import Gate
+from engine.campaign.inputs import PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.regions import Regions
+from engine.campaign.statistics import OracleCounts
+from engine.errors import CancelledError, PlumblineError
+from engine.fuzzing.biases import make_bias
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.native.library import INFINITY
+from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import make_oracle
+from engine.policies.policy import BoundPolicy, close_policy, notes_of, open_policy
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRuns
+from engine.task.sas import write_sas
+from engine.task.states import StateTable
+from engine.task.task import Task
+
+PROGRESS_SECONDS = 0.5
+
+Emit = Callable[[UnitEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """All that is needed to do the work, here or on another machine."""
+
+    number: int  # in the store
+    problem: ProblemInput
+    policy: PolicyInput
+    seed: int
+    fuzzing: FuzzSettings
+    testing: OracleSettings
+    limits: UnitLimits
+
+
+def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
+    """Work on a unit until it is done; the last event says how it ended."""
+    emit(UnitStarted(unit.number, unit.problem.name, unit.policy.name, unit.seed))
+    with unpacked(unit.problem, unit.policy) as files:
+        try:
+            _work(unit, files, emit, gate)
+        except CancelledError:
+            emit(UnitStopped(unit.number))
+        except PlumblineError as error:
+            emit(UnitFailed(unit.number, files.original(str(error))))
+
+
+def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
+    task = files.load_task(gate.cancelled)
+    emit(
+        TaskReady(
+            unit.number,
+            write_sas(task),
+            task.hash,
+            len(task.variables),
+            len(task.operators),
+            gate.seconds,
+        )
+    )
+    for note in task.notes:
+        emit(Warned(unit.number, files.original(note)))
+    domain = task.source.domain if task.source else None
+    policy = open_policy(files.policy_spec, domain, unit.seed)
+    try:
+        bound = policy.bind(task)
+        try:
+            for note in notes_of(bound):
+                emit(Warned(unit.number, files.original(note)))
+            _Work(unit, task, bound, emit, gate).run()
+        finally:
+            close_policy(bound)
+    finally:
+        close_policy(policy)
+
+
+class _Work:
+    """The loop over pool states."""
+
+    def __init__(self, unit: Unit, task: Task, policy: BoundPolicy, emit: Emit, gate: Gate) -> None:
+        self.unit, self.task, self.emit, self.gate = unit, task, emit, gate
+        self.table = StateTable(task)
+        self.runs = PolicyRuns(policy, self.table)
+        testing = unit.testing
+        self.bench = Bench(
+            self.runs, OBJECTIVES[testing.objective], testing.step_limit, gate.control
+        )
+        self.oracles: list[Oracle] = [make_oracle(text, self.bench) for text in testing.oracles]
+        self.fuzzer = self._make_fuzzer(unit.fuzzing)
+        self.counts = OracleCounts(testing.oracles)
+        self.regions = Regions(task)
+        self.pool: list[int] = []  # state ids by number
+        self.reported: set[int] = set()
+        self.cleared: set[int] = set()  # pool states examined without success
+        self.last_progress = 0.0
+        self.warned_of = 0
+
+    def _make_fuzzer(self, settings: FuzzSettings) -> Fuzzer:
+        bias = make_bias(
+            settings.bias,
+            self.runs,
+            horizon=settings.horizon,
+            budget=settings.budget,
+            cancelled=self.gate.cancelled,
+        )
+        options = FuzzOptions(
+            size=settings.size,
+            walk_length=settings.walk_length,
+            seed=self.unit.seed,
+            novelty=settings.novelty,
+            prune_dead_ends=settings.prune_dead_ends,
+            unsolved=Unsolved(settings.unsolved),
+            walks=_WALKS + _WALKS_PER_STATE * settings.size,
+        )
+        return Fuzzer(self.table, bias, options, self.gate.cancelled)
+
+    def run(self) -> None:
+        try:
+            for number in self.fuzzer.grow():
+                self._take(number)
+                self._test(number)
+                self._report_progress()
+        except CancelledError:
+            if not self.gate.expired:
+                raise
+        self._report_regions()
+        missing = self.unit.fuzzing.size - len(self.pool)
+        if missing > 0 and not self.gate.expired:
+            self._warn(f"the walks found {len(self.pool)} states, {missing} fewer than asked for")
+        self.emit(UnitFinished(self.unit.number, self._statistics(), self.gate.expired))
+
+    def _take(self, number: int) -> None:
+        """A new pool state, and how the policy does in it."""
+        entry = self.fuzzer.entries[number]
+        (state,) = self.table.add(entry.state).tolist()
+        self.pool.append(state)
+        operators = entry.operators or ()
+        if entry.reference >= 0:
+            self.bench.origins[state] = Origin(self.pool[entry.reference], operators)
+        self.emit(
+            StateAdded(
+                self.unit.number,
+                number,
+                entry.state,
+                entry.reference,
+                operators,
+                self.gate.seconds,
+            )
+        )
+        self.bench.run_policy(state)
+        run = self.runs.trace(state)
+        self.emit(
+            RunFinished(
+                self.unit.number,
+                number,
+                str(run.outcome),
+                str(run.reason),
+                run.cost,
+                self.gate.seconds,
+            )
+        )
+
+    def _test(self, number: int) -> None:
+        state = self.pool[number]
+        answers: list[Answer] = []
+        for oracle in self.oracles:
+            if self.unit.testing.skip_known_bugs and state in self.bench.findings:
+                break
+            began = time.perf_counter()
+            examination = self.bench.test(state, oracle)
+            # What a stopped examination found is sound but not repeatable: it is not reported.
+            self.gate.check()
+            answers.append(_answer(oracle.name, examination, time.perf_counter() - began))
+            for finding in examination.findings:
+                self._report(finding)
+        if state not in self.bench.findings:
+            self.cleared.add(state)
+        self.counts.add_answers(answers)
+        self.emit(StateTested(self.unit.number, number, tuple(answers), self.gate.seconds))
+        if self.regions.due:
+            self._report_regions()
+
+    def _report(self, finding: Finding) -> None:
+        """Tell of a finding, once it has been verified by code that shares nothing with it."""
+        evidence, run = finding.evidence, self._stored_run(finding.state)
+        claim = Claim(
+            evidence.state,
+            finding.kind.value,
+            finding.policy_cost,
+            finding.bound,
+            finding.gap,
+            evidence,
+            run,
+        )
+        if problem := problem_with(claim, self.task):
+            self._warn(f"a finding of {finding.oracle} was dropped, it does not hold: {problem}")
+            return
+        is_new = finding.state not in self.reported
+        kind = BugFound if is_new else BugImproved
+        self.emit(
+            kind(
+                unit=self.unit.number,
+                state=evidence.state,
+                kind=finding.kind.value,
+                policy_cost=finding.policy_cost,
+                bound=finding.bound,
+                gap=finding.gap,
+                oracle=finding.oracle,
+                evidence=json.dumps(evidence.to_json(), separators=(",", ":")),
+                evidence_kind=evidence.kind,
+                run=run,
+                retrospective=finding.state in self.cleared,
+                seconds=self.gate.seconds,
+            )
+        )
+        if is_new:
+            self.reported.add(finding.state)
+            self.regions.add(evidence.state)
+            self.counts.add_finding(finding.oracle)
+
+    def _stored_run(self, state: int) -> StoredRun:
+        run = self.runs.trace(state)
+        stored = StoredRun(str(run.outcome), str(run.reason), run.cost, run.operators)
+        if run.outcome is not Outcome.FAILED:
+            return stored
+        (decision,) = self.runs.decisions([run.states[-1]]).tolist()
+        return StoredRun(stored.outcome, stored.reason, None, run.operators, last_decision=decision)
+
+    def _report_regions(self) -> None:
+        if changes := self.regions.changes():
+            self.emit(RegionsChanged(self.unit.number, tuple(changes)))
+
+    def _report_progress(self) -> None:
+        errors = self.runs.statistics.errors
+        for text in errors[self.warned_of :]:
+            self._warn(f"the policy failed: {text}")
+        self.warned_of = len(errors)
+        now = time.monotonic()
+        if now - self.last_progress >= PROGRESS_SECONDS:
+            self.last_progress = now
+            self.emit(Progress(self.unit.number, self._statistics()))
+
+    def _statistics(self) -> UnitStatistics:
+        fuzzing, policy = self.fuzzer.statistics, self.runs.statistics
+        return UnitStatistics(
+            states=len(self.pool),
+            size=self.unit.fuzzing.size,
+            bugs=len(self.reported),
+            walks=fuzzing.walks,
+            duplicates=fuzzing.duplicates,
+            filtered=fuzzing.filtered,
+            failed_walks=fuzzing.failed_walks,
+            policy_calls=policy.calls,
+            policy_states=policy.evaluated,
+            policy_seconds=policy.seconds,
+            touched_states=len(self.table),
+            peak_megabytes=_peak_megabytes(),
+            seconds=self.gate.seconds,
+            oracles=self.counts.result(),
+        )
+
+    def _warn(self, text: str) -> None:
+        self.emit(Warned(self.unit.number, text))
+
+
+_WALKS, _WALKS_PER_STATE = 200, 20
+"""How often to walk before the pool counts as full: a small problem may not have enough states."""
+
+
+def _answer(oracle: str, examination: Examination, seconds: float) -> Answer:
+    bound = None if examination.bound == INFINITY else examination.bound
+    return Answer(oracle, examination.verdict.value, bound, seconds)
+
+
+def _peak_megabytes() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
