@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= resources/examples
 
-.PHONY: setup run demo test lint format bench clean
+.PHONY: setup run demo test soundness lint format bench clean
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -16,6 +16,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n auto
+
+# The long check that no oracle ever says anything false.
+soundness: setup
+	$(BIN)/python benchmarks/soundness.py
 
 lint: setup
 	$(BIN)/ruff check .

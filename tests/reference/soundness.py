@@ -222,7 +222,7 @@ def check(
 
 def _pool(bench: Bench, seed: int) -> list[int]:
     """Fuzzed states with their walks."""
-    options = FuzzOptions(size=POOL, walks=4 * POOL, seed=seed)
+    options = FuzzOptions(size=POOL, walks=2 * POOL, seed=seed)
     fuzzer = Fuzzer(bench.table, Even(), options)
     for _ in fuzzer.grow():
         pass

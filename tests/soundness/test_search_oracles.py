@@ -20,7 +20,7 @@ ORACLES = [
     "undo",
     "inverse",
 ]
-TASKS = 12
+TASKS = 10
 
 
 def truths(seed: int, count: int) -> list[Truth]:
