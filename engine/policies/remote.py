@@ -111,7 +111,7 @@ class RemotePolicy:
     def misfits(self, domain: Domain) -> tuple[str, ...]:
         known = {action.name for action in domain.actions}
         served = {operator.name.partition(" ")[0] for operator in self.task.operators}
-        return tuple(f"it has no action {name}" for name in sorted(served - known))
+        return tuple(f"the domain has no action '{name}'" for name in sorted(served - known))
 
     def bind(self, task: Task) -> BoundRemotePolicy:
         return BoundRemotePolicy(self, EncodingMap(task, self.task))

@@ -1,9 +1,13 @@
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import grpc
 import numpy as np
@@ -17,8 +21,10 @@ from engine.policies.remote import RemoteSettings, open_remote
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
 from engine.policies.server import PolicyServer
+from engine.task.load import load_sas, load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
+from engine.task.successors import applicable_operators, is_applicable, successor
 from engine.task.task import Operator, PddlSource, Task, Variable
 
 HASTY = RemoteSettings(answer_seconds=0.4, reconnect_seconds=0.4, in_flight=4)
@@ -405,7 +411,7 @@ def test_a_policy_served_in_another_encoding() -> None:
         assert task.source is not None
         assert policy.misfits(task.source.domain) == ()
         assert policy.misfits(Domain("other", actions=(Action("go"),))) == (
-            "it has no action take",
+            "the domain has no action 'take'",
         )
         assert policy.bind(task).decide(STATES).tolist() == ANSWERS
 
@@ -416,6 +422,28 @@ def test_only_names_and_costs_differ() -> None:
     dearer = tuple(replace(operator, cost=5) for operator in ours.operators)
     theirs = replace(ours, variables=renamed, operators=dearer, init=(1, 1))
     assert EncodingMap(ours, theirs).identical
+
+
+def test_a_task_translated_without_invariants(tmp_path: Path) -> None:
+    """One variable per fact instead of a few large ones: walks agree step by step."""
+    example = Path(__file__).parents[2] / "resources" / "examples" / "ferry"
+    files = example / "domain.pddl", example / "problems" / "p01.pddl"
+    command = [sys.executable, "-m", "fast_downward.translate", *map(str, files)]
+    options = ["--invariant-generation-max-candidates", "0"]
+    subprocess.run([*command, *options], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    ours, theirs = load_task(*files), load_sas(tmp_path / "output.sas")
+    mapping = EncodingMap(ours, theirs)
+    assert len(theirs.variables) > len(ours.variables)
+    random = Random(1)
+    mine, other = ours.init, theirs.init
+    for _ in range(100):
+        rewritten = mapping.to_theirs(np.array([mine], dtype=np.int32))
+        assert rewritten.tolist() == [list(other)]
+        chosen = random.choice(list(applicable_operators(theirs, other)))
+        same = mapping.to_ours(chosen, mine)
+        assert is_applicable(ours.operators[same], mine)
+        mine = successor(ours.operators[same], mine)
+        other = successor(theirs.operators[chosen], other)
 
 
 def test_of_operators_with_one_name_the_applicable_one() -> None:
