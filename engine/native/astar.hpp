@@ -1,5 +1,6 @@
 // A* with re-opening (Hart, Nilsson & Raphael 1968): optimal with every admissible heuristic, consistent or not.
 // Order: smallest f, then smallest h, then newest. The largest f expanded so far is a lower bound of the plan cost.
+// With an inadmissible heuristic it still finds a plan below the bound whenever there is one, but f proves nothing.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ SearchResult astar(const SearchRequest& request, Heuristic& heuristic, Monitor& 
   const auto push = [&](StateId id) {
     const Cost h = space.node(id).h;
     const Cost f = saturating_add(space.node(id).g, h);
-    if (f < request.bound) {
+    if ((request.is_admissible ? f : space.node(id).g) < request.bound) {
       open.push({f, h}, id);
     } else {
       pruned = true;
@@ -36,7 +37,7 @@ SearchResult astar(const SearchRequest& request, Heuristic& heuristic, Monitor& 
     space.node(id).is_closed = 1;
     if (space.is_goal(id)) {
       SearchResult result = space.solution(id);
-      result.lower_bound = result.cost;
+      result.lower_bound = request.is_admissible ? result.cost : 0;
       return result;
     }
     monitor.check_expansions();

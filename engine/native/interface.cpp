@@ -117,7 +117,7 @@ Outcome run_limited(Monitor& monitor, Work&& work) {
 
 }  // namespace
 
-PLUMBLINE_API std::int32_t plumbline_abi_version() { return 4; }
+PLUMBLINE_API std::int32_t plumbline_abi_version() { return 5; }
 
 PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
                                                  std::int32_t n_operators, const std::int32_t* pre_begin,
@@ -224,13 +224,15 @@ PLUMBLINE_API std::int32_t plumbline_states_optimal_costs(StateStore* states, st
 // `heuristic` is a number below kNumHeuristics, or -1 for `table`: a value for every state of the task by rank.
 // `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
 PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32_t algorithm,
-                                            std::int32_t heuristic, const std::int64_t* table,
-                                            std::int64_t table_size, const std::int32_t* start,
+                                            std::int32_t heuristic, std::int32_t is_admissible,
+                                            const std::int64_t* table, std::int64_t table_size,
+                                            const std::int32_t* start,
                                             std::int32_t n_goals, const std::int32_t* goal, std::int64_t bound,
                                             const Limits* limits, Progress* progress, std::int64_t* answer,
                                             SearchResult** result) {
   return guarded([&] {
-    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound};
+    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound,
+                          is_admissible != 0};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
     if (algorithm < 0 || algorithm > 2 || heuristic < -1 || heuristic >= kNumHeuristics) return false;
     const auto chosen = static_cast<Algorithm>(algorithm);
@@ -245,7 +247,9 @@ PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32
       }
       return found->outcome;
     });
-    if (outcome != found->outcome && chosen == Algorithm::kAstar) found->lower_bound = monitor.best;
+    if (outcome != found->outcome && chosen == Algorithm::kAstar && request.is_admissible) {
+      found->lower_bound = monitor.best;
+    }
     answer[0] = static_cast<std::int64_t>(outcome);
     answer[1] = found->cost;
     answer[2] = found->lower_bound;

@@ -26,7 +26,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 
 INFINITY = 2**63 - 1
@@ -67,7 +67,7 @@ _FUNCTIONS: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
     "plumbline_search": (
         _INT32,
         [
-            *(_POINTER, _INT32, _INT32, _POINTER, _INT64),
+            *(_POINTER, _INT32, _INT32, _INT32, _POINTER, _INT64),
             *(_POINTER, _INT32, _POINTER, _INT64),
             *[_POINTER] * 4,
         ],
@@ -386,6 +386,7 @@ def native_search(
     algorithm: Algorithm,
     heuristic: Heuristic,
     *,
+    is_admissible: bool,
     table: Int64Array,
     start: Int32Array,
     goal: Int32Array,
@@ -406,6 +407,7 @@ def native_search(
         task.handle,
         int(algorithm),
         int(heuristic),
+        int(is_admissible),
         table,
         len(table),
         start,

@@ -33,6 +33,7 @@ struct SearchRequest {
   std::vector<std::int32_t> start;
   std::vector<Fact> goal;
   Cost bound = kInfinity;  // only plans cheaper than this are wanted
+  bool is_admissible = true;  // the heuristic: otherwise its values prove nothing but dead ends
 };
 
 // Shared with the Python side, field by field.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -66,8 +67,8 @@ class StateStore {
     for (std::int64_t i = 0; i < n; ++i) {
       if (!load(ids[i])) return false;
       std::int64_t count = 0;
-      compiled_.generator.for_each_applicable(
-          state_.data(), [&](std::int32_t begin, std::int32_t end) { count += end - begin; });
+      compiled_.generator.for_each_block(
+          state_.data(), [&count](std::size_t, std::uint64_t bits) { count += std::popcount(bits); });
       row_begin[i + 1] = row_begin[i] + count;
     }
     return true;

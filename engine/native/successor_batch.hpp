@@ -2,6 +2,7 @@
 // its cache lines are on their way. This is what makes blind search fast.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,7 +27,10 @@ class SuccessorBatch {
 
   std::size_t size() const { return entries_.size(); }
   bool is_full() const { return entries_.size() >= kEnough; }
-  void clear() { entries_.clear(); words_.clear(); }
+  void clear() {
+    entries_.clear();
+    words_.clear();
+  }
 
   const Word* words(std::size_t i) const { return words_.data() + i * width_.words(); }
   std::uint64_t hash(std::size_t i) const { return entries_[i].hash; }
@@ -36,12 +40,13 @@ class SuccessorBatch {
   template <class Table>
   void add_successors_of(StateId id, const Table& table) {
     table.load(id, source_.data());
-    generator_.for_each_applicable(source_.data(), [&](std::int32_t begin, std::int32_t end) {
+    generator_.for_each_block(source_.data(), [&](std::size_t first, std::uint64_t bits) {
       std::size_t i = entries_.size();
-      const auto n = static_cast<std::size_t>(end - begin);
+      const auto n = static_cast<std::size_t>(std::popcount(bits));
       entries_.resize(i + n);
       words_.resize((i + n) * width_.words());
-      for (auto position = static_cast<std::size_t>(begin); position < static_cast<std::size_t>(end); ++position, ++i) {
+      for (; bits != 0; bits &= bits - 1, ++i) {
+        const std::size_t position = first + static_cast<std::size_t>(std::countr_zero(bits));
         Word* successor = words_.data() + i * width_.words();
         operators_.apply(position, source_.data(), successor);
         const std::uint64_t hash = table.hash(successor);

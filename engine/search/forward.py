@@ -1,7 +1,7 @@
 """Forward searches on the native kernels: A*, greedy best-first and enforced hill-climbing.
 
-A* re-opens, so it is optimal with every admissible heuristic. Only A* proves lower bounds. Every
-plan is replayed on the task before it is returned.
+A* re-opens, so it is optimal with every admissible heuristic, and only then it proves lower
+bounds. Every plan is replayed on the task before it is returned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.native.library import (
     Outcome,
     native_search,
 )
-from engine.search.heuristics import heuristic_called
+from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 from engine.task.validate import validate_operators
@@ -81,7 +81,7 @@ def search(
     """Search from `state` (default: the initial one) for `goal`, for plans that cost < `bound`.
 
     A heuristic may also be an array with one value per state of a small task, the last variable
-    counting fastest.
+    counting fastest; A* believes it to be admissible.
     """
     if algorithm not in ALGORITHMS:
         known = ", ".join(ALGORITHMS)
@@ -100,6 +100,7 @@ def search(
             compiled,
             ALGORITHMS[algorithm],
             kernel,
+            is_admissible=not isinstance(heuristic, str) or heuristic in ADMISSIBLE,
             table=table,
             start=np.array(start, np.int32),
             goal=facts_array(target.goal),

@@ -90,6 +90,23 @@ def test_only_plans_below_the_bound_are_found(
         assert result.outcome in {Outcome.NO_CHEAPER_PLAN, Outcome.UNSOLVABLE}
 
 
+@given(tasks(), st.sampled_from(sorted(HEURISTICS.keys() - ADMISSIBLE)), st.integers(0, 12))
+def test_astar_claims_nothing_that_an_inadmissible_heuristic_says(
+    task: Task, heuristic: str, bound: int
+) -> None:
+    truth = hstar(task)[task.init]
+    for result in (search(task, "astar", heuristic), search(task, "astar", heuristic, bound=bound)):
+        assert result.lower_bound <= truth
+    assert (result.outcome is Outcome.SOLVED) == (truth < bound)
+
+
+@given(tasks(costs=(0, 1, 2, 63, 64, 65, 500, 4095)), st.sampled_from([0, 70]))
+def test_costs_far_apart(task: Task, bits: int) -> None:
+    """Small enough for buckets by cost, with long gaps between them and rings that wrap."""
+    wide = widened(task, bits) if bits else task
+    assert search(wide, "astar", "blind").lower_bound == hstar(task)[task.init]
+
+
 @given(tasks(), st.sampled_from(sorted(HEURISTICS)), st.data())
 def test_another_goal(task: Task, heuristic: str, data: st.DataObject) -> None:
     whole_states = st.sampled_from([tuple(enumerate(s)) for s in fdr.all_states(task)])
