@@ -30,6 +30,8 @@ COMMANDS = {
     "run": "let a policy act on problems and say how each run ends",
     "fuzz": "make a pool of test states by random walks",
     "test": "let oracles examine the states of a pool",
+    "campaign": "fuzz and test policies on problems, into a workspace",
+    "bugs": "list what the campaigns of a workspace have found",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",

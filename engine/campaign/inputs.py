@@ -8,7 +8,7 @@ kept for the record.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,10 +89,7 @@ def problem_inputs(config: CampaignConfig) -> tuple[ProblemInput, ...]:
 
 def policy_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
     files = [_policy_file(spec) for spec in config.policies]
-    names = _short_names(
-        [file.path if file else spec for spec, file in zip(config.policies, files, strict=True)]
-    )
-    return tuple(map(PolicyInput, names, config.policies, files))
+    return tuple(map(PolicyInput, _short_names(config.policies), config.policies, files))
 
 
 def _policy_file(spec: str) -> File | None:
@@ -102,7 +99,7 @@ def _policy_file(spec: str) -> File | None:
     return read_file(path if colon and path.endswith(".py") else spec)
 
 
-def _short_names(paths: tuple[str, ...] | list[str]) -> list[str]:
+def _short_names(paths: Sequence[str]) -> list[str]:
     """File names, with as many folders before them as it takes to tell them apart."""
     for parts in range(1, max((len(Path(path).parts) for path in paths), default=1) + 1):
         names = [path if "://" in path else "/".join(Path(path).parts[-parts:]) for path in paths]

@@ -1,0 +1,168 @@
+"""A campaign: many units on an executor, their events into the store and then to listeners.
+
+The campaign itself does nothing but move events. A unit whose process dies is reported and can be
+taken up again; the others go on.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError as FutureCancelled
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    UnitFailed,
+    UnitFinished,
+    UnitStopped,
+)
+from engine.campaign.executor import WorkerEnd, make_executor, run_worker
+from engine.campaign.hub import Hub
+from engine.campaign.inputs import policy_inputs, problem_inputs
+from engine.campaign.messages import Command
+from engine.campaign.store import Store
+from engine.campaign.unit import Unit
+from engine.task.process import never_cancelled
+
+POLL_SECONDS = 0.1
+STOP_SECONDS = 1.2
+"""How long workers may take to stop before they are killed."""
+
+Listener = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """For campaigns to which nobody listens."""
+    del event
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignEnd:
+    """`finished` if every unit came to its end, well or not."""
+
+    campaign: int
+    finished: bool
+    seconds: float
+
+
+def run(
+    config: CampaignConfig,
+    store: Store,
+    emit: Listener = ignore,
+    cancelled: Callable[[], bool] = never_cancelled,
+    *,
+    executor: Executor | None = None,
+    resume: bool = False,
+    paused: Callable[[], bool] = never_cancelled,
+) -> CampaignEnd:
+    """Work on a campaign until all its units are done, or with `resume` on those that are left.
+
+    `cancelled` and `paused` are asked ten times a second. Stopping takes at most two seconds and
+    keeps everything. The executor (default: one process at a time) is shut down at the end.
+    """
+    problems, policies = problem_inputs(config), policy_inputs(config)
+    started = time.monotonic()
+    store.claim()
+    try:
+        campaign = store.begin(config, problems, policies, resume)
+        units = store.pending(campaign)
+        work = _Running(units, store, executor or make_executor("local:1"), emit)
+        try:
+            work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
+            finished = work.until_done(cancelled, paused)
+        finally:
+            work.close()
+        seconds = time.monotonic() - started
+        status = "finished" if finished else "stopped"
+        work.tell([CampaignFinished(campaign, status, seconds)])
+    finally:
+        store.release()
+    return CampaignEnd(campaign, finished, seconds)
+
+
+class _Running:
+    """The units that are under way."""
+
+    def __init__(
+        self, units: Sequence[Unit], store: Store, executor: Executor, emit: Listener
+    ) -> None:
+        self._store, self._executor, self._emit = store, executor, emit
+        self._hub = Hub({unit.number: unit for unit in units})
+        self._futures: dict[int, Future[WorkerEnd]] = {
+            unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
+        }
+        self._ended: set[int] = set()
+        self._paused = False
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """To the store first, to the listener second."""
+        if events:
+            self._store.apply(events)
+        for event in events:
+            self._emit(event)
+
+    def until_done(self, cancelled: Callable[[], bool], paused: Callable[[], bool]) -> bool:
+        while self._futures:
+            if cancelled():
+                self._stop()
+                return False
+            if paused() != self._paused:
+                self._paused = not self._paused
+                self._hub.command(Command.PAUSE if self._paused else Command.GO_ON)
+            self._turn()
+        return True
+
+    def close(self) -> None:
+        for future in self._futures.values():
+            future.cancel()
+        self._hub.kill()
+        self._hub.close()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _stop(self) -> None:
+        """Ask politely, take what still comes, then end what is left."""
+        for future in self._futures.values():
+            future.cancel()
+        self._hub.command(Command.STOP)
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._futures and time.monotonic() < deadline:
+            self._turn()
+        self._hub.kill()
+        self.tell([UnitStopped(unit) for unit in self._futures])
+
+    def _turn(self) -> None:
+        """Pass on what the workers say, and see who has ended."""
+        events: list[Event] = list(self._hub.receive(POLL_SECONDS))
+        for event in events:
+            if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
+                self._ended.add(event.unit)
+        for unit, future in list(self._futures.items()):
+            if future.done() and not self._hub.has(unit):
+                del self._futures[unit]
+                if unit not in self._ended and not future.cancelled():
+                    events.append(UnitFailed(unit, _why(future), lost=True))
+        self.tell(events)
+
+
+def _why(future: Future[WorkerEnd]) -> str:
+    """Why a process ended before its unit did."""
+    try:
+        end = future.result()
+    except FutureCancelled:
+        return "it was cancelled"
+    except Exception as error:
+        return f"its process could not be started or watched: {error}"
+    if end.return_code == -signal.SIGKILL:
+        how = "was killed; it may have needed more memory than there is"
+    elif end.return_code < 0:
+        how = f"died of {signal.Signals(-end.return_code).name}"
+    else:
+        how = f"ended with exit code {end.return_code}"
+    words = f"; it last printed: {end.last_words:.300}" if end.last_words else ""
+    return f"its process {how}{words}"

@@ -1,0 +1,57 @@
+"""Where units run: worker processes of this machine, at most N at a time.
+
+The interface is `concurrent.futures.Executor`. What is submitted starts a process of its own for
+the unit and waits for its end, so that a crash, a leak or an endless loop costs that unit alone,
+on any kind of executor.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.campaign.ticket import Ticket
+from engine.errors import UsageError
+from engine.task.process import run_process
+
+WORKER = "engine.campaign.worker"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEnd:
+    return_code: int  # negative: the signal that ended it
+    last_words: str
+
+
+def run_worker(ticket: Ticket) -> WorkerEnd:
+    """Start the process of a unit and wait for its end."""
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, os.environ.get("PYTHONPATH", "")]
+    megabytes = ticket.memory_megabytes
+    result = run_process(
+        # -P: modules beside the user's files must not shadow ours
+        [sys.executable, "-P", "-m", WORKER],
+        folder=Path(tempfile.gettempdir()),
+        environment={
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+            **ticket.environment(),
+        },
+        memory_limit=megabytes * 2**20 if megabytes else None,
+    )
+    return WorkerEnd(result.return_code, result.output[-1] if result.output else "")
+
+
+def make_executor(text: str) -> Executor:
+    """The executor a user asks for: `local:N`."""
+    found = re.fullmatch(r"local:([1-9][0-9]{0,3})", text)
+    if found is None:
+        raise UsageError(
+            f"there is no executor '{text}'", hint="write local:N for N processes of this machine"
+        )
+    return ThreadPoolExecutor(int(found[1]), thread_name_prefix="unit")

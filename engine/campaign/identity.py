@@ -1,0 +1,27 @@
+"""What makes two campaigns the same: their settings and the contents of their inputs.
+
+Where files lie does not matter, so a workspace can be taken up again on another machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from engine.campaign.config import CampaignConfig
+from engine.campaign.inputs import PolicyInput, ProblemInput
+
+
+def campaign_key(
+    config: CampaignConfig, problems: Sequence[ProblemInput], policies: Sequence[PolicyInput]
+) -> str:
+    document = {
+        **config.to_json(),
+        "domain": None,
+        "problems": [[item.name, *(file.sha256 for file in item.files)] for item in problems],
+        "policies": [
+            [item.name, item.file.sha256 if item.file else item.spec] for item in policies
+        ],
+    }
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,268 @@
+"""What a workspace can be asked: campaigns, units, findings with their proofs, tasks, the log."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import State, StoredRun
+from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
+from engine.campaign.packing import unpack
+from engine.campaign.unit import Unit
+from engine.campaign.workspace_file import workspace_errors
+from engine.errors import Location, UsageError, WorkspaceError
+from engine.oracles.evidence import Evidence
+from engine.pddl import check_files
+from engine.task.sas import parse_sas
+from engine.task.task import PddlSource, Task
+
+UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class BugRow:
+    """A finding without its proof: what a table shows."""
+
+    id: int
+    campaign: int
+    unit: int
+    kind: str
+    problem: str
+    policy: str
+    seed: int
+    policy_cost: int | None
+    bound: int
+    gap: int | None
+    found_by: str
+    evidence_kind: str
+    region: int | None
+    root_cause: int | None
+    status: str
+    note: str
+    seconds: float
+    pool_number: int | None  # None: the state is not in the pool
+    retrospective: bool
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A finding with its state, its proof and the policy's run."""
+
+    row: BugRow
+    problem_id: int
+    policy_id: int
+    state: State
+    evidence: Evidence
+    run: StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    id: int
+    campaign: int
+    problem: str
+    policy: str
+    seed: int
+    status: str
+    started: float | None
+    error: str
+    statistics: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRow:
+    id: int
+    config: CampaignConfig
+    created: float
+    seconds: float
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    time: float
+    level: str
+    unit: int | None
+    text: str
+
+
+_BUGS = """
+    SELECT f.id, u.campaign, u.id, f.kind, p.name, y.name, u.seed, f.policy_cost, f.bound, f.gap,
+        f.oracle, f.evidence_kind, f.region, NULL, f.status, f.note, f.seconds,
+        (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective
+    FROM findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
+        JOIN policies y ON y.id = u.policy
+"""
+
+
+class Reading:
+    """The questions; `Store` adds the writing."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+
+    def campaigns(self) -> list[CampaignRow]:
+        rows = self._rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
+        return [
+            CampaignRow(number, CampaignConfig.from_json(json.loads(config)), *rest)
+            for number, config, *rest in rows
+        ]
+
+    def campaign_with(self, key: str) -> int | None:
+        rows = self._rows("SELECT id FROM campaigns WHERE key = ?", (key,))
+        return next((int(number) for (number,) in rows), None)
+
+    def units(self, campaign: int | None = None) -> list[UnitRow]:
+        rows = self._rows(
+            "SELECT u.id, u.campaign, p.name, y.name, u.seed, u.status, u.started, u.error, "
+            "u.statistics FROM units u JOIN problems p ON p.id = u.problem "
+            "JOIN policies y ON y.id = u.policy WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id",
+            (campaign,),
+        )
+        return [_unit_row(*row) for row in rows]
+
+    def pending(self, campaign: int) -> list[Unit]:
+        """The units that are not finished, with the inputs that were stored."""
+        (config,) = (row.config for row in self.campaigns() if row.id == campaign)
+        marks = ", ".join("?" * len(UNFINISHED))
+        rows = self._rows(
+            f"SELECT id, problem, policy, seed FROM units WHERE campaign = ? "
+            f"AND status IN ({marks}) ORDER BY id",
+            (campaign, *UNFINISHED),
+        )
+        return [
+            Unit(
+                number,
+                self.problem(problem),
+                self.policy(policy),
+                seed,
+                config.fuzzing,
+                config.testing,
+                config.limits,
+            )
+            for number, problem, policy, seed in rows
+        ]
+
+    def bugs(self, campaign: int | None = None) -> list[BugRow]:
+        """All findings in the order in which they were found."""
+        rows = self._rows(f"{_BUGS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY f.id", (campaign,))
+        return [_bug_row(row) for row in rows]
+
+    def bug(self, number: int) -> Bug:
+        for row in self._rows(f"{_BUGS} WHERE f.id = ?", (number,)):
+            return self._with_proof(_bug_row(row))
+        raise UsageError(
+            f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
+        )
+
+    def bugs_with_proof(self, rows: Sequence[BugRow]) -> Iterator[Bug]:
+        for row in rows:
+            yield self._with_proof(row)
+
+    def history(self, finding: int) -> list[tuple[int, int | None, float]]:
+        """Bounds, gaps and times: the first is when it was found, the others improved it."""
+        return self._rows(
+            "SELECT bound, gap, seconds FROM history WHERE finding = ? ORDER BY bound DESC",
+            (finding,),
+        )
+
+    def problem(self, number: int) -> ProblemInput:
+        ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self._rows(
+            "SELECT name, path, domain_path, problem_file, domain_file, unit_costs FROM problems "
+            "WHERE id = ?",
+            (number,),
+        )
+        domain = self._file(domain_file, domain_path) if domain_file else None
+        return ProblemInput(name, self._file(problem_file, path), domain, bool(unit_costs))
+
+    def policy(self, number: int) -> PolicyInput:
+        ((name, spec, path, file),) = self._rows(
+            "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
+        )
+        return PolicyInput(name, spec, self._file(file, path) if file else None)
+
+    def task_hash(self, problem: int) -> str:
+        ((value,),) = self._rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
+        return str(value)
+
+    def task(self, problem: int) -> Task:
+        """The task as it was when it was tested: no translator is needed, whatever its version."""
+        ((sas,),) = self._rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
+        if sas is None:
+            raise WorkspaceError("this problem has not been translated yet", Location.of(self.path))
+        task = parse_sas(self._file(sas, "").content.decode())
+        source = self.problem(problem)
+        if source.domain is None:
+            return task
+        with unpacked(source) as files:
+            report = check_files(*files.task_files)
+        assert report.domain is not None  # it was checked before it was stored
+        assert report.problem is not None
+        pddl = PddlSource(report.domain, report.problem, source.unit_costs)
+        return replace(task, source=pddl)
+
+    def log(self) -> list[LogRow]:
+        return [
+            LogRow(*row)
+            for row in self._rows("SELECT time, level, unit, text FROM log ORDER BY id")
+        ]
+
+    def pool_states(self, campaign: int | None = None) -> int:
+        ((count,),) = self._rows(
+            "SELECT count(*) FROM pool JOIN units u ON u.id = unit "
+            "WHERE ?1 IS NULL OR u.campaign = ?1",
+            (campaign,),
+        )
+        return int(count)
+
+    def damage(self) -> str:
+        """What is wrong with the file; empty if nothing is."""
+        ((answer,),) = self._rows("PRAGMA quick_check(1)")
+        return "" if answer == "ok" else str(answer)
+
+    def _with_proof(self, row: BugRow) -> Bug:
+        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self._rows(
+            "SELECT u.problem, u.policy, s.packed, e.document, r.outcome, r.reason, r.cost, "
+            "r.operators, r.last_decision FROM findings f JOIN units u ON u.id = f.unit "
+            "JOIN states s ON s.id = f.state JOIN evidence e ON e.finding = f.id "
+            "JOIN runs r ON r.finding = f.id WHERE f.id = ?",
+            (row.id,),
+        )
+        try:
+            evidence = Evidence.from_json(json.loads(document))
+            run = StoredRun(outcome, reason, cost, unpack(operators), last)
+            return Bug(row, problem, policy, unpack(packed), evidence, run)
+        except (ValueError, KeyError, TypeError) as error:
+            raise WorkspaceError(
+                f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
+            ) from error
+
+    def _file(self, sha256: str, path: str | None) -> File:
+        ((name, content),) = self._rows(
+            "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
+        )
+        file = File(name, zlib.decompress(content), path or name)
+        if file.sha256 != sha256:
+            raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
+        return file
+
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        with workspace_errors(self.path):
+            return self.connection.execute(query, parameters).fetchall()
+
+
+def _unit_row(*columns: Any) -> UnitRow:
+    *values, statistics = columns
+    return UnitRow(*[*values, json.loads(statistics)])
+
+
+def _bug_row(columns: Sequence[Any]) -> BugRow:
+    *values, retrospective = columns
+    return BugRow(*[*values, bool(retrospective)])

@@ -1,0 +1,180 @@
+"""The tables of a workspace, as a list of migrations.
+
+`PRAGMA user_version` counts the migrations a file has seen. A migration that was ever released is
+never changed; what is to be different later is appended.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
+
+_FIRST = """
+CREATE TABLE inputs (
+    sha256 TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    content BLOB NOT NULL  -- zlib
+) WITHOUT ROWID;
+CREATE TABLE problems (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    path TEXT NOT NULL,
+    domain_path TEXT,
+    problem_file TEXT NOT NULL REFERENCES inputs,
+    domain_file TEXT REFERENCES inputs,  -- NULL: the problem is a .sas file
+    unit_costs INTEGER NOT NULL,
+    task_hash TEXT,  -- known once it was translated
+    sas_file TEXT REFERENCES inputs
+);
+CREATE UNIQUE INDEX problem_by_files
+    ON problems (problem_file, ifnull(domain_file, ''), unit_costs, name);
+CREATE TABLE policies (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    path TEXT,
+    file TEXT REFERENCES inputs
+);
+CREATE UNIQUE INDEX policy_by_file ON policies (spec, ifnull(file, ''), name);
+CREATE TABLE campaigns (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,  -- hash of the configuration and of all inputs
+    config TEXT NOT NULL,
+    created REAL NOT NULL,
+    seconds REAL NOT NULL DEFAULT 0,
+    status TEXT NOT NULL DEFAULT 'running'
+);
+CREATE TABLE units (
+    id INTEGER PRIMARY KEY,
+    campaign INTEGER NOT NULL REFERENCES campaigns,
+    problem INTEGER NOT NULL REFERENCES problems,
+    policy INTEGER NOT NULL REFERENCES policies,
+    seed INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'waiting',
+    started REAL,
+    error TEXT NOT NULL DEFAULT '',
+    statistics TEXT NOT NULL DEFAULT '{}',
+    UNIQUE (campaign, problem, policy, seed)
+);
+CREATE TABLE states (
+    id INTEGER PRIMARY KEY,
+    problem INTEGER NOT NULL REFERENCES problems,
+    packed BLOB NOT NULL,
+    UNIQUE (problem, packed)
+);
+CREATE TABLE pool (
+    unit INTEGER NOT NULL REFERENCES units,
+    number INTEGER NOT NULL,
+    state INTEGER NOT NULL REFERENCES states,
+    reference INTEGER NOT NULL,
+    walk BLOB NOT NULL,
+    seconds REAL NOT NULL,
+    outcome TEXT,
+    reason TEXT,
+    policy_cost INTEGER,
+    tested INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (unit, number)
+) WITHOUT ROWID;
+CREATE INDEX pool_by_state ON pool (unit, state);
+CREATE TABLE answers (
+    unit INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    oracle TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    bound INTEGER,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (unit, number, oracle),
+    FOREIGN KEY (unit, number) REFERENCES pool ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE findings (
+    id INTEGER PRIMARY KEY,
+    unit INTEGER NOT NULL REFERENCES units,
+    state INTEGER NOT NULL REFERENCES states,
+    kind TEXT NOT NULL,
+    policy_cost INTEGER,
+    bound INTEGER NOT NULL,
+    gap INTEGER,
+    oracle TEXT NOT NULL,
+    evidence_kind TEXT NOT NULL,
+    retrospective INTEGER NOT NULL,
+    region INTEGER,
+    seconds REAL NOT NULL,
+    status TEXT NOT NULL DEFAULT 'new',
+    note TEXT NOT NULL DEFAULT '',
+    UNIQUE (unit, state)
+);
+CREATE INDEX finding_by_status ON findings (status);
+CREATE INDEX finding_by_region ON findings (region);
+CREATE TABLE evidence (finding INTEGER PRIMARY KEY REFERENCES findings, document TEXT NOT NULL);
+CREATE TABLE runs (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    outcome TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    cost INTEGER,
+    operators BLOB NOT NULL,
+    last_decision INTEGER NOT NULL
+);
+CREATE TABLE history (
+    finding INTEGER NOT NULL REFERENCES findings,
+    bound INTEGER NOT NULL,
+    gap INTEGER,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (finding, bound)
+) WITHOUT ROWID;
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    level TEXT NOT NULL,
+    unit INTEGER REFERENCES units,
+    text TEXT NOT NULL
+);
+CREATE TABLE writer (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    process_start TEXT NOT NULL,
+    heartbeat REAL NOT NULL
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST,)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """A file nobody has written to yet, or whose first writer was killed before it was done."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    return bool(tables == 0 and application == 0)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Bring a file up to date, all or nothing, even if two processes try at once."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(version_of(connection), len(migrations)):
+            for statement in _statements(migrations[number]):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """`executescript` would commit in between."""
+    found, rest = [], ""
+    for piece in script.split(";"):
+        rest += piece + ";"
+        if sqlite3.complete_statement(rest) and piece.strip():
+            found.append(rest.strip())
+            rest = ""
+    return found

@@ -1,0 +1,63 @@
+"""The totals of a campaign, from what the store holds: for the command line and for reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from engine.campaign.events import OracleStatistics
+from engine.campaign.reading import Reading, UnitRow
+from engine.oracles.objective import BugKind
+
+_COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")
+
+
+def summary(store: Reading, campaign: int) -> dict[str, Any]:
+    """`verified` counts bugs whose evidence was verified: without that, none is ever stored.
+
+    `root_causes` is None because bad actions have not been localised.
+    """
+    (row,) = (row for row in store.campaigns() if row.id == campaign)
+    units, bugs = store.units(campaign), store.bugs(campaign)
+    kinds = Counter(bug.kind for bug in bugs)
+    in_pool = sum(bug.pool_number is not None for bug in bugs)
+    return {
+        "states": store.pool_states(campaign),
+        "bugs": len(bugs),
+        "qualitative": kinds[BugKind.QUALITATIVE.value],
+        "quantitative": kinds[BugKind.QUANTITATIVE.value],
+        "unclassified": kinds[BugKind.UNCLASSIFIED.value],
+        "pool_bugs": in_pool,
+        "nonpool_bugs": len(bugs) - in_pool,
+        "retrospective_bugs": sum(bug.retrospective for bug in bugs),
+        "regions": len({(bug.unit, bug.region) for bug in bugs}),
+        "root_causes": None,
+        "per_oracle": per_oracle(units),
+        "verified": len(bugs),
+        "units": [_unit(unit) for unit in units],
+        "status": row.status,
+        "seconds": row.seconds,
+    }
+
+
+def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
+    totals: dict[str, dict[str, Any]] = {}
+    for unit in units:
+        for entry in unit.statistics.get("oracles", ()):
+            counts = OracleStatistics(**entry)
+            total = totals.setdefault(counts.oracle, dict.fromkeys(_COUNTS, 0))
+            for name in _COUNTS:
+                total[name] += getattr(counts, name)
+    return totals
+
+
+def _unit(unit: UnitRow) -> dict[str, Any]:
+    counts = {key: value for key, value in unit.statistics.items() if key != "oracles"}
+    return {
+        "problem": unit.problem,
+        "policy": unit.policy,
+        "seed": unit.seed,
+        "status": unit.status,
+        "error": unit.error,
+        **counts,
+    }

@@ -1,0 +1,52 @@
+"""The commented configuration that `plumbline campaign --init` writes."""
+
+from __future__ import annotations
+
+from engine.campaign.presets import PRESETS
+from engine.fuzzing.biases import BIASES
+from engine.oracles.registry import ORACLES
+
+
+def template() -> str:
+    presets = "\n".join(f"#   {item.name:<9} {item.purpose}" for item in PRESETS.values())
+    oracles = "\n".join(f"#   {item.name:<10} {item.proves}" for item in ORACLES.values())
+    return f"""\
+# A campaign: every policy is tested on every problem with every seed.
+# Paths are relative to this file; problems and policies may be patterns such as "problems/*.pddl".
+
+# Where to start from; every key below overrides it.
+{presets}
+preset = "quick"
+
+domain = "domain.pddl"             # leave it out if the problems are .sas files
+problems = ["problems/*.pddl"]
+# A file (.pt, .policy, .ckpt), "grpc://host:port", "plugin.py:factory", or "builtin:NAME" with
+# NAME one of random, gc, hadd, hff, optimal.
+policies = ["policies/*.pt"]
+seeds = [0]
+# unit_costs = true                # count actions instead of adding up costs
+
+# How the pool of test states grows: random walks from states that are in it already.
+[fuzzing]
+# size = 50                        # states in the pool
+# walk_length = 5                  # steps of the longest walk
+# bias = "none"                    # {", ".join(BIASES)}
+# horizon = 50                     # policy steps a bias looks ahead
+# budget = 200                     # states a bias puts to the policy per step
+# novelty = 0                      # 1-3: keep only states with a new set of so many facts
+# prune_dead_ends = false          # leave out states that h_max knows to be dead ends
+# unsolved = "insert-and-avoid"    # or "prefer": what walks do where the policy fails
+
+# Who examines each state, in this order. Options follow a colon: "lookahead:depth=2".
+{oracles}
+[testing]
+# oracles = ["aras-ehc", "lookahead:depth=1", "gbfs"]
+# objective = "any"                # "goal": only failures count, not costs
+# step_limit = 10000               # decisions after which a policy's run is stopped
+# skip_known_bugs = false          # true: once a state is a bug, the other oracles leave it alone
+
+# For each problem, policy and seed. A limit in seconds makes a campaign hard to repeat exactly.
+[limits]
+# unit_seconds = 600
+# unit_megabytes = 4000
+"""

@@ -1,0 +1,34 @@
+"""How a worker finds its campaign: an address, a secret, and the number of its unit."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Address = str | tuple[str, int]
+"""A socket's file, or a host and a port."""
+
+VARIABLE = "PLUMBLINE_TICKET"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    unit: int
+    address: Address
+    secret: bytes
+    memory_megabytes: int | None = None
+
+    def environment(self) -> dict[str, str]:
+        """For the worker: a command line could be read by others, an environment cannot."""
+        secret = base64.b64encode(self.secret).decode()
+        return {VARIABLE: json.dumps([self.unit, self.address, secret])}
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Ticket:
+        unit, address, secret = json.loads(environment[VARIABLE])
+        if isinstance(address, list):
+            address = (str(address[0]), int(address[1]))
+        return cls(unit, address, base64.b64decode(secret))

@@ -1,0 +1,137 @@
+"""The process in which a unit runs: `python -m engine.campaign.worker`.
+
+It connects to its campaign first, so that it can be stopped while it still loads, and ends by
+itself when the campaign is gone. Events are sent in batches a few times a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from multiprocessing.connection import Client, Connection
+from typing import TYPE_CHECKING
+
+from engine.campaign.ticket import Ticket
+
+if TYPE_CHECKING:
+    from engine.campaign.events import UnitEvent
+    from engine.campaign.gate import Gate
+    from engine.campaign.unit import Unit
+
+SEND_SECONDS = 0.1
+END_SECONDS = 1.0
+"""How long a unit may take to stop before its process is ended."""
+
+_log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    from engine.logs import set_up_logging
+
+    set_up_logging()
+    serve(Ticket.from_environment(), end_process=True)
+
+
+def serve(ticket: Ticket, end_process: bool = False) -> None:
+    """Do a unit's work; with `end_process` a stop that takes too long ends the whole process."""
+    try:
+        connection = Client(ticket.address, authkey=ticket.secret)
+    except (OSError, EOFError):
+        return  # the campaign is over
+    with connection:
+        try:
+            from engine.campaign.messages import Assignment, Hello
+
+            connection.send(Hello(ticket.unit, os.getpid(), socket.gethostname()))
+            assignment = connection.recv()
+            if isinstance(assignment, Assignment):
+                _work(assignment.unit, connection, end_process)
+        except (OSError, EOFError):
+            _log.warning("unit %d: the campaign is gone", ticket.unit)
+
+
+def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
+    from engine.campaign.events import UnitFailed
+    from engine.campaign.gate import Gate
+    from engine.campaign.unit import run_unit
+    from engine.logs import log_path
+
+    gate = Gate(unit.limits.unit_seconds)
+    outbox = _Outbox(connection)
+    commands = threading.Thread(
+        target=_obey, args=(connection, gate, end_process), name="commands", daemon=True
+    )
+    commands.start()
+    try:
+        run_unit(unit, outbox.put, gate)
+    except MemoryError:
+        outbox.put(UnitFailed(unit.number, "it ran out of memory", lost=True))
+    except Exception:
+        _log.exception("internal error in unit %d", unit.number)
+        text = f"internal error: this is a defect of Plumbline; details in {log_path()}"
+        outbox.put(UnitFailed(unit.number, text, lost=True))
+    finally:
+        outbox.close()
+
+
+def _obey(connection: Connection, gate: Gate, end_process: bool) -> None:
+    """Take commands; the campaign's end is one, too."""
+    from engine.campaign.messages import Command
+
+    while True:
+        try:
+            command = connection.recv()
+        except (OSError, EOFError):
+            command = Command.STOP
+        if command is Command.PAUSE:
+            gate.pause()
+        elif command is Command.GO_ON:
+            gate.go_on()
+        elif command is Command.STOP:
+            gate.stop()
+            if end_process:
+                threading.Event().wait(END_SECONDS)
+                os._exit(1)
+            return
+
+
+class _Outbox:
+    """Collects events and sends them a little later, all that there are at once."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._events: list[UnitEvent] = []
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._send_often, name="outbox", daemon=True)
+        self._thread.start()
+
+    def put(self, event: UnitEvent) -> None:
+        with self._lock:
+            self._events.append(event)
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join()
+        self._send()
+
+    def _send_often(self) -> None:
+        while not self._closed.wait(SEND_SECONDS):
+            try:
+                self._send()
+            except OSError:
+                return  # `close` meets the same error and tells
+
+    def _send(self) -> None:
+        from engine.campaign.messages import Report
+
+        with self._lock:
+            events, self._events = self._events, []
+        if events:
+            self._connection.send(Report(tuple(events)))
+
+
+if __name__ == "__main__":
+    main()

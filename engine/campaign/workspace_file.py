@@ -1,0 +1,119 @@
+"""Opening the SQLite file of a workspace, and saying clearly what is wrong with it.
+
+Write-ahead logging lets others read while a campaign writes, and loses nothing that was committed
+when the process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from engine.campaign.schema import APPLICATION_ID, MIGRATIONS, is_empty, migrate, version_of
+from engine.errors import Location, WorkspaceError
+
+BUSY_SECONDS = 10.0
+
+_NOT_A_WORKSPACE = "this is not a Plumbline workspace"
+_CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
+
+
+def open_workspace(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """A connection to a workspace of the present version, made or brought up to date."""
+    _refuse_impossible(path, create)
+    writable = create or _is_writable(path)
+    with workspace_errors(path):
+        mode = "rwc" if create else "rw" if writable else "ro&immutable=1"
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.resolve()))}?mode={mode}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+        )
+        try:
+            _prepare(connection, path, create, writable)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def workspace_errors(path: Path) -> Iterator[None]:
+    """Errors of the database in the user's words."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        message, hint = _explain(name, str(error))
+        raise WorkspaceError(message, Location.of(path), hint) from error
+
+
+_EXPLANATIONS = {
+    "SQLITE_FULL": (
+        "the disk is full",
+        "make room and go on with --resume: what was saved before is safe",
+    ),
+    "SQLITE_IOERR": ("the disk cannot be written or read", "see that it is there and has room"),
+    "SQLITE_BUSY": (
+        f"another program has kept the file locked for {BUSY_SECONDS:g} s",
+        "end it and try again",
+    ),
+    "SQLITE_LOCKED": ("another program keeps the file locked", "end it and try again"),
+    "SQLITE_NOTADB": (_NOT_A_WORKSPACE, _CHOOSE),
+    "SQLITE_CORRUPT": ("the file is damaged", "take a copy from before"),
+    "SQLITE_READONLY": ("the file cannot be written", "see who owns the file and its folder"),
+    "SQLITE_CANTOPEN": ("the file cannot be opened", "see who owns the file and its folder"),
+    "SQLITE_PERM": ("the file cannot be opened", "see who owns the file and its folder"),
+}
+
+
+def _explain(name: str, text: str) -> tuple[str, str]:
+    for code, explanation in _EXPLANATIONS.items():
+        if name.startswith(code):
+            return explanation
+    return f"the file is not as expected: {text}", "take a copy from before"
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+
+
+def _refuse_impossible(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise WorkspaceError("this is a folder", Location.of(path), "name a file")
+    if not path.resolve().parent.is_dir():
+        raise WorkspaceError("its folder does not exist", Location.of(path), "make it first")
+    if not create and not path.exists():
+        raise WorkspaceError("there is no such file", Location.of(path), _CHOOSE)
+    if not create and path.stat().st_size == 0:
+        raise WorkspaceError(f"{_NOT_A_WORKSPACE}: it is empty", Location.of(path), _CHOOSE)
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, create: bool, writable: bool) -> None:
+    if not (create and is_empty(connection)):
+        _refuse_strangers(connection, path)
+    if not writable:
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    if version_of(connection) < len(MIGRATIONS):
+        migrate(connection)
+
+
+def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID:
+        raise WorkspaceError(_NOT_A_WORKSPACE, Location.of(path), _CHOOSE)
+    if version_of(connection) > len(MIGRATIONS):
+        raise WorkspaceError(
+            f"the workspace was made by a newer Plumbline (version {version_of(connection)} of "
+            f"the file, this one knows {len(MIGRATIONS)})",
+            Location.of(path),
+            "update Plumbline",
+        )

@@ -1,0 +1,210 @@
+"""`plumbline campaign`: fuzz and test policies on problems, into a workspace.
+
+`root_causes` in the result is null until bad actions have been localised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from engine.campaign.campaign import run as run_campaign
+from engine.campaign.config import read_config
+from engine.campaign.events import (
+    BugFound,
+    BugImproved,
+    CampaignStarted,
+    Event,
+    Progress,
+    UnitFailed,
+    UnitFinished,
+    Warned,
+)
+from engine.campaign.executor import make_executor
+from engine.campaign.store import Store
+from engine.campaign.summary import summary
+from engine.campaign.template import template
+from engine.commands.task_argument import positive_seconds
+from engine.console import Console, ProgressBar
+from engine.errors import ConfigurationError, ExitCode, UsageError, WorkerLostError
+
+INIT_FILE = "campaign.toml"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.toml")
+    parser.add_argument(
+        "--init",
+        nargs="?",
+        type=Path,
+        const=Path(INIT_FILE),
+        metavar="FILE",
+        help=f"write a commented configuration (default {INIT_FILE}) and do nothing else",
+    )
+    parser.add_argument("--out", type=Path, metavar="W.plumb", help="the workspace")
+    parser.add_argument(
+        "--resume", action="store_true", help="do what is left of the campaign in the workspace"
+    )
+    parser.add_argument(
+        "--executor",
+        default="local:1",
+        metavar="local:N",
+        help="where units run: N processes of this machine (default %(default)s)",
+    )
+    parser.add_argument("--fail-on-bugs", action="store_true", help="exit with 1 if bugs are found")
+    parser.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        metavar="S",
+        help="stop after so many seconds; --resume does the rest",
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="instead of the seeds in the file")
+    parser.epilog = (
+        "Exit code 1 means that bugs were found and --fail-on-bugs was given, 3 that the time "
+        "limit came before all was done."
+    )
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 to 2^32 - 1")
+    return int(text)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    if args.init is not None:
+        return _init(args.config or args.init, console)
+    if args.config is None:
+        raise UsageError("there is no configuration", hint="'campaign --init' writes an example")
+    if args.out is None:
+        raise UsageError("there is no workspace to write to", hint="name one by --out W.plumb")
+    config = read_config(args.config)
+    if args.seed is not None:
+        config = config.with_seeds(args.seed)
+    executor = make_executor(args.executor)
+    with Store.create(args.out) as store, _stop_signal() as stop:
+        deadline = time.monotonic() + (args.time_limit or float("inf"))
+        with console.progress("Testing", total=1.0) as bar:
+            end = run_campaign(
+                config,
+                store,
+                _Listener(console, bar).hear,
+                lambda: stop.is_set() or time.monotonic() > deadline,
+                executor=executor,
+                resume=args.resume,
+            )
+        document = summary(store, end.campaign)
+    document["seconds"] = end.seconds
+    _refuse_total_failure(document)
+    console.result(document, _text(document, args.out))
+    if document["bugs"] and args.fail_on_bugs and not stop.is_set():
+        return ExitCode.ANSWER_IS_NO
+    if end.finished:
+        return ExitCode.DONE
+    return ExitCode.INTERRUPTED if stop.is_set() else ExitCode.LIMIT_REACHED
+
+
+def _init(path: Path, console: Console) -> int:
+    if path.exists():
+        raise UsageError(f"{path} exists already", hint="choose another name")
+    try:
+        path.write_text(template(), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    console.result({"config": str(path)}, f"{path} is written; edit it and run it with --out")
+    return ExitCode.DONE
+
+
+@contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """The first Ctrl-C stops in good order, so that nothing found is lost; the second at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Listener:
+    """Shows the events of a campaign."""
+
+    def __init__(self, console: Console, bar: ProgressBar) -> None:
+        self._console, self._bar = console, bar
+        self._units = 1
+        self._done: dict[int, float] = {}
+        self._bugs = 0
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case CampaignStarted():
+                self._units = max(len(event.units), 1)
+            case BugImproved():
+                pass
+            case BugFound():
+                self._bugs += 1
+            case Progress():
+                self._done[event.unit] = event.statistics.states / event.statistics.size
+            case UnitFinished():
+                self._done[event.unit] = 1.0
+            case UnitFailed():
+                self._done[event.unit] = 1.0
+                self._console.message(f"error: unit {event.unit}: {event.error}")
+            case Warned():
+                where = f"unit {event.unit}: " if event.unit else ""
+                self._console.message(f"warning: {where}{event.text}")
+            case _:
+                return
+        self._bar.update(sum(self._done.values()) / self._units, f"{self._bugs} bugs")
+
+
+def _refuse_total_failure(document: dict[str, Any]) -> None:
+    """When no unit could do its work, there is no result to show."""
+    units = document["units"]
+    bad = [unit for unit in units if unit["status"] in ("failed", "lost")]
+    if units and len(bad) == len(units):
+        error = WorkerLostError if all(unit["status"] == "lost" for unit in bad) else None
+        raise (error or ConfigurationError)(f"no unit could be done: {bad[0]['error']}")
+
+
+def _text(document: dict[str, Any], path: Path) -> str:
+    lines = [
+        f"{document['states']} states, {document['bugs']} bugs "
+        f"({document['qualitative']} failures, {document['quantitative']} too expensive, "
+        f"{document['unclassified']} unclassified) in {document['regions']} regions; "
+        f"{document['pool_bugs']} in the pool, {document['nonpool_bugs']} outside, "
+        f"{document['retrospective_bugs']} in retrospect"
+    ]
+    width = max((len(name) for name in document["per_oracle"]), default=0)
+    for name, counts in document["per_oracle"].items():
+        lines.append(
+            f"  {name:<{width}}  {counts['examined']} examined, {counts['bugs']} bugs, "
+            f"{counts['unique']} unique, {counts['optimal']} proven optimal, "
+            f"{counts['seconds']:.1f} s"
+        )
+    left = [unit for unit in document["units"] if unit["status"] != "finished"]
+    if left:
+        lines.append(f"{len(left)} of {len(document['units'])} units are not done: use --resume")
+    lines.append(f"{path}: {document['status']} after {document['seconds']:.1f} s")
+    return "\n".join(lines)
