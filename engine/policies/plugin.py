@@ -184,7 +184,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            start_new_session=True,
+            process_group=0,
         )
         self._finalizer = weakref.finalize(self, _end, self._process)
         self._frames = FrameReader()

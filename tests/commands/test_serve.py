@@ -56,7 +56,7 @@ def serving(policy: str, task: Path, address: str) -> Iterator[tuple[subprocess.
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
+        process_group=0,
     )
     assert process.stdout is not None
     try:

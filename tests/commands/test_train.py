@@ -97,7 +97,7 @@ def test_an_interrupt_keeps_what_was_learned(files: list[str], tmp_path: Path) -
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
+        process_group=0,
     )
     try:
         assert process.stderr is not None
