@@ -57,7 +57,7 @@ class Answer:
     generated: int = 0
     search_seconds: float = 0.0
     peak_bytes: int = 0
-    lower_bound: int | None = None
+    lower_bound: int | None = None  # of the cost of every plan, where one was proved
     cpu_seconds: float | None = None  # of the processor, to compare on a busy machine
     interrupted: bool = False
 
@@ -170,9 +170,7 @@ def _run_search(task: Task, heuristic: str, args: argparse.Namespace, bar: Progr
             limits=SearchLimits(args.time_limit, memory),
             control=control,
         )
-    proves = algorithm == "astar" and heuristic in ADMISSIBLE
-    no_proof = result.outcome is Outcome.NO_CHEAPER_PLAN and not proves
-    outcome, reason = _ENDS[Outcome.FAILED if no_proof else result.outcome]
+    outcome, reason = _ENDS[result.outcome]
     return Answer(
         outcome,
         reason,
@@ -183,7 +181,7 @@ def _run_search(task: Task, heuristic: str, args: argparse.Namespace, bar: Progr
         result.generated,
         result.seconds,
         result.peak_bytes,
-        result.lower_bound if proves and result.lower_bound != INFINITY else None,
+        None if result.lower_bound in (0, INFINITY) else result.lower_bound,
         time.process_time() - began,
     )
 
