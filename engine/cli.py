@@ -32,6 +32,8 @@ COMMANDS = {
     "test": "let oracles examine the states of a pool",
     "campaign": "fuzz and test policies on problems, into a workspace",
     "bugs": "list what the campaigns of a workspace have found",
+    "verify": "check the evidence in a workspace again",
+    "export": "write bugs as bundles that others can reproduce",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -157,14 +157,28 @@ class Reading:
 
     def bug(self, number: int) -> Bug:
         for row in self._rows(f"{_BUGS} WHERE f.id = ?", (number,)):
-            return self._with_proof(_bug_row(row))
+            return self.with_proof(_bug_row(row))
         raise UsageError(
             f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
         )
 
-    def bugs_with_proof(self, rows: Sequence[BugRow]) -> Iterator[Bug]:
-        for row in rows:
-            yield self._with_proof(row)
+    def with_proof(self, row: BugRow) -> Bug:
+        """The whole of a finding."""
+        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self._rows(
+            "SELECT u.problem, u.policy, s.packed, e.document, r.outcome, r.reason, r.cost, "
+            "r.operators, r.last_decision FROM findings f JOIN units u ON u.id = f.unit "
+            "JOIN states s ON s.id = f.state JOIN evidence e ON e.finding = f.id "
+            "JOIN runs r ON r.finding = f.id WHERE f.id = ?",
+            (row.id,),
+        )
+        try:
+            evidence = Evidence.from_json(json.loads(document))
+            run = StoredRun(outcome, reason, cost, unpack(operators), last)
+            return Bug(row, problem, policy, unpack(packed), evidence, run)
+        except (ValueError, KeyError, TypeError) as error:
+            raise WorkspaceError(
+                f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
+            ) from error
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
@@ -226,23 +240,6 @@ class Reading:
         """What is wrong with the file; empty if nothing is."""
         ((answer,),) = self._rows("PRAGMA quick_check(1)")
         return "" if answer == "ok" else str(answer)
-
-    def _with_proof(self, row: BugRow) -> Bug:
-        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self._rows(
-            "SELECT u.problem, u.policy, s.packed, e.document, r.outcome, r.reason, r.cost, "
-            "r.operators, r.last_decision FROM findings f JOIN units u ON u.id = f.unit "
-            "JOIN states s ON s.id = f.state JOIN evidence e ON e.finding = f.id "
-            "JOIN runs r ON r.finding = f.id WHERE f.id = ?",
-            (row.id,),
-        )
-        try:
-            evidence = Evidence.from_json(json.loads(document))
-            run = StoredRun(outcome, reason, cost, unpack(operators), last)
-            return Bug(row, problem, policy, unpack(packed), evidence, run)
-        except (ValueError, KeyError, TypeError) as error:
-            raise WorkspaceError(
-                f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
-            ) from error
 
     def _file(self, sha256: str, path: str | None) -> File:
         ((name, content),) = self._rows(

@@ -28,9 +28,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with Store.open(args.workspace) as store:
         every = store.bugs()
         rows = [row for row in every if fits(row)]
-        documents = (
-            [document(bug) for bug in store.bugs_with_proof(rows)] if console.as_json else []
-        )
+        documents = [document(store.with_proof(row)) for row in rows] if console.as_json else []
     console.result({"bugs": documents}, _text(rows, len(every)))
     return ExitCode.DONE
 

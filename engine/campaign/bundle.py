@@ -1,0 +1,154 @@
+"""A bug to take home: PDDL files, both plans, the facts as JSON, and how to reproduce it.
+
+A task that came from a `.sas` file has no PDDL; its bundle has `task.sas` with the bug state as
+its initial state instead.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.campaign.checking import SOLVED
+from engine.campaign.inputs import PolicyInput
+from engine.campaign.reading import Bug, Reading
+from engine.errors import Location, UsageError
+from engine.oracles.better_plan import better_plan
+from engine.pddl import format_domain
+from engine.task.atoms import format_atom, state_atoms
+from engine.task.export import export_domain, export_state_text
+from engine.task.plans import format_operator_plan
+from engine.task.sas import write_sas
+from engine.task.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    folder: Path
+    bug: int
+    has_better_plan: bool
+
+
+def write_bundle(store: Reading, number: int, out: Path, task: Task | None = None) -> Bundle:
+    """The bundle of one bug in a folder of its own below `out`."""
+    bug = store.bug(number)
+    task = task or store.task(bug.problem_id)
+    policy = store.policy(bug.policy_id)
+    plan = _better_plan(bug, task)
+    folder = out / f"bug-{number}"
+    files = _task_files(store, bug, task) | {
+        "policy.plan": _policy_plan(bug, task),
+        "bug.json": json.dumps(_document(bug, task, plan), indent=2) + "\n",
+        "README.md": _readme(bug, task, policy, plan),
+    }
+    if plan is not None:
+        files["better.plan"] = format_operator_plan(task, plan)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        if policy.file is not None:
+            (folder / _policy_name(policy)).write_bytes(policy.file.content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot be written: {reason}", Location.of(folder)) from error
+    return Bundle(folder, number, plan is not None)
+
+
+def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:
+    if bug.evidence.is_plan:
+        return bug.evidence.operators
+    return better_plan(task, bug.state, bug.row.policy_cost)
+
+
+def _task_files(store: Reading, bug: Bug, task: Task) -> dict[str, str]:
+    if task.source is None:
+        return {"task.sas": write_sas(replace(task, init=bug.state))}
+    source = store.problem(bug.problem_id)
+    if source.domain is None or source.unit_costs:
+        domain = format_domain(export_domain(task))
+    else:
+        domain = source.domain.content.decode("utf-8-sig")
+    return {
+        "domain.pddl": domain,
+        "problem.pddl": export_state_text(task, bug.state, f"bug-{bug.row.id}"),
+    }
+
+
+def _policy_plan(bug: Bug, task: Task) -> str:
+    plan = format_operator_plan(task, bug.run.operators)
+    if bug.run.outcome == SOLVED:
+        return plan
+    last = bug.run.last_decision
+    after = f"; then ({task.operators[last].name}) closes a loop\n" if last >= 0 else ""
+    return f"; the policy does not reach the goal: {bug.run.reason}\n{plan}{after}"
+
+
+def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, Any]:
+    row = bug.row
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "problem": row.problem,
+        "policy": row.policy,
+        "seed": row.seed,
+        "policy_cost": row.policy_cost,
+        "policy_outcome": bug.run.outcome,
+        "policy_reason": bug.run.reason,
+        "policy_plan": [f"({task.operators[number].name})" for number in bug.run.operators],
+        "bound": row.bound,
+        "gap": row.gap,
+        "better_plan": [f"({task.operators[n].name})" for n in plan] if plan is not None else None,
+        "found_by": row.found_by,
+        "status": row.status,
+        "note": row.note,
+        "state": sorted(format_atom(atom) for atom in state_atoms(task, bug.state)),
+        "values": list(bug.state),
+        "task_hash": task.hash,
+        "evidence": bug.evidence.to_json(),
+    }
+
+
+def _policy_name(policy: PolicyInput) -> str:
+    assert policy.file is not None
+    return f"policy{Path(policy.file.name).suffix}"
+
+
+def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | None) -> str:
+    row = bug.row
+    files = "domain.pddl problem.pddl" if task.source is not None else "task.sas"
+    spec = policy.spec
+    if policy.file is not None:
+        factory = spec.rpartition(":")[2] if policy.runs_in_place else ""
+        spec = _policy_name(policy) + (f":{factory}" if factory else "")
+    if row.policy_cost is None:
+        told = f"never reaches the goal ({bug.run.reason})"
+    elif bug.run.outcome == SOLVED:
+        told = f"reaches the goal at a cost of {row.policy_cost}"
+    else:
+        told = f"has spent {row.policy_cost} without reaching the goal when it is stopped"
+    commands = [f"plumbline run {spec} {files} --seed {row.seed}"]
+    if task.source is not None and plan is not None:
+        commands.append("plumbline validate domain.pddl problem.pddl better.plan")
+    if task.source is not None and bug.run.outcome == SOLVED:
+        commands.append("plumbline validate domain.pddl problem.pddl policy.plan")
+    commands.append(f"plumbline search {files} --algorithm astar --heuristic lmcut")
+    lines = "\n".join(f"    {command}" for command in commands)
+    better = "`better.plan` is such a plan" if plan is not None else "no such plan was written out"
+    return f"""\
+# Bug {row.id}: {row.kind}
+
+In the initial state of this problem the policy `{row.policy}` {told},
+but a plan of cost {row.bound} exists: {better}.
+It was found by {row.found_by} while testing `{row.problem}` (seed {row.seed}).
+
+What the policy does is in `policy.plan`, everything else in `bug.json`. To see it again, in this
+folder:
+
+{lines}
+
+The first command shows the policy's run, `validate` checks the plans, and the search finds the
+optimal cost.
+"""

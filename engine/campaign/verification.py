@@ -1,0 +1,111 @@
+"""Checks stored findings again, from the stored files up.
+
+The task is translated anew from the copies in the workspace, the evidence and the policy's run are
+replayed on it by plain code, and VAL is asked about the exported problem and both plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.campaign.checking import SOLVED, Claim, problem_with
+from engine.campaign.inputs import unpacked
+from engine.campaign.reading import Bug, BugRow, Reading
+from engine.campaign.val import val_opinion, val_program
+from engine.errors import WorkspaceError
+from engine.pddl import format_domain
+from engine.task.export import export_domain, export_state_text
+from engine.task.plans import format_operator_plan
+from engine.task.process import never_cancelled
+from engine.task.task import Task
+from engine.task.translation_cache import TranslationCache
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """`problem` is empty if the finding holds; `opinions` counts the plans VAL agreed on."""
+
+    bug: int
+    problem: str
+    opinions: int = 0
+
+
+def verify_bugs(
+    store: Reading, rows: Sequence[BugRow], cancelled: Callable[[], bool] = never_cancelled
+) -> Iterator[Verified]:
+    """One verdict per bug, in order."""
+    program = val_program()
+    with TemporaryDirectory(prefix="plumbline-verify-") as folder:
+        tasks = _Tasks(store, TranslationCache(Path(folder)), cancelled)
+        for row in rows:
+            try:
+                bug = store.with_proof(row)
+            except WorkspaceError as error:
+                yield Verified(row.id, error.message)
+                continue
+            task = tasks.of(bug.problem_id)
+            if isinstance(task, str):
+                yield Verified(row.id, task)
+                continue
+            problem, opinions = problem_with(_claim(bug), task), 0
+            if not problem and program is not None and task.source is not None:
+                problem, opinions = _second_opinion(program, bug, task)
+            yield Verified(row.id, problem, opinions)
+
+
+class _Tasks:
+    """Tasks translated anew, each once."""
+
+    def __init__(
+        self, store: Reading, cache: TranslationCache, cancelled: Callable[[], bool]
+    ) -> None:
+        self._store, self._cache, self._cancelled = store, cache, cancelled
+        self._known: dict[int, Task | str] = {}
+
+    def of(self, problem: int) -> Task | str:
+        """The task, or why it is not the one the findings speak of."""
+        if problem not in self._known:
+            self._known[problem] = self._translate(problem)
+        return self._known[problem]
+
+    def _translate(self, problem: int) -> Task | str:
+        with unpacked(self._store.problem(problem)) as files:
+            task = files.load_task(self._cancelled, self._cache)
+        if task.hash != self._store.task_hash(problem):
+            return (
+                "the translator encodes the task differently now, so its states mean something "
+                "else; install the version that was used"
+            )
+        return task
+
+
+def _claim(bug: Bug) -> Claim:
+    row = bug.row
+    return Claim(bug.state, row.kind, row.policy_cost, row.bound, row.gap, bug.evidence, bug.run)
+
+
+def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
+    """VAL's objection, if it has one, and how many plans it found valid."""
+    domain = format_domain(export_domain(task))
+    problem = export_state_text(task, bug.state, f"bug-{bug.row.id}")
+    plans = [("better plan", bug.evidence.operators)] if bug.evidence.is_plan else []
+    if bug.run.outcome == SOLVED:
+        plans.append(("policy's plan", bug.run.operators))
+    agreed = 0
+    for name, operators in plans:
+        plan = format_operator_plan(task, operators)
+        opinion = val_opinion(program, domain, problem, plan)
+        if opinion is None:
+            continue
+        if not opinion.valid:
+            return f"VAL does not accept the {name}: {opinion.words}", agreed
+        agreed += 1
+    return "", agreed
+
+
+def refuse_damaged(store: Reading) -> None:
+    if damage := store.damage():
+        raise WorkspaceError(f"{store.path}: the file is damaged: {damage}")
