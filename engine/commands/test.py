@@ -98,7 +98,7 @@ def _test(
 ) -> _Tested:
     bench = Bench(runs, OBJECTIVES[args.objective], args.step_limit, Control())
     for state, entry in pool:
-        if entry.reference >= 0 and entry.operators is not None:
+        if entry.reference >= 0:
             bench.origins[state] = Origin(pool[entry.reference][0], entry.operators)
     oracle = make_oracle(name, bench)
     verdicts: dict[int, str] = {}

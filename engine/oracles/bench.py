@@ -84,10 +84,10 @@ class Examination:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How the fuzzer came to a state: a walk of these operators from another state."""
+    """How the fuzzer came to a state: a walk of these operators, if known, from another state."""
 
     reference: int
-    operators: tuple[int, ...]
+    operators: tuple[int, ...] | None
 
 
 class Bench:

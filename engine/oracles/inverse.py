@@ -41,12 +41,13 @@ class InverseOracle:
         cost = sum(self.bench.task.operators[operator].cost for operator in operators)
         return Proof(cost + self.bench.bounds.u(origin.reference))
 
-    def _way_back(self, state: int, reference: int, walk: tuple[int, ...]) -> Path | None:
-        walked = [reference]
-        for operator in walk:
-            walked.append(int(self.bench.table.apply([walked[-1]], [operator])[0]))
+    def _way_back(self, state: int, reference: int, walk: tuple[int, ...] | None) -> Path | None:
+        """Through all states of the walk, or straight to its start where the walk is not known."""
+        milestones = [reference]
+        for operator in (walk or ())[:-1]:
+            milestones.append(int(self.bench.table.apply([milestones[-1]], [operator])[0]))
         states, operators = [state], list[int]()
-        for before in reversed(walked[:-1]):
+        for before in reversed(milestones):
             step = self._step_back(states[-1], before) or self._search_back(states[-1], before)
             if step is None:
                 return None
