@@ -1,9 +1,10 @@
-// Aras: makes a given plan cheaper, step by step, for as long as one lets it (Nakhost and Mueller 2010; ALGORITHMS 9).
+// Aras: makes a given plan cheaper, step by step, for as long as one lets it (Nakhost and Mueller 2010;
+// ALGORITHMS 9).
 //
-// Action elimination drops actions the rest of the plan can do without. Plan neighbourhood graph search explores
-// breadth first around all states of the plan at once and takes the cheapest path through what it has seen; the
-// neighbourhood doubles until that is cheaper than the plan, then everything begins anew around the new plan. When
-// nothing is left to explore, the plan is proved optimal.
+// Action elimination drops actions the rest of the plan can do without. Plan neighbourhood graph search
+// explores breadth first around all states of the plan at once and takes the cheapest path through what it
+// has seen; the neighbourhood doubles until that is cheaper than the plan, then everything begins anew around
+// the new plan. When nothing is left to explore, the plan is proved optimal.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +27,12 @@ namespace plumbline {
 // A plan by positions in the generator's order.
 using PackedPlan = std::vector<std::size_t>;
 
-// The states explored around a plan, with the transitions between them. States are numbered as they are found and
-// expanded in that order, so that the table is its own queue.
+// The states explored around a plan, with the transitions between them. States are numbered as they are found
+// and expanded in that order, so that the table is its own queue.
 class PlanNeighbourhood {
  public:
-  PlanNeighbourhood(const CompiledTask& compiled, const PartialState& goal, std::int64_t max_states, Monitor& monitor)
+  PlanNeighbourhood(const CompiledTask& compiled, const PartialState& goal, std::int64_t max_states,
+                    Monitor& monitor)
       : compiled_(compiled),
         goal_(goal),
         max_states_(max_states),
@@ -67,7 +69,8 @@ class PlanNeighbourhood {
 
   bool is_exhausted() const { return edge_ends_.size() == table_.size(); }
 
-  // The cheapest path from the start to a goal, if it is cheaper than `bound`: Dijkstra over the stored edges.
+  // The cheapest path from the start to a goal, if it is cheaper than `bound`: Dijkstra over the stored
+  // edges.
   std::optional<PackedPlan> cheapest_plan(Cost bound) {
     BucketQueue<Cost, StateId, Ties::kNewestFirst> open(monitor_.account());
     for (StateId id = 0; id < table_.size(); ++id) table_.payload(id) = Node{};
@@ -105,12 +108,15 @@ class PlanNeighbourhood {
     std::uint32_t position;
   };
 
-  StateId insert(const std::vector<Word>& state) { return table_.insert(state.data(), table_.hash(state.data())).id; }
+  StateId insert(const std::vector<Word>& state) {
+    return table_.insert(state.data(), table_.hash(state.data())).id;
+  }
 
   void expand(StateId id) {
     table_.load(id, state_.data());
     compiled_.generator.for_each_applicable(state_.data(), [&](std::int32_t begin, std::int32_t end) {
-      for (auto position = static_cast<std::size_t>(begin); position < static_cast<std::size_t>(end); ++position) {
+      for (auto position = static_cast<std::size_t>(begin); position < static_cast<std::size_t>(end);
+           ++position) {
         compiled_.operators.apply(position, state_.data(), successor_.data());
         const StateId to = insert(successor_);
         ++monitor_.generated;
@@ -166,8 +172,9 @@ class Aras {
     return goal_.holds_in(state.data());
   }
 
-  // Looks for a cheaper plan. kSolved: plan() is one now; kNoCheaperPlan: proved, there is none. Limits of memory and
-  // expansions end it only after a look at what was explored until then; after a limit it must not be called again.
+  // Looks for a cheaper plan. kSolved: plan() is one now; kNoCheaperPlan: proved, there is none. Limits of
+  // memory and expansions end it only after a look at what was explored until then; after a limit it must not
+  // be called again.
   Outcome improve() {
     if (!is_eliminated_) {
       is_eliminated_ = true;
@@ -221,8 +228,8 @@ class Aras {
     monitor_.best = cost_;
   }
 
-  // Action elimination: leaves out each action, together with all that then become inapplicable, if what remains
-  // still reaches the goal.
+  // Action elimination: leaves out each action, together with all that then become inapplicable, if what
+  // remains still reaches the goal.
   void drop_needless_actions() {
     std::vector<Word> before = start_;  // the state in which plan_[i] is applied
     for (std::size_t i = 0; i < plan_.size();) {
@@ -272,7 +279,8 @@ class Aras {
 struct ArasRun {
   ArasRun(SearchRequest search_request, const std::vector<std::int32_t>& plan, std::int64_t first_size,
           std::int64_t max_states, const Limits& limits, Progress* progress)
-      : request(std::move(search_request)), monitor(limits, progress),
+      : request(std::move(search_request)),
+        monitor(limits, progress),
         aras(request, plan, first_size, max_states, monitor) {}
 
   SearchRequest request;

@@ -1,5 +1,6 @@
-// A monotone priority queue of facts for relaxed explorations: small keys in buckets with a bitmap over them, the
-// rare large keys in a binary heap. Equal keys leave in the order they came (kFifo) or the other way round (kLifo).
+// A monotone priority queue of facts for relaxed explorations: small keys in buckets with a bitmap over them,
+// the rare large keys in a binary heap. Equal keys leave in the order they came (kFifo) or the other way
+// round (kLifo).
 #pragma once
 
 #include <algorithm>
@@ -92,7 +93,8 @@ class FactQueue {
     Key key;
     std::int64_t sequence;
     std::int32_t fact;
-    bool operator<(const LargeEntry& other) const {  // the heap keeps its largest in front: that is the next to leave
+    bool operator<(
+        const LargeEntry& other) const {  // the heap keeps its largest in front: that is the next to leave
       return key != other.key ? key > other.key : sequence > other.sequence;
     }
   };

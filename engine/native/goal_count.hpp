@@ -17,7 +17,8 @@ class GoalCount {
   void set_goal(std::span<const Fact> goal) { goal_.assign(goal.begin(), goal.end()); }
 
   Cost operator()(const std::int32_t* values) const {
-    return std::ranges::count_if(goal_, [values](const Fact& fact) { return values[fact.variable] != fact.value; });
+    return std::ranges::count_if(goal_,
+                                 [values](const Fact& fact) { return values[fact.variable] != fact.value; });
   }
 
  private:

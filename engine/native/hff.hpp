@@ -1,6 +1,6 @@
 // h_FF: the cost of one relaxed plan, the one that follows the h_add-cheapest achievers back from the goal.
-// Ties: the achiever found first stays; facts of equal value are looked at in the order they got it, operators in
-// the order of the task. Each operator counts once, however many of its effects are used.
+// Ties: the achiever found first stays; facts of equal value are looked at in the order they got it,
+// operators in the order of the task. Each operator counts once, however many of its effects are used.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,9 @@ class HFF {
     return relax(task_, goal, Costs::kPlain, Dominated::kKeep);
   }
 
-  void make_marks() { marked_.assign(static_cast<std::size_t>(exploration_.task().n_operators()), evaluation_); }
+  void make_marks() {
+    marked_.assign(static_cast<std::size_t>(exploration_.task().n_operators()), evaluation_);
+  }
 
   const Task& task_;
   RelaxedExploration<Combine::kSum> exploration_;

@@ -1,9 +1,8 @@
-#include "lmcut.hpp"
-
 #include <memory>
 
 #include "heuristic_kernels.hpp"
 #include "heuristic_searches.hpp"
+#include "lmcut.hpp"
 
 namespace plumbline {
 

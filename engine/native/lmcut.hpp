@@ -1,8 +1,8 @@
 // LM-cut as the searches use it: the rule, the width of the values, the goal.
 //
-// Unless a rule is asked for, the first state evaluated for a goal (a search's start) chooses between the two best:
-// kFGlobal, dearer per state, where it values that state higher than kDelayOpen does. Measured over 25 IPC tasks this
-// beats both fixed rules.
+// Unless a rule is asked for, the first state evaluated for a goal (a search's start) chooses between the two
+// best: kFGlobal, dearer per state, where it values that state higher than kDelayOpen does. Measured over 25
+// IPC tasks this beats both fixed rules.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,8 @@ class LmCut {
 
  public:
   // Without a rule the first evaluated state chooses one.
-  explicit LmCut(const Task& task, std::optional<LmCutRule> rule = std::nullopt) : task_(task), wanted_rule_(rule) {
+  explicit LmCut(const Task& task, std::optional<LmCutRule> rule = std::nullopt)
+      : task_(task), wanted_rule_(rule) {
     set_goal(task.goal);
   }
 
@@ -77,7 +78,8 @@ class LmCut {
 
   Cost evaluate_successor(const std::int32_t* values, std::int32_t op) {
     return with_kernel([&](auto& kernel) {
-      return with_rule([&]<LmCutRule kRule>() { return kernel.template evaluate_successor<kRule>(values, op); });
+      return with_rule(
+          [&]<LmCutRule kRule>() { return kernel.template evaluate_successor<kRule>(values, op); });
     });
   }
 

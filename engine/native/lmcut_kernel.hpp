@@ -1,12 +1,14 @@
 // LM-cut for one goal and one type of values: disjunctive action landmarks by cuts in the justification graph
 // (Helmert and Domshlak 2009), with four rules that shape the goal zone of a cut.
 //
-// Z, the goal zone, may be any set of facts with the goal in it and no fact of the state: the operators that enter Z
-// from outside are a landmark. All rules grow Z backwards from the goal through zero-cost operators, each by one of
-// its most expensive preconditions; they differ in which one. What is new against the textbook:
-// - no forward search: a fact cheaper than the goal can always be reached outside Z (the operators on its cheapest
-//   way give nothing as expensive as Z), so only the few facts at least as expensive as the goal are looked at, and
-//   only those an operator that enters Z asks for;
+// Z, the goal zone, may be any set of facts with the goal in it and no fact of the state: the operators that
+// enter Z from outside are a landmark. All rules grow Z backwards from the goal through zero-cost operators,
+// each by one of its most expensive preconditions; they differ in which one. What is new against the
+// textbook:
+// - no forward search: a fact cheaper than the goal can always be reached outside Z (the operators on its
+// cheapest
+//   way give nothing as expensive as Z), so only the few facts at least as expensive as the goal are looked
+//   at, and only those an operator that enters Z asks for;
 // - h_max is repaired after each cut along lists of the operators each fact supports.
 #pragma once
 
@@ -27,11 +29,14 @@ namespace plumbline {
 
 // Which most expensive precondition a zero-cost operator draws into the goal zone.
 // kBase:      its supporter, whichever the exploration found.
-// kGzbd:      one in the zone, else one that no zero-cost operator gives, else its supporter (Fast Downward 26.6).
-// kDelayOpen: operators with a choice wait until the forced part of the zone is closed; then the first one that has
+// kGzbd:      one in the zone, else one that no zero-cost operator gives, else its supporter (Fast
+// Downward 26.6). kDelayOpen: operators with a choice wait until the forced part of the zone is closed; then
+// the first one that has
 //             a candidate no zero-cost operator gives draws in the candidate that leaves the fewest zero-cost
-//             operators unanswered. Operators with a precondition in the zone are not in the cut.
-// kFGlobal:   as kDelayOpen, but the best candidate over all waiting operators, and an operator is in the cut only
+//             operators unanswered. Operators with a precondition in the zone are neither in the cut nor on
+//             the way to it.
+// kFGlobal:   as kDelayOpen, but the best candidate over all waiting operators, and an operator is in the cut
+// only
 //             if all its preconditions (not only its supporter) can be reached outside the zone.
 enum class LmCutRule : std::int32_t { kBase, kGzbd, kDelayOpen, kFGlobal };
 
@@ -94,8 +99,8 @@ class LmCutKernel {
     changed_.clear();
   }
 
-  // A successor of the state last expanded: the landmarks that do not have the operator between them are landmarks
-  // of the successor too, only what they leave over needs new ones.
+  // A successor of the state last expanded: the landmarks that do not have the operator between them are
+  // landmarks of the successor too, only what they leave over needs new ones.
   template <LmCutRule kRule>
   Cost evaluate_successor(const std::int32_t* values, std::int32_t task_operator) {
     if (!is_expanded_) return evaluate<kRule>(values);
@@ -110,7 +115,7 @@ class LmCutKernel {
   static constexpr std::int32_t kNone = -1;
 
   struct FactState {
-    Value value = kUnreached;  // h_max
+    Value value = kUnreached;        // h_max
     std::int32_t supported = kNone;  // first operator of the list this fact supports
     std::int32_t zero_cost_achievers = 0;
     std::uint32_t zone = 0;  // round in which the fact was last in the zone
@@ -119,7 +124,8 @@ class LmCutKernel {
   struct FactMarks {
     std::uint32_t visited = 0;
     std::uint32_t reached = 0;
-    std::int32_t waiting = kNone;  // first entry of the list of operators that wait for this fact to be reached
+    std::int32_t waiting =
+        kNone;  // first entry of the list of operators that wait for this fact to be reached
     std::uint32_t counted = 0;
     std::int32_t hits = 0;
   };
@@ -127,8 +133,8 @@ class LmCutKernel {
     Value cost;
     Value supporter_value;  // kUnreached: not applicable even in the relaxation
     std::int32_t supporter;
-    std::int32_t next;  // in the supporter's list
-    std::int32_t previous;  // kNone: first
+    std::int32_t next;           // in the supporter's list
+    std::int32_t previous;       // kNone: first
     std::int32_t preconditions;  // where they begin in pool_
     std::int32_t effects;        // where they begin in pool_; they end where the next operator's facts begin
     std::uint32_t seen = 0;      // round in which the operator was last met in the zone or the cut
@@ -183,7 +189,8 @@ class LmCutKernel {
     landmark_costs_.clear();
   }
 
-  // Undoes what the landmarks with an operator took from their operators; returns what they were worth together.
+  // Undoes what the landmarks with an operator took from their operators; returns what they were worth
+  // together.
   Cost give_back_landmarks_with(std::int32_t applied) {
     Cost worth = 0;
     auto begin = landmark_operators_.cbegin();
@@ -284,7 +291,8 @@ class LmCutKernel {
     }
   }
 
-  // After costs fell and the effects of those operators were improved: values and supporters of everything behind.
+  // After costs fell and the effects of those operators were improved: values and supporters of everything
+  // behind.
   void repair() {
     Value key;
     std::int32_t fact;
@@ -372,8 +380,8 @@ class LmCutKernel {
     if (!in_zone(chosen)) add_to_zone(chosen);
   }
 
-  // The forced part of the zone is closed: draws in one candidate of one operator that still has a choice. False if
-  // there is none.
+  // The forced part of the zone is closed: draws in one candidate of one operator that still has a choice.
+  // False if there is none.
   template <LmCutRule kRule>
   bool choose_for_waiting() {
     if constexpr (kRule == LmCutRule::kBase || kRule == LmCutRule::kGzbd) return false;
@@ -524,7 +532,8 @@ class LmCutKernel {
     }
   }
 
-  // Registers an operator with each required fact that is not known to be reached; returns how many these are.
+  // Registers an operator with each required fact that is not known to be reached; returns how many these
+  // are.
   template <LmCutRule kRule>
   std::int32_t wait_for_required(std::int32_t o, const Operator& op) {
     std::int32_t missing = 0;
@@ -558,7 +567,8 @@ class LmCutKernel {
     }
   }
 
-  // An operator is applicable outside the zone and does not enter it: so are those that only waited for its effects.
+  // An operator is applicable outside the zone and does not enter it: so are those that only waited for its
+  // effects.
   void reach_effects(const Operator& first) {
     mark_reached(first);
     while (!reached_.empty()) {
@@ -605,17 +615,19 @@ class LmCutKernel {
 
   RelaxedTask task_;
   std::vector<FactState> base_facts_;
-  std::vector<FactState> start_facts_;  // what an evaluation starts with: base_facts_ or what an expansion left over
+  std::vector<FactState>
+      start_facts_;  // what an evaluation starts with: base_facts_ or what an expansion left over
   std::vector<FactState> facts_;
   std::vector<FactMarks> fact_marks_;
   std::vector<Operator> operators_;  // one more at the end, where the last one's effects end
   std::vector<std::int32_t> pool_;   // preconditions and effects of all operators
-  std::vector<Value> start_costs_;   // what an evaluation starts with: the task's or what an expansion left over
+  std::vector<Value>
+      start_costs_;  // what an evaluation starts with: the task's or what an expansion left over
   std::vector<std::int32_t> initial_unsatisfied_;
   std::vector<std::int32_t> unsatisfied_;
   FactQueue<Value, QueueOrder::kLifo> queue_;
 
-  std::uint32_t round_ = 0;      // number of the present cut over all evaluations; 0 is "never"
+  std::uint32_t round_ = 0;  // number of the present cut over all evaluations; 0 is "never"
   std::uint32_t hit_round_ = 0;
   Value goal_value_ = 0;
   std::vector<std::int32_t> zone_;               // facts of the zone whose achievers were not looked at yet

@@ -1,8 +1,9 @@
 // The delete relaxation of a task towards one goal, made small before any state is evaluated.
 //
-// Facts and effects the goal does not need are dropped, operators that differ in nothing that is left are merged
-// (the cheapest stays, the first of equals), and on request operators that another one dominates go too: it needs
-// no more, gives no less and costs no more. None of this changes h_max, h_add or h+ in any state.
+// Facts and effects the goal does not need are dropped, operators that differ in nothing that is left are
+// merged (the cheapest stays, the first of equals), and on request operators that another one dominates go
+// too: it needs no more, gives no less and costs no more. None of this changes h_max, h_add or h+ in any
+// state.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@ struct IndexRows {
   }
 };
 
-// A relaxed operator for every different operator that matters, and last the goal operator: goal facts -> goal_fact,
-// free of charge. Operators without preconditions need true_fact, which holds in every state.
+// A relaxed operator for every different operator that matters, and last the goal operator: goal facts ->
+// goal_fact, free of charge. Operators without preconditions need true_fact, which holds in every state.
 struct RelaxedTask {
   std::vector<std::int32_t> fact_offset;  // of the task: fact (v, x) has the number fact_offset[v] + x
   std::vector<std::int32_t> fact_id;      // relaxed fact by fact number, -1 where the goal does not need it
@@ -66,8 +67,9 @@ struct RelaxedTask {
   IndexRows users;          // by fact: the operators it is a precondition of
   IndexRows achievers;      // by fact: the operators it is an effect of
   std::vector<Cost> costs;
-  std::vector<std::int32_t> original;        // operator of the task by relaxed operator, -1 for the goal operator
-  std::vector<std::int32_t> representative;  // relaxed operator by operator of the task: equal, dominating or -1
+  std::vector<std::int32_t> original;  // operator of the task by relaxed operator, -1 for the goal operator
+  std::vector<std::int32_t>
+      representative;  // relaxed operator by operator of the task: equal, dominating or -1
 
   std::int32_t n_facts() const { return goal_fact + 1; }
   std::int32_t n_operators() const { return static_cast<std::int32_t>(costs.size()); }
@@ -97,7 +99,8 @@ inline bool contains(std::span<const std::int32_t> superset, std::span<const std
   return std::includes(superset.begin(), superset.end(), subset.begin(), subset.end());
 }
 
-// Every operator's facts as numbers; effects that are preconditions too change nothing when nothing is deleted.
+// Every operator's facts as numbers; effects that are preconditions too change nothing when nothing is
+// deleted.
 inline std::vector<Candidate> relaxed_operators(const Task& task, Costs costs) {
   std::vector<Candidate> result(static_cast<std::size_t>(task.n_operators()));
   for (std::int32_t o = 0; o < task.n_operators(); ++o) {
@@ -113,7 +116,8 @@ inline std::vector<Candidate> relaxed_operators(const Task& task, Costs costs) {
   return result;
 }
 
-// Facts some relaxed plan for the goal may need: goals, and preconditions of operators that give a needed fact.
+// Facts some relaxed plan for the goal may need: goals, and preconditions of operators that give a needed
+// fact.
 inline std::vector<char> needed_facts(const Task& task, std::span<const Candidate> operators,
                                       std::span<const std::int32_t> goal) {
   std::vector<std::vector<std::int32_t>> achievers(static_cast<std::size_t>(task.n_facts()));
@@ -135,21 +139,21 @@ inline std::vector<char> needed_facts(const Task& task, std::span<const Candidat
     const std::int32_t fact = open.back();
     open.pop_back();
     for (const std::int32_t o : achievers[static_cast<std::size_t>(fact)]) {
-      for (const std::int32_t precondition : operators[static_cast<std::size_t>(o)].preconditions) need(precondition);
+      for (const std::int32_t precondition : operators[static_cast<std::size_t>(o)].preconditions)
+        need(precondition);
     }
   }
   return needed;
 }
 
-// Merges operators with the same preconditions and effects. Returns the kept ones in their old order and writes, by
-// old position, the new position of what stands for an operator (-1: it has no effect left).
+// Merges operators with the same preconditions and effects. Returns the kept ones in their old order and
+// writes, by old position, the new position of what stands for an operator (-1: it has no effect left).
 inline std::vector<Candidate> without_duplicates(std::vector<Candidate> operators,
                                                  std::vector<std::int32_t>& representative) {
   std::map<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>, std::size_t> cheapest;
   for (std::size_t o = 0; o < operators.size(); ++o) {
     if (operators[o].effects.empty()) continue;
-    const auto [entry, is_new] =
-        cheapest.try_emplace({operators[o].preconditions, operators[o].effects}, o);
+    const auto [entry, is_new] = cheapest.try_emplace({operators[o].preconditions, operators[o].effects}, o);
     if (!is_new && operators[o].cost < operators[entry->second].cost) entry->second = o;
   }
   std::vector<std::int32_t> new_position(operators.size(), -1);
@@ -170,8 +174,9 @@ inline std::vector<Candidate> without_duplicates(std::vector<Candidate> operator
   return kept;
 }
 
-// Removes every operator another one dominates. Pairs are found at the effect with the fewest achievers; the number
-// of pairs looked at is bounded, so that huge tasks keep some dominated operators instead of waiting for this.
+// Removes every operator another one dominates. Pairs are found at the effect with the fewest achievers; the
+// number of pairs looked at is bounded, so that huge tasks keep some dominated operators instead of waiting
+// for this.
 inline std::vector<Candidate> without_dominated(std::vector<Candidate> operators, std::int32_t n_facts,
                                                 std::vector<std::int32_t>& representative) {
   constexpr std::int64_t kMaxPairs = 50'000'000;
@@ -209,7 +214,8 @@ inline std::vector<Candidate> without_dominated(std::vector<Candidate> operators
   }
   for (std::int32_t& position : representative) {
     if (position < 0) continue;
-    while (dominator[static_cast<std::size_t>(position)] >= 0) position = dominator[static_cast<std::size_t>(position)];
+    while (dominator[static_cast<std::size_t>(position)] >= 0)
+      position = dominator[static_cast<std::size_t>(position)];
     position = new_position[static_cast<std::size_t>(position)];
   }
   return kept;
@@ -217,7 +223,8 @@ inline std::vector<Candidate> without_dominated(std::vector<Candidate> operators
 
 }  // namespace relaxation
 
-inline RelaxedTask relax(const Task& task, std::span<const Fact> goal_facts, Costs costs, Dominated dominated) {
+inline RelaxedTask relax(const Task& task, std::span<const Fact> goal_facts, Costs costs,
+                         Dominated dominated) {
   using relaxation::Candidate;
   std::vector<std::int32_t> goal;
   for (const Fact& fact : goal_facts) goal.push_back(task.fact_number(fact));
@@ -227,7 +234,8 @@ inline RelaxedTask relax(const Task& task, std::span<const Fact> goal_facts, Cos
   std::vector<Candidate> operators = relaxation::relaxed_operators(task, costs);
   const std::vector<char> needed = relaxation::needed_facts(task, operators, goal);
   for (Candidate& candidate : operators) {
-    std::erase_if(candidate.effects, [&](std::int32_t fact) { return !needed[static_cast<std::size_t>(fact)]; });
+    std::erase_if(candidate.effects,
+                  [&](std::int32_t fact) { return !needed[static_cast<std::size_t>(fact)]; });
   }
   RelaxedTask result;
   operators = relaxation::without_duplicates(std::move(operators), result.representative);

@@ -1,5 +1,6 @@
-// Cheapest relaxed ways from a state to the goal, with operators paying for the most expensive precondition (h_max)
-// or for all of them (h_add): generalised Dijkstra, an operator fires when its last precondition leaves the queue.
+// Cheapest relaxed ways from a state to the goal, with operators paying for the most expensive precondition
+// (h_max) or for all of them (h_add): generalised Dijkstra, an operator fires when its last precondition
+// leaves the queue.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +53,8 @@ class RelaxedExploration {
     return kInfinity;
   }
 
-  // The operator that first gave a fact its value in the last exploration; kNoAchiever for the state's own facts.
+  // The operator that first gave a fact its value in the last exploration; kNoAchiever for the state's own
+  // facts.
   std::int32_t achiever(std::int32_t fact) const { return achiever_[index(fact)]; }
 
   const RelaxedTask& task() const { return task_; }
