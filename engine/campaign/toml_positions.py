@@ -67,7 +67,7 @@ class _Scanner:
             count = self._tables.get(path, 0)
             self._tables[path] = count + 1
             path = (*path, count)
-        self.found.setdefault(path, start)
+        self._note(path, start, 1)
         return path
 
     def _resolved(self, keys: list[str]) -> Path:
@@ -82,11 +82,15 @@ class _Scanner:
     def _pair(self, table: Path) -> None:
         start = self.index
         path = (*table, *self._key())
-        for length in range(len(table) + 1, len(path) + 1):
-            self.found.setdefault(path[:length], start)
+        self._note(path, start, len(table) + 1)
         self.index += 1  # the equals sign
         self._skip(_SPACES)
         self._value(path)
+
+    def _note(self, path: Path, start: int, shortest: int) -> None:
+        """A dotted key speaks of all tables on its way."""
+        for length in range(shortest, len(path) + 1):
+            self.found.setdefault(path[:length], start)
 
     def _key(self) -> list[str]:
         """The parts of a possibly dotted key; ends behind it and the spaces that follow."""

@@ -1,0 +1,138 @@
+"""A small task with bugs, an executor without processes, and a workspace's contents to compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.campaign.config import CampaignConfig, parse_config
+from engine.campaign.executor import WorkerEnd
+from engine.campaign.inputs import policy_inputs, problem_inputs
+from engine.campaign.store import Store
+from engine.campaign.ticket import Ticket
+from engine.campaign.unit import Unit
+from engine.campaign.worker import serve
+
+# Dear and cheap roads, a river that can be crossed one way only, and a load to be fetched.
+DOMAIN = """\
+(define (domain carter)
+  (:requirements :strips :typing :action-costs)
+  (:types place load)
+  (:predicates (road ?a ?b - place) (at ?p - place) (lies ?x - load ?p - place)
+               (carries ?x - load) (free))
+  (:functions (total-cost) (length ?a ?b - place))
+  (:action drive
+    :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (length ?a ?b))))
+  (:action take
+    :parameters (?x - load ?p - place) :precondition (and (at ?p) (lies ?x ?p) (free))
+    :effect (and (carries ?x) (not (lies ?x ?p)) (not (free)) (increase (total-cost) 1)))
+  (:action leave
+    :parameters (?x - load ?p - place) :precondition (and (at ?p) (carries ?x))
+    :effect (and (lies ?x ?p) (free) (not (carries ?x)) (increase (total-cost) 1))))
+"""
+
+
+def problem_text(loads: int) -> str:
+    roads = [("a", "b", 9), ("b", "c", 2), ("c", "a", 1), ("a", "c", 3), ("c", "d", 4)]
+    roads += [("d", "c", 4), ("b", "a", 1), ("d", "b", 1), ("b", "isle", 1)]
+    facts = " ".join(f"(road {a} {b}) (= (length {a} {b}) {n})" for a, b, n in roads)
+    names = [f"load{number}" for number in range(loads)]
+    places = [f"(lies {name} {place})" for name, place in zip(names, "bdc", strict=False)]
+    goals = [f"(lies {name} {place})" for name, place in zip(names, "dca", strict=False)]
+    return f"""(define (problem p{loads}) (:domain carter)
+      (:objects a b c d isle - place {" ".join(names)} - load)
+      (:init (at a) (free) (= (total-cost) 0) {facts} {" ".join(places)})
+      (:goal (and (at a) {" ".join(goals)})) (:metric minimize (total-cost)))"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    for loads in (1, 2, 3):
+        (tmp_path / f"p{loads}.pddl").write_text(problem_text(loads))
+    return tmp_path
+
+
+@pytest.fixture
+def configure(folder: Path) -> Callable[..., CampaignConfig]:
+    """A configuration for the small task; the text may override any key."""
+
+    def make(problems: str = '"p2.pddl"', policies: str = '"builtin:hadd"', more: str = ""):
+        text = f'domain = "domain.pddl"\nproblems = [{problems}]\npolicies = [{policies}]\n{more}'
+        return parse_config(text, folder / "campaign.toml")
+
+    return make
+
+
+@pytest.fixture
+def make_unit(configure: Callable[..., CampaignConfig]) -> Callable[..., Unit]:
+    def make(seed: int = 0, **arguments: str) -> Unit:
+        config = configure(**arguments)
+        (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
+        return Unit(1, problem, policy, seed, config.fuzzing, config.testing, config.limits)
+
+    return make
+
+
+class InThreads(ThreadPoolExecutor):
+    """Units run in threads, over the same connections as processes do."""
+
+    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
+        def work() -> WorkerEnd:
+            serve(ticket)
+            return WorkerEnd(0, "")
+
+        return super().submit(work)
+
+
+@pytest.fixture
+def in_threads() -> Callable[[], InThreads]:
+    return lambda: InThreads(2)
+
+
+@pytest.fixture
+def contents() -> Callable[[Store], dict[str, list[Any]]]:
+    """All that a campaign leaves behind, but for times and the order among units."""
+
+    def read(store: Store) -> dict[str, list[Any]]:
+        unit = "p.name, y.name, u.seed"
+        units = "JOIN units u ON u.id = x.unit JOIN problems p ON p.id = u.problem "
+        units += "JOIN policies y ON y.id = u.policy"
+        queries = {
+            "units": f"SELECT {unit}, u.status FROM units u JOIN problems p ON p.id = u.problem "
+            "JOIN policies y ON y.id = u.policy",
+            "findings": f"SELECT {unit}, s.packed, x.kind, x.policy_cost, x.bound, x.gap, "
+            "x.oracle, x.retrospective, e.document, r.outcome, r.reason, r.cost, r.operators, "
+            "r.last_decision, (SELECT t.packed FROM findings g JOIN states t ON t.id = g.state "
+            f"WHERE g.id = x.region) FROM findings x {units} JOIN states s ON s.id = x.state "
+            "JOIN evidence e ON e.finding = x.id JOIN runs r ON r.finding = x.id",
+            "pool": f"SELECT {unit}, x.number, s.packed, x.reference, x.walk, x.outcome, "
+            f"x.reason, x.policy_cost, x.tested FROM pool x {units} "
+            "JOIN states s ON s.id = x.state",
+            "answers": f"SELECT {unit}, x.number, x.oracle, x.verdict, x.bound "
+            f"FROM answers x {units}",
+            "history": f"SELECT {unit}, s.packed, h.bound, h.gap FROM history h "
+            f"JOIN findings x ON x.id = h.finding JOIN states s ON s.id = x.state {units}",
+        }
+        found = {name: store.connection.execute(query).fetchall() for name, query in queries.items()}
+        statistics = [json.loads(text) for (text,) in _statistics(store)]
+        found["statistics"] = [_timeless(item) for item in statistics]
+        return {name: sorted(rows, key=repr) for name, rows in found.items()}
+
+    return read
+
+
+def _statistics(store: Store) -> list[Any]:
+    return store.connection.execute("SELECT statistics FROM units ORDER BY id").fetchall()
+
+
+def _timeless(statistics: dict[str, Any]) -> dict[str, Any]:
+    oracles = [{**item, "seconds": 0} for item in statistics.get("oracles", [])]
+    uncertain = ("seconds", "policy_seconds", "peak_megabytes")
+    return {**statistics, **dict.fromkeys(uncertain, 0), "oracles": oracles}

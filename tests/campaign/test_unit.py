@@ -1,0 +1,276 @@
+"""One unit: repeatable, sound, and stopped in good order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.campaign import unit as unit_module
+from engine.campaign.events import (
+    BugFound,
+    BugImproved,
+    Progress,
+    RegionsChanged,
+    RunFinished,
+    StateAdded,
+    StateTested,
+    TaskReady,
+    UnitEvent,
+    UnitFailed,
+    UnitFinished,
+    UnitStarted,
+    UnitStatistics,
+    UnitStopped,
+    Warned,
+)
+from engine.campaign.gate import Gate
+from engine.campaign.unit import Unit, run_unit
+from engine.oracles.evidence import Evidence
+from engine.task.sas import parse_sas
+from reference import fdr
+
+MakeUnit = Callable[..., Unit]
+
+
+def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
+    events: list[UnitEvent] = []
+    run_unit(unit, events.append, gate or Gate())
+    return events
+
+
+def timeless(events: list[UnitEvent]) -> list[UnitEvent]:
+    """The events without their times."""
+    kept: list[UnitEvent] = []
+    for event in events:
+        if isinstance(event, StateTested):
+            answers = tuple(replace(answer, seconds=0) for answer in event.answers)
+            kept.append(replace(event, answers=answers, seconds=0))
+        elif isinstance(event, UnitFinished):
+            kept.append(replace(event, statistics=UnitStatistics()))
+        elif not isinstance(event, Progress):
+            has_time = hasattr(event, "seconds")
+            kept.append(replace(event, seconds=0) if has_time else event)
+    return kept
+
+
+def test_same_seed_same_events_other_seed_other_states(make_unit: MakeUnit) -> None:
+    first, second = (timeless(events_of(make_unit(seed=3))) for _ in range(2))
+    assert first == second
+    states = [event.state for event in first if isinstance(event, StateAdded)]
+    others = [e.state for e in events_of(make_unit(seed=4)) if isinstance(e, StateAdded)]
+    assert states != others
+
+
+def test_the_order_of_events(make_unit: MakeUnit) -> None:
+    events = events_of(make_unit())
+    assert isinstance(events[0], UnitStarted)
+    assert isinstance(events[1], TaskReady)
+    assert isinstance(events[-1], UnitFinished)
+    assert any(isinstance(event, RegionsChanged) for event in events)
+    for number in range(events[-1].statistics.states):
+        places = [
+            next(i for i, e in enumerate(events) if isinstance(e, kind) and e.number == number)
+            for kind in (StateAdded, RunFinished, StateTested)
+        ]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize("policy", ['"builtin:hadd"', '"builtin:random"', '"builtin:gc"'])
+def test_every_finding_is_a_bug(make_unit: MakeUnit, policy: str) -> None:
+    oracles = '[testing]\noracles = ["aras-ehc", "lookahead:depth=2", "undo", "gbfs"]\n'
+    events = events_of(make_unit(policies=policy, more=oracles))
+    task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
+    states = fdr.reachable_states(task)
+    hstar = fdr.optimal_costs(task, states)
+    findings = [event for event in events if isinstance(event, BugFound)]
+    assert findings
+    for bug in findings:
+        assert bug.bound >= hstar[bug.state]
+        if bug.kind == "qualitative":
+            assert bug.gap is None
+        else:
+            assert bug.policy_cost is not None
+            assert bug.gap == bug.policy_cost - bug.bound > 0
+
+
+def test_the_optimal_policy_has_no_bugs(make_unit: MakeUnit) -> None:
+    events = events_of(make_unit(policies='"builtin:optimal"'))
+    assert not [event for event in events if isinstance(event, BugFound)]
+
+
+def test_astar_finds_every_bug_of_the_pool(make_unit: MakeUnit) -> None:
+    more = '[testing]\noracles = ["astar"]\n'
+    events = events_of(make_unit(more=more))
+    task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
+    hstar = fdr.optimal_costs(task, fdr.reachable_states(task))
+    pool = {e.number: e.state for e in events if isinstance(e, StateAdded)}
+    runs = {e.number: e for e in events if isinstance(e, RunFinished)}
+    expected = {
+        pool[n]
+        for n, run in runs.items()
+        if hstar[pool[n]] != fdr.INFINITY
+        and (run.policy_cost is None or run.policy_cost > hstar[pool[n]])
+    }
+    found = {event.state for event in events if isinstance(event, BugFound)}
+    assert found & set(pool.values()) == expected
+
+
+def test_a_bug_is_found_once_and_improved_afterwards(make_unit: MakeUnit) -> None:
+    """Greedy search proves the bug, A* makes the bound exact."""
+    more = '[testing]\noracles = ["ehc", "astar"]\nskip_known_bugs = false\n'
+    events = events_of(make_unit(problems='"p3.pddl"', more=more))
+    bounds: dict[tuple[int, ...], int] = {}
+    improved = 0
+    for event in events:
+        if isinstance(event, BugImproved):
+            assert event.bound < bounds[event.state]
+            improved += 1
+        elif isinstance(event, BugFound):
+            assert event.state not in bounds
+        else:
+            continue
+        bounds[event.state] = event.bound
+    assert improved
+
+
+def test_known_bugs_are_skipped_on_request(make_unit: MakeUnit) -> None:
+    text = '[testing]\noracles = ["astar", "ehc"]\nskip_known_bugs = {}\n'
+    answers = {}
+    for value in ("true", "false"):
+        events = events_of(make_unit(more=text.format(value)))
+        tested = [event for event in events if isinstance(event, StateTested)]
+        answers[value] = sum(len(event.answers) for event in tested)
+    assert answers["false"] == 100  # 50 states, two oracles
+    assert answers["true"] < 100
+
+
+def test_statistics_count_what_the_events_say(make_unit: MakeUnit) -> None:
+    more = '[testing]\noracles = ["astar", "ehc"]\nskip_known_bugs = false\n'
+    events = events_of(make_unit(more=more))
+    statistics = events[-1].statistics
+    tested = [event for event in events if isinstance(event, StateTested)]
+    by_oracle = {item.oracle: item for item in statistics.oracles}
+    bugs = {
+        name: {e.number for e in tested for a in e.answers if a.oracle == name and a.verdict == "bug"}
+        for name in by_oracle
+    }
+    assert {name: item.bugs for name, item in by_oracle.items()} == {
+        name: len(numbers) for name, numbers in bugs.items()
+    }
+    assert by_oracle["astar"].unique == len(bugs["astar"] - bugs["ehc"])
+    assert statistics.bugs == sum(type(event) is BugFound for event in events)
+    assert statistics.policy_states > 0
+
+
+def test_retrospective_bugs_are_pool_states_that_had_been_cleared(make_unit: MakeUnit) -> None:
+    """Look-ahead by one step clears some states; later runs through them prove them bugs."""
+    more = '[testing]\noracles = ["lookahead:depth=1"]\n[fuzzing]\nsize = 60\n'
+    seen_one = False
+    for seed in range(3):
+        events = events_of(make_unit(seed, policies='"builtin:random"', more=more))
+        pool: dict[tuple[int, ...], int] = {}
+        tested: set[int] = set()
+        for event in events:
+            if isinstance(event, StateAdded):
+                pool[event.state] = event.number
+            elif isinstance(event, StateTested):
+                tested.add(event.number)
+            elif type(event) is BugFound:
+                assert event.retrospective == (pool.get(event.state) in tested)
+                seen_one |= event.retrospective
+    assert seen_one
+
+
+def test_a_finding_that_does_not_hold_is_dropped(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unit_module, "problem_with", lambda claim, task: "it is made up")
+    events = events_of(make_unit())
+    assert not [event for event in events if isinstance(event, BugFound)]
+    assert any("it is made up" in event.text for event in events if isinstance(event, Warned))
+
+
+def test_evidence_is_a_document_that_can_be_read_again(make_unit: MakeUnit) -> None:
+    import json
+
+    bug = next(event for event in events_of(make_unit()) if isinstance(event, BugFound))
+    evidence = Evidence.from_json(json.loads(bug.evidence))
+    assert (evidence.state, evidence.bound) == (bug.state, bug.bound)
+
+
+def test_too_few_states_are_said_and_no_endless_walk(make_unit: MakeUnit) -> None:
+    events = events_of(make_unit(problems='"p1.pddl"', more="[fuzzing]\nsize = 500\n"))
+    assert any("fewer than asked for" in e.text for e in events if isinstance(e, Warned))
+    assert isinstance(events[-1], UnitFinished)
+
+
+def test_stopping_ends_with_what_was_found(make_unit: MakeUnit) -> None:
+    gate = Gate()
+    events: list[UnitEvent] = []
+
+    def emit(event: UnitEvent) -> None:
+        events.append(event)
+        if isinstance(event, StateTested) and event.number == 5:
+            gate.stop()
+
+    run_unit(make_unit(), emit, gate)
+    whole = timeless(events_of(make_unit()))
+    assert isinstance(events[-1], UnitStopped)
+    part = timeless(events)[:-1]
+    assert part == whole[: len(part)]
+
+
+def test_a_time_limit_finishes_the_unit(make_unit: MakeUnit) -> None:
+    more = "[fuzzing]\nsize = 1000000\n[limits]\nunit_seconds = 0.5\n"
+    unit = make_unit(problems='"p3.pddl"', more=more)
+    events = events_of(unit, Gate(unit.limits.unit_seconds))
+    assert isinstance(events[-1], UnitFinished)
+    assert events[-1].limited
+
+
+def test_a_pause_holds_the_unit_and_its_clock(make_unit: MakeUnit) -> None:
+    gate = Gate()
+    gate.pause()
+    events: list[UnitEvent] = []
+    thread = threading.Thread(target=run_unit, args=(make_unit(), events.append, gate))
+    thread.start()
+    thread.join(0.3)
+    assert thread.is_alive()
+    assert not any(isinstance(event, StateAdded) for event in events)
+    assert gate.seconds < 0.25
+    gate.go_on()
+    thread.join(60)
+    assert isinstance(events[-1], UnitFinished)
+
+
+def test_errors_name_the_users_files(make_unit: MakeUnit, folder: Path) -> None:
+    (folder / "broken.pt").write_text("this is no policy")
+    unit = make_unit(policies='"broken.pt"')
+    (event,) = [event for event in events_of(unit) if isinstance(event, UnitFailed)]
+    assert str(folder / "broken.pt") in event.error
+    assert "not a policy file" in event.error
+
+
+def test_a_plugin_is_tested_where_it_stands(make_unit: MakeUnit, folder: Path) -> None:
+    (folder / "beside.py").write_text("CHOICE = 0\n")
+    (folder / "mine.py").write_text(
+        "import sys, pathlib\n"
+        "sys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
+        "import beside\n"
+        "class First:\n"
+        "    def __init__(self, task): self.task = task\n"
+        "    def decide(self, states):\n"
+        "        return [self.first(state) for state in states]\n"
+        "    def first(self, state):\n"
+        "        applicable = [n for n, op in enumerate(self.task.operators)\n"
+        "                      if all(state[v] == x for v, x in op.precondition)]\n"
+        "        return applicable[beside.CHOICE] if applicable else -1\n"
+        "def make(task): return First(task)\n"
+    )
+    events = events_of(make_unit(policies='"mine.py:make"', more="[fuzzing]\nsize = 10\n"))
+    assert isinstance(events[-1], UnitFinished), events[-1]
+    assert any(isinstance(event, BugFound) for event in events)
