@@ -1,0 +1,91 @@
+"""`fuzz` and `test` from end to end, on an example with its trained policy."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine import cli
+from engine.errors import ExitCode
+from engine.fuzzing.pool import read_pool
+from engine.oracles.evidence import Evidence
+from engine.oracles.verify import verify
+from engine.task.load import load_task
+
+FOLDER = Path(__file__).resolve().parents[2] / "resources" / "examples" / "parcel-delivery"
+TASK = [str(FOLDER / "domain.pddl"), str(FOLDER / "problems" / "p03.pddl")]
+POLICY = ["--policy", str(FOLDER / "policies" / "policy.pt")]
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    path = tmp_path / "pool.txt"
+    assert cli.main(["fuzz", *TASK, "--size", "15", "--seed", "2", "--out", str(path)]) == 0
+    return path
+
+
+def run_json(capsys, *words: str) -> tuple[int, dict]:
+    capsys.readouterr()
+    code = cli.main([*words, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_pool_is_made_and_belongs_to_its_task(pool: Path, capsys) -> None:
+    entries = read_pool(pool, load_task(*TASK))
+    assert len(entries) == 15
+    again = pool.with_name("again.txt")
+    words = ["fuzz", *TASK, "--size", "15", "--seed", "2", "--out", str(again)]
+    code, document = run_json(capsys, *words)
+    assert code == ExitCode.DONE
+    assert document["states"] == 15
+    assert again.read_text() == pool.read_text()
+
+
+def test_biases_watch_a_policy(tmp_path: Path, capsys) -> None:
+    words = ["fuzz", *TASK, "--size", "6", "--bias", "plan-length", "--out", str(tmp_path / "p")]
+    assert cli.main(words) == ExitCode.BAD_INPUT
+    assert "--policy" in capsys.readouterr().err
+    assert cli.main([*words, *POLICY, "--novelty", "2"]) == ExitCode.DONE
+
+
+def test_flags_carry_evidence_that_verifies(pool: Path, capsys) -> None:
+    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", "astar", "--oracle"]
+    code, document = run_json(capsys, *words, "lookahead:depth=1")
+    assert code == ExitCode.DONE
+    task = load_task(*TASK)
+    flagged = 0
+    for entry in document["pool"]:
+        assert set(entry["verdicts"]) == {"astar", "lookahead:depth=1"}
+        for flag in entry["flags"].values():
+            evidence = Evidence.from_json(flag["evidence"])
+            assert list(evidence.state) == entry["state"]
+            assert verify(evidence, task).bound == flag["bound"]
+            if entry["policy_cost"] is not None:
+                assert flag["gap"] == entry["policy_cost"] - flag["bound"] > 0
+            flagged += 1
+        if "lookahead:depth=1" in entry["flags"]:
+            assert "astar" in entry["flags"]
+    assert flagged > 0
+    assert cli.main([*words, "gbfs", "--fail-on-bugs"]) == ExitCode.ANSWER_IS_NO
+
+
+@pytest.mark.parametrize(
+    ("oracle", "complaint"),
+    [
+        ("astra", "did you mean 'astar'"),
+        ("astar:depth=2", "astar has no option 'depth'"),
+        ("lookahead:depth=x", "'x' is no positive number"),
+        ("lookahead:depth=-1", "'-1' is no positive number"),
+    ],
+)
+def test_wrong_oracles(oracle: str, complaint: str, pool: Path, capsys) -> None:
+    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", oracle]
+    assert cli.main(words) == ExitCode.BAD_INPUT
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_pool_of_another_problem_is_refused(pool: Path, capsys) -> None:
+    other = [TASK[0], TASK[1].replace("p03", "p05")]
+    words = ["test", *other, *POLICY, "--pool", str(pool), "--oracle", "astar"]
+    assert cli.main(words) == ExitCode.BAD_INPUT
+    assert "another task" in capsys.readouterr().err
