@@ -1,16 +1,22 @@
 // A task with everything that is derived from it once and shared by all tables and searches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "packed_operators.hpp"
+#include "relevant_task.hpp"
 #include "state_packing.hpp"
 #include "successor_generator.hpp"
 #include "task.hpp"
 
 namespace plumbline {
+
+struct RelevantPart;
 
 struct CompiledTask {
   explicit CompiledTask(Task flat_task)
@@ -35,6 +41,27 @@ struct CompiledTask {
   std::vector<PartialState> preconditions;
   std::vector<Cost> costs;
   std::vector<std::size_t> position;  // of the task's operators
+
+  // What the task's goal depends on; made when it is first asked for, by whichever thread.
+  const RelevantPart& relevant() const;
+
+ private:
+  mutable std::once_flag relevant_once_;
+  mutable std::unique_ptr<RelevantPart> relevant_;
 };
+
+struct RelevantPart {
+  explicit RelevantPart(RelevantTask part)
+      : compiled(std::move(part.task)), variables(std::move(part.variables)), operators(std::move(part.operators)) {}
+
+  CompiledTask compiled;
+  std::vector<std::int32_t> variables;  // their numbers in the whole task
+  std::vector<std::int32_t> operators;  // likewise
+};
+
+inline const RelevantPart& CompiledTask::relevant() const {
+  std::call_once(relevant_once_, [this] { relevant_ = std::make_unique<RelevantPart>(relevant_task(task)); });
+  return *relevant_;
+}
 
 }  // namespace plumbline

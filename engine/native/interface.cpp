@@ -98,6 +98,19 @@ constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_k
                                        lmcut_delay_open_kernels, lmcut_fglobal_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
+// For the task's own goal, without what does not matter to it.
+SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm algorithm, const SearchRequest& whole,
+                                  Monitor& monitor) {
+  const RelevantPart& part = whole.compiled.relevant();
+  SearchRequest request{part.compiled, {}, part.compiled.task.goal, whole.bound, whole.is_admissible};
+  for (const std::int32_t variable : part.variables) {
+    request.start.push_back(whole.start[static_cast<std::size_t>(variable)]);
+  }
+  SearchResult result = kernels.search(algorithm, request, monitor);
+  for (std::int32_t& op : result.plan) op = part.operators[static_cast<std::size_t>(op)];
+  return result;
+}
+
 // Does the work and says how it ended; limits and cancellation are answers, not errors.
 template <class Work>
 Outcome run_limited(Monitor& monitor, Work&& work) {
@@ -239,11 +252,13 @@ PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32
     auto found = std::make_unique<SearchResult>();
     Monitor monitor(*limits, progress);
     const Outcome outcome = run_limited(monitor, [&] {
-      if (heuristic >= 0) {
-        *found = kHeuristics[heuristic]().search(chosen, request, monitor);
-      } else {
+      if (heuristic < 0) {
         TableHeuristic values(task->task, {table, static_cast<std::size_t>(table_size)});
         *found = heuristic_search(chosen, request, values, monitor);
+      } else if (request.goal == task->task.goal) {
+        *found = search_relevant_part(kHeuristics[heuristic](), chosen, request, monitor);
+      } else {
+        *found = kHeuristics[heuristic]().search(chosen, request, monitor);
       }
       return found->outcome;
     });

@@ -17,6 +17,7 @@ inline constexpr Cost kInfinity = std::numeric_limits<Cost>::max();
 struct Fact {
   std::int32_t variable;
   std::int32_t value;
+  bool operator==(const Fact&) const = default;
 };
 
 // Operators in compressed rows: those of operator o lie in [begin[o], begin[o + 1]).

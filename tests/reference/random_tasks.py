@@ -65,7 +65,7 @@ def widened(task: Task, bits: int) -> Task:
     """The same task in states that are wider by at least so many bits.
 
     Every variable gets a shadow that changes with it, and between the two lie variables that
-    nothing changes: a kernel must read and write several words.
+    nothing changes, though the goal asks for them: a kernel must read and write several words.
     """
     sizes = task.domain_sizes
     fillers = (8,) * (-(-bits // 3))
@@ -78,7 +78,9 @@ def widened(task: Task, bits: int) -> Task:
         Operator(o.name, doubled(o.precondition), doubled(o.effect), o.cost) for o in task.operators
     )
     init = task.init + (5,) * len(fillers) + task.init
-    return make_task(sizes + fillers + sizes, operators, init, doubled(task.goal))
+    idle = tuple((len(sizes) + filler, 5) for filler in range(len(fillers)))
+    goal = tuple(sorted(doubled(task.goal) + idle))
+    return make_task(sizes + fillers + sizes, operators, init, goal)
 
 
 def counter(bits: int, costs: tuple[int, ...] = (1,)) -> Task:

@@ -277,3 +277,16 @@ def test_wrong_states_goals_and_tables_are_refused() -> None:
         search(task, goal=[(0, 1), (0, 2)])
     with pytest.raises(ValueError, match="heuristic values"):
         search(task, "astar", np.zeros(8, np.int64))
+
+
+def test_what_the_goal_does_not_need_costs_nothing() -> None:
+    """A dial nobody asks about, and an operator that changes what it needs into itself."""
+    small, large = dials(3, 5), dials(4, 5)
+    idle = Operator("idle", ((0, 2),), ((0, 2),), 0)
+    task = make_task((5,) * 4, (idle, *large.operators), (0,) * 4, large.goal[:3])
+    expected, result = search(small, "astar", "blind"), search(task, "astar", "blind")
+    assert result.expanded == expected.expanded
+    assert result.cost == expected.cost
+    assert result.plan is not None
+    names = [task.operators[o].name for o in result.plan]
+    assert all(name.startswith(("turn 0", "turn 1", "turn 2")) for name in names)
