@@ -34,6 +34,7 @@ COMMANDS = {
     "bugs": "list what the campaigns of a workspace have found",
     "verify": "check the evidence in a workspace again",
     "export": "write bugs as bundles that others can reproduce",
+    "dominance": "show by how much some states are provably better than others",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
     "doctor": "show what is installed, what is missing and how to get it",

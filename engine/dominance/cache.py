@@ -1,0 +1,143 @@
+"""Dominance functions kept on disk, because merged factors can take minutes.
+
+An entry's name is the hash of the task's encoding and of everything asked for. Entries are plain
+numpy archives (never pickled); a damaged one is ignored and computed again. Only functions that
+no limit made weaker are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+import weakref
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant, compute
+from engine.dominance.function import DominanceFunction, FactorTable
+from engine.native.control import Control
+from engine.search.forward import SearchLimits
+from engine.task.task import Task
+from engine.task.translation_cache import cache_folder, cache_key
+
+VERSION = 1
+"""Counts up when the same question would get another answer."""
+
+_log = logging.getLogger(__name__)
+_in_memory: dict[int, dict[str, DominanceFunction]] = {}
+
+
+def dominance_function(
+    task: Task,
+    factorisation: Factorisation,
+    variant: Variant = Variant.R,
+    *,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    control: Control | None = None,
+    folder: Path | None = None,
+) -> DominanceFunction:
+    """The function of a task: remembered, read or computed."""
+    known = _in_memory.get(id(task))
+    if known is None:
+        known = _in_memory[id(task)] = {}
+        weakref.finalize(task, _in_memory.pop, id(task), None)
+    question = f"{factorisation} {variant.value}"
+    if question not in known:
+        path = _path(task, question, folder or cache_folder() / "dominance")
+        function = read(path, task)
+        if function is None:
+            function = compute(task, factorisation, variant, limits=limits, control=control)
+            if not function.complete:
+                return function
+            write(path, function)
+        known[question] = function
+    return known[question]
+
+
+def _path(task: Task, question: str, folder: Path) -> Path:
+    return folder / f"{cache_key(task.hash.encode(), question.encode(), bytes([VERSION]))}.npz"
+
+
+def write(path: Path, function: DominanceFunction) -> None:
+    """A folder that cannot be written means no cache, never an error."""
+    arrays: dict[str, np.ndarray] = {}
+    header = json.dumps(_describe(function, "", arrays))
+    arrays["header"] = np.frombuffer(header.encode(), np.uint8)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with open(handle, "wb") as stream:
+                np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        _log.warning("could not keep a dominance function in %s: %s", path.parent, error)
+
+
+def read(path: Path, task: Task) -> DominanceFunction | None:
+    """The function in a file, None if there is none for this task."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes())
+            function = _assemble(header, "", arrays)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        _log.warning("ignored the damaged dominance function %s: %s", path, error)
+        return None
+    if function.task_hash != task.hash or function.domain_sizes != task.domain_sizes:
+        _log.warning("ignored a dominance function of another task: %s", path)  # P14
+        return None
+    return function
+
+
+def _describe(
+    function: DominanceFunction, prefix: str, arrays: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    """Everything but the arrays, which are collected under names with the prefix."""
+    for number, factor in enumerate(function.factors):
+        arrays[f"{prefix}{number}.lookup"] = factor.lookup
+        arrays[f"{prefix}{number}.table"] = factor.table
+        arrays[f"{prefix}{number}.base"] = factor.base
+    return {
+        "task": function.task_hash,
+        "sizes": function.domain_sizes,
+        "variant": function.variant,
+        "variables": [factor.variables for factor in function.factors],
+        "finer": function.finer and _describe(function.finer, f"{prefix}finer.", arrays),
+    }
+
+
+def _assemble(
+    header: Mapping[str, Any], prefix: str, arrays: Mapping[str, np.ndarray]
+) -> DominanceFunction:
+    factors = []
+    for number, variables in enumerate(header["variables"]):
+        lookup, table, base = (
+            arrays[f"{prefix}{number}.{name}"] for name in ("lookup", "table", "base")
+        )
+        n = len(table)
+        if not (table.dtype == base.dtype == lookup.dtype == np.int32):
+            raise ValueError("tables of another type")
+        if table.shape != (n, n) or base.shape != (n, n) or lookup.max(initial=-1) >= n:
+            raise ValueError("tables that do not fit each other")
+        factors.append(FactorTable(tuple(map(int, variables)), lookup, table, base))
+    finer = header["finer"] and _assemble(header["finer"], f"{prefix}finer.", arrays)
+    return DominanceFunction(
+        str(header["task"]),
+        tuple(map(int, header["sizes"])),
+        str(header["variant"]),
+        tuple(factors),
+        finer or None,
+    )

@@ -1,0 +1,152 @@
+"""From a task to its dominance function: factors, fix-point, closure (DOMINANCE 6).
+
+The tables of merged factors are never worse than those of atomic ones: a maximum of dominance
+functions over the same factors is one again (DOMINANCE 5.1), so what merging finds is added to
+what the variables say by themselves, and a limit can only cost the difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from engine.dominance.closures import b_closure, r_closure
+from engine.dominance.factors import FactoredSystem, atomic_system
+from engine.dominance.fix_point import default_truncation, fix_point, scaled
+from engine.dominance.function import DominanceFunction, FactorTable
+from engine.dominance.labels import CompiledSystem, compile_system
+from engine.dominance.merging import merge
+from engine.errors import UsageError
+from engine.native.control import Control
+from engine.native.dominance import NO_SUM, NO_VALUE
+from engine.native.library import Int32Array
+from engine.search.forward import SearchLimits
+from engine.task.task import Task
+
+TRANSITIONS = 10_000
+"""Transitions of a merged factor, if nothing else is asked for."""
+
+DEFAULT_LIMITS = SearchLimits(expansions=20_000_000_000)
+"""Steps, not seconds, so that the same task always has the same function."""
+
+CLOSURE_SHARE = 0.3
+
+
+class Variant(Enum):
+    A = "a"  # stable tables as they are
+    B = "b"  # and walks that concern one factor only
+    R = "r"  # and everything that can be put back in order
+
+
+@dataclass(frozen=True, slots=True)
+class Factorisation:
+    """Atomic factors, or merged ones of at most so many transitions."""
+
+    transitions: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Factorisation:
+        """`atomic`, `merged` or `merged:TRANSITIONS`."""
+        if text == "atomic":
+            return cls()
+        found = re.fullmatch(r"merged(?::([1-9][0-9]{0,8}))?", text)
+        if found is None:
+            raise UsageError(
+                f"'{text}' is no factorisation",
+                hint="write atomic, merged or merged:TRANSITIONS, for example merged:1000",
+            )
+        return cls(int(found[1]) if found[1] else TRANSITIONS)
+
+    def __str__(self) -> str:
+        return "atomic" if self.transitions is None else f"merged:{self.transitions}"
+
+
+def compute(
+    task: Task,
+    factorisation: Factorisation,
+    variant: Variant = Variant.R,
+    *,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    truncation: int | None = None,
+    control: Control | None = None,
+) -> DominanceFunction:
+    """The dominance function of a task."""
+    work = _Computation(task, variant, limits, truncation, control or Control())
+    system = atomic_system(task)
+    if factorisation.transitions is None:
+        return work.function(system)
+    finer = work.function(system) if variant is Variant.R else None
+    return work.function(merge(system, factorisation.transitions, work.control), finer)
+
+
+@dataclass(frozen=True)
+class _Computation:
+    task: Task
+    variant: Variant
+    limits: SearchLimits
+    truncation: int | None
+    control: Control
+
+    def function(
+        self, system: FactoredSystem, finer: DominanceFunction | None = None
+    ) -> DominanceFunction:
+        if not system.has_states:
+            empty = [np.empty((0, 0), np.int32)] * len(system.factors)
+            return self._assembled(system, empty, empty)
+        compiled = compile_system(system)
+        truncation = default_truncation(compiled) if self.truncation is None else self.truncation
+        base, complete = fix_point(compiled, truncation, self.limits, self.control)
+        if self.variant is Variant.A:
+            return self._assembled(system, base, base, complete=complete)
+        if self.variant is Variant.B:
+            return self._assembled(system, base, b_closure(system, base), complete=complete)
+        start = base if finer is None else _raised(system, compiled, base, finer)
+        limits = scaled(self.limits, CLOSURE_SHARE)
+        tables, finished = r_closure(compiled, start, limits, self.control)
+        complete = complete and finished and (finer is None or finer.complete)
+        return self._assembled(system, base, tables, finer, complete)
+
+    def _assembled(
+        self,
+        system: FactoredSystem,
+        base: Sequence[Int32Array],
+        tables: Sequence[Int32Array],
+        finer: DominanceFunction | None = None,
+        complete: bool = True,
+    ) -> DominanceFunction:
+        factors = tuple(
+            FactorTable(factor.variables, factor.lookup, table, stable)
+            for factor, table, stable in zip(system.factors, tables, base, strict=True)
+        )
+        return DominanceFunction(
+            self.task.hash, self.task.domain_sizes, self.variant.value, factors, finer, complete
+        )
+
+
+def _raised(
+    system: FactoredSystem,
+    compiled: CompiledSystem,
+    tables: Sequence[Int32Array],
+    finer: DominanceFunction,
+) -> list[Int32Array]:
+    """The maximum with the sum of the finer tables, which must not break (B)."""
+    raised = []
+    parts = {factor.variables[0]: factor for factor in finer.factors}
+    for factor, table, heights in zip(system.factors, tables, compiled.heights, strict=True):
+        combinations = np.flatnonzero(factor.lookup >= 0)
+        combinations = combinations[np.argsort(factor.lookup[combinations])]
+        sizes = [finer.domain_sizes[variable] for variable in factor.variables]
+        values = np.unravel_index(combinations, sizes)
+        total = np.zeros(table.shape, np.int64)
+        for variable, column in zip(factor.variables, values, strict=True):
+            states = parts[variable].lookup[column]
+            entries = parts[variable].table[np.ix_(states, states)].astype(np.int64)
+            unknown = (total == NO_SUM) | (entries == NO_VALUE)
+            total = np.where(unknown, NO_SUM, np.where(unknown, 0, total) + entries)
+        most = np.minimum(total, heights[:, None].astype(np.int64) - heights[None, :])
+        raised.append(np.maximum(table, np.maximum(most, NO_VALUE)).astype(np.int32))
+    return raised

@@ -1,0 +1,93 @@
+"""Variant A: the greatest tables that satisfy (B), (G) and (T) (ALGORITHMS 4.2, DOMINANCE 5.1).
+
+The iteration comes from above, so tables are worth nothing before they are stable (P1). When a
+limit is reached, the largest factor gives up (its table becomes the identity) and the others are
+lowered until they are stable with that (P2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engine.dominance.labels import CompiledSystem
+from engine.errors import CancelledError
+from engine.native.control import Control
+from engine.native.dominance import NO_VALUE, RANGE
+from engine.native.library import Int32Array, Outcome
+from engine.search.forward import SearchLimits
+
+LEAST_TRUNCATION = 1000
+SHARES = (0.6, 0.2, 0.1)
+"""Of the limits: for all factors, then for what is left after a factor gave up, and once more."""
+
+
+def initial_tables(system: CompiledSystem) -> list[Int32Array]:
+    """What (B) and (G) allow: h_i(s) - h_i(t), and a goal state is only matched by goal states."""
+    tables = []
+    for heights, goal in zip(system.heights, system.goals, strict=True):
+        table = heights[:, None] - heights[None, :]
+        table[np.ix_(goal, ~goal)] = NO_VALUE
+        np.fill_diagonal(table, 0)
+        tables.append(table)
+    return tables
+
+
+def default_truncation(system: CompiledSystem) -> int:
+    """Values below minus this count as nothing; needed for termination, sound at any number."""
+    highest = max((int(heights.max(initial=0)) for heights in system.heights), default=0)
+    return min(max(LEAST_TRUNCATION, 2 * highest), RANGE)
+
+
+def fix_point(
+    system: CompiledSystem,
+    truncation: int,
+    limits: SearchLimits,
+    control: Control,
+) -> tuple[list[Int32Array], bool]:
+    """Stable tables, and whether every factor could keep up."""
+    tables = initial_tables(system)
+    by_size = sorted(range(len(tables)), key=lambda i: len(tables[i]))
+    for number, share in enumerate(SHARES):
+        if _stabilise(system, tables, truncation, scaled(limits, share), control):
+            return tables, number == 0
+        given_up = by_size.pop()
+        tables[given_up] = _identity(len(tables[given_up]))
+    return [_identity(len(table)) for table in tables], False
+
+
+def scaled(limits: SearchLimits, share: float) -> SearchLimits:
+    return replace(
+        limits,
+        seconds=None if limits.seconds is None else limits.seconds * share,
+        expansions=None if limits.expansions is None else int(limits.expansions * share),
+    )
+
+
+def _stabilise(
+    system: CompiledSystem,
+    tables: list[Int32Array],
+    truncation: int,
+    limits: SearchLimits,
+    control: Control,
+) -> bool:
+    flat = np.concatenate([table.reshape(-1) for table in tables])
+    outcome = control.run(
+        lambda: system.native.fix_point(
+            flat, truncation, system.all_answers, limits.native(), control.progress
+        )
+    )
+    if outcome is Outcome.CANCELLED:
+        raise CancelledError
+    begin = 0
+    for number, table in enumerate(tables):
+        tables[number] = flat[begin : begin + table.size].reshape(table.shape)
+        begin += table.size
+    return outcome is Outcome.SOLVED
+
+
+def _identity(size: int) -> Int32Array:
+    table = np.full((size, size), NO_VALUE, np.int32)
+    np.fill_diagonal(table, 0)
+    return table

@@ -1,0 +1,106 @@
+"""A dominance function: D(s, t) <= h*(s) - h*(t) for every solvable s (ALGORITHMS 4.7).
+
+The second argument is the better one: D says by how much. The function is the sum of one table
+per factor. A state is looked up once; then a state against many is one pass over their factor
+states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.native.dominance import NO_SUM, NO_VALUE, table_sums
+from engine.native.library import Int32Array, Int64Array
+
+__all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]
+
+
+@dataclass(frozen=True)
+class FactorTable:
+    """One summand: `table[s, t]` is D_i(s, t), NO_VALUE if nothing is known.
+
+    `base` is the stable table the other one was derived from; whoever checks the function needs it.
+    """
+
+    variables: tuple[int, ...]
+    lookup: Int32Array  # as in Factor
+    table: Int32Array
+    base: Int32Array
+
+    @property
+    def n_states(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def transposed(self) -> Int32Array:
+        return np.ascontiguousarray(self.table.T)
+
+    @cached_property
+    def places(self) -> Int64Array:
+        """Where in the lookup each state stands; for an atomic factor that is its value."""
+        known = np.flatnonzero(self.lookup >= 0)
+        return known[np.argsort(self.lookup[known])]
+
+
+@dataclass(frozen=True)
+class DominanceFunction:
+    """Valid for one encoding of a task, the one with this hash (P14).
+
+    `variant` is how the tables were closed; `finer` is the function of atomic factors that went
+    into those of merged ones.
+    """
+
+    task_hash: str
+    domain_sizes: tuple[int, ...]
+    variant: str
+    factors: tuple[FactorTable, ...]
+    finer: DominanceFunction | None = None
+    complete: bool = True  # no limit made it weaker than it could be
+
+    @cached_property
+    def _n_states(self) -> Int32Array:
+        return np.array([factor.n_states for factor in self.factors], np.int32)
+
+    def factor_values(self, number: int) -> Int64Array:
+        """What each state of a factor means: a row with the values of the factor's variables."""
+        factor = self.factors[number]
+        sizes = [self.domain_sizes[variable] for variable in factor.variables]
+        return np.stack(np.unravel_index(factor.places, sizes), axis=1)
+
+    def ids(self, values: npt.ArrayLike) -> Int32Array:
+        """The factor states of many states, one row each; -1 is a pruned one."""
+        rows = np.atleast_2d(np.asarray(values))
+        found = np.empty((len(rows), len(self.factors)), np.int32)
+        for column, factor in enumerate(self.factors):
+            index = np.zeros(len(rows), np.int64)
+            for variable in factor.variables:
+                index = index * self.domain_sizes[variable] + rows[:, variable]
+            found[:, column] = factor.lookup[index]
+        return found
+
+    def from_one(self, source: Int32Array, others: Int32Array) -> Int64Array:
+        """D(s, t) of one s (a row of ids) for many t (rows of ids); NO_SUM: nothing is known."""
+        return self._sums([factor.table for factor in self.factors], source, others)
+
+    def to_one(self, target: Int32Array, others: Int32Array) -> Int64Array:
+        """D(s, t) of one t for many s."""
+        return self._sums([factor.transposed for factor in self.factors], target, others)
+
+    def value(self, source: Sequence[int], target: Sequence[int]) -> int | None:
+        """D(s, t) of two states, None if nothing is known."""
+        s, t = self.ids([source, target])
+        value = int(self.from_one(s, t[None, :])[0])
+        return None if value == NO_SUM else value
+
+    def _sums(
+        self, tables: Sequence[Int32Array], one: Int32Array, others: Int32Array
+    ) -> Int64Array:
+        if (one < 0).any():
+            return np.full(len(others), NO_SUM, np.int64)
+        rows = [table[state] for table, state in zip(tables, one.tolist(), strict=True)]
+        return table_sums(self._n_states, np.concatenate(rows), others)
