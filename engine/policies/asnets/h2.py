@@ -58,6 +58,7 @@ class _PairTable:
         # One more row than facts: padding (-1) reads the last one, the set of reached facts.
         self.pairs = np.zeros((self.size + 1, words), dtype=np.uint64)
         self.pairs[:-1][initial] = _pack(initial, words)
+        self.mirrored = np.zeros((self.size, self.size), dtype=np.bool_)
         self.single = _pack(np.eye(self.size + 1, self.size, dtype=np.bool_), words)
 
     def reached_facts(self) -> Mask:
@@ -78,7 +79,7 @@ class _PairTable:
                 chunk = chunk[self._applicable(chunk)]
                 reached[chunk] = True
                 self._apply(chunk)
-            self._mirror()
+            self._mirror(before)
             dirty = np.any(self.pairs != before, axis=1)
         return reached
 
@@ -117,10 +118,14 @@ class _PairTable:
         merged = np.bitwise_or.reduceat(together[rows[order]], first, axis=0)
         self.pairs[distinct] |= merged
 
-    def _mirror(self) -> None:
-        """Pairs have no order: (f, a) is reached with (a, f)."""
-        square = _unpack(self.pairs[:-1], self.size)
-        self.pairs[:-1] |= _pack(square.T, self.pairs.shape[1])
+    def _mirror(self, before: Words) -> None:
+        """Pairs have no order: (f, a) is reached with (a, f), which is new since `before`."""
+        changed = np.flatnonzero(np.any(self.pairs[:-1] != before[:-1], axis=1))
+        new = _unpack(self.pairs[changed] & ~before[changed], self.size)
+        row, fact = np.nonzero(new)
+        self.mirrored[fact, changed[row]] = True
+        affected = np.flatnonzero(new.any(axis=0))
+        self.pairs[affected] |= _pack(self.mirrored[affected], self.pairs.shape[1])
 
 
 def _pack(bits: Mask, words: int) -> Words:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.policies.asnets.relatedness import Relatedness
 from engine.policies.asnets.wiring import Wiring
@@ -22,11 +21,28 @@ EMPTY_POOL = -1.0
 
 @dataclass(frozen=True)
 class Arrangement:
-    """The weights cut into the blocks a forward pass uses; made once for many passes."""
+    """The weights cut into the blocks a forward pass uses; made once for many passes.
 
-    fact_to_action: list[list[Tensor | None]]  # [layer][predicate]: (slots, inputs, outputs)
-    action_skip: list[list[tuple[Tensor, Tensor]]]  # [layer][schema]: (inputs, outputs), bias
-    proposition: list[list[tuple[Tensor, Tensor] | None]]  # [layer][predicate]: matrix, bias
+    Layers count from 1: the first action layer is a table of its own.
+    """
+
+    first: list[tuple[Tensor, Tensor]]  # [schema]: matrix, bias
+    actions: list[ActionLayer]
+    propositions: list[list[Proposition | None]]  # [layer][predicate]
+
+
+@dataclass(frozen=True)
+class ActionLayer:
+    facts: list[Tensor | None]  # [predicate]: a matrix per slot
+    skips: list[Tensor]  # [schema]: what an operator makes of itself
+    bias: Tensor  # (schemas, outputs)
+
+
+@dataclass(frozen=True)
+class Proposition:
+    pools: Tensor  # (slots * hidden, hidden)
+    skip: Tensor | None  # (hidden, hidden); the first layer has none
+    bias: Tensor
 
 
 class Asnets(nn.Module):
@@ -62,59 +78,59 @@ class Asnets(nn.Module):
         )
 
     def arrange(self) -> Arrangement:
+        schemas = range(len(self.relatedness.schemas))
         return Arrangement(
-            [self._fact_blocks(layer) for layer in range(self.layers + 1)],
-            [self._skip_blocks(layer) for layer in range(self.layers + 1)],
-            [self._proposition_blocks(layer) for layer in range(self.layers)],
+            [_weights(self.action[0], schema) for schema in schemas],
+            [self._action_layer(layer) for layer in range(1, self.layers + 1)],
+            [self._propositions(layer) for layer in range(self.layers)],
         )
 
-    def _fact_blocks(self, layer: int) -> list[Tensor | None]:
-        blocks: list[Tensor | None] = []
+    def _action_layer(self, layer: int) -> ActionLayer:
+        """The columns for each related fact and for the operator itself, transposed."""
+        weights, biases = zip(
+            *(_weights(self.action[layer], i) for i in range(len(self.relatedness.schemas))),
+            strict=True,
+        )
+        facts: list[Tensor | None] = []
         for slots in self.relatedness.slots:
-            parts = [self._slot_block(layer, slot.schema, slot.position) for slot in slots]
-            blocks.append(torch.stack(parts) if parts else None)
+            starts = [(slot.schema, slot.position * self.hidden) for slot in slots]
+            columns = [weights[i][:, start : start + self.hidden].t() for i, start in starts]
+            facts.append(torch.stack(columns) if slots else None)
+        skips = [weight[:, -self.hidden :].t() for weight in weights]
+        return ActionLayer(facts, skips, torch.stack(biases))
+
+    def _propositions(self, layer: int) -> list[Proposition | None]:
+        blocks: list[Proposition | None] = []
+        for predicate, slots in enumerate(self.relatedness.slots):
+            if not slots:
+                blocks.append(None)
+                continue
+            weight, bias = _weights(self.proposition[layer], predicate)
+            pooled = len(slots) * self.hidden
+            skip = weight[:, pooled:].t() if layer > 0 else None
+            blocks.append(Proposition(weight[:, :pooled].t(), skip, bias))
         return blocks
 
-    def _slot_block(self, layer: int, schema: int, position: int) -> Tensor:
-        """The columns of a matrix that one related fact is multiplied with, transposed."""
-        weight = _weight(self.action[layer], schema)
-        if layer == 0:
-            related = len(self.relatedness.schemas[schema].related)
-            return weight[:, [position, related + position]].t()
-        start = position * self.hidden
-        return weight[:, start : start + self.hidden].t()
-
-    def _skip_blocks(self, layer: int) -> list[tuple[Tensor, Tensor]]:
-        width = 1 if layer == 0 else self.hidden
-        return [
-            (_weight(self.action[layer], schema)[:, -width:].t(), _bias(self.action[layer], schema))
-            for schema in range(len(self.relatedness.schemas))
-        ]
-
-    def _proposition_blocks(self, layer: int) -> list[tuple[Tensor, Tensor] | None]:
-        modules = self.proposition[layer]
-        return [
-            (_weight(modules, predicate).t(), _bias(modules, predicate)) if slots else None
-            for predicate, slots in enumerate(self.relatedness.slots)
-        ]
-
     def forward(
-        self, wiring: Wiring, arrangement: Arrangement, truth: Tensor
+        self,
+        wiring: Wiring,
+        arrangement: Arrangement,
+        truth: Tensor,
+        first: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Logits and applicability (operators, states) for truth values (facts, states)."""
-        facts: dict[int, Tensor] = {}
-        for block in wiring.blocks:
-            own = truth[block.facts]
-            facts[block.predicate] = torch.stack((own, block.goal.expand_as(own)), dim=2)
+        """Logits and applicability (operators, states) for truth values (facts, states).
+
+        `first` is `wiring.first.table(arrangement.first)`, for those who keep it.
+        """
         applicable = wiring.applicable(truth)
-        actions = applicable.to(truth.dtype).unsqueeze(2)
-        for layer in range(self.layers + 1):
-            actions = _action_layer(wiring, arrangement, layer, facts, actions)
-            if layer == self.layers:
-                break
-            actions = functional.elu(actions)
+        table = wiring.first.table(arrangement.first) if first is None else first
+        actions = wiring.first.select(table, truth, applicable)
+        facts: dict[int, Tensor] = {}
+        for layer in range(self.layers):
+            actions = elu(actions)
             pools = wiring.pool(actions.view(len(actions), -1), EMPTY_POOL)
-            facts = _proposition_layer(wiring, arrangement, layer, pools, facts)
+            facts = _proposition_layer(wiring, arrangement.propositions[layer], pools, facts)
+            actions = _action_layer(wiring, arrangement.actions[layer], facts, actions)
         return actions.squeeze(2), applicable
 
 
@@ -126,67 +142,75 @@ def proposition_inputs(slots: int, layer: int, hidden: int) -> int:
     return slots * hidden if layer == 0 else (slots + 1) * hidden
 
 
-def _action_layer(
-    wiring: Wiring,
-    arrangement: Arrangement,
-    layer: int,
-    facts: dict[int, Tensor],
-    actions: Tensor,
-) -> Tensor:
-    """What each operator makes of its facts and of itself, before the activation."""
-    states = actions.shape[1]
-    products = []
-    for block in wiring.blocks:
-        weight = arrangement.fact_to_action[layer][block.predicate]
-        assert weight is not None
-        own = facts[block.predicate]
-        if block.has_missing:
-            own = torch.cat((own, own.new_full((1, *own.shape[1:]), EMPTY_POOL)))
-        flat = own.reshape(-1, own.shape[2]).expand(len(weight), -1, -1)
-        products.append(torch.bmm(flat, weight).view(len(weight) * len(own), -1))
-    skips = []
-    for schema, members in wiring.schemas:
-        weight, bias = arrangement.action_skip[layer][schema]
-        own = actions[members].reshape(-1, actions.shape[2])
-        skips.append(torch.addmm(bias, own, weight))
-    outputs = skips[0].shape[1]
-    summed = wiring.sum_related(torch.cat(products))
-    return torch.cat(skips).view(-1, states, outputs).add_(summed.view(-1, states, outputs))
-
-
 def _proposition_layer(
     wiring: Wiring,
-    arrangement: Arrangement,
-    layer: int,
+    weights: list[Proposition | None],
     pools: Tensor,
     facts: dict[int, Tensor],
 ) -> dict[int, Tensor]:
-    states = next(iter(facts.values())).shape[1]
+    """The hidden vectors of the facts (facts * states, hidden) by predicate."""
     result: dict[int, Tensor] = {}
     for block in wiring.blocks:
-        matrix = arrangement.proposition[layer][block.predicate]
-        assert matrix is not None
-        weight, bias = matrix
-        hidden = len(bias)
-        own = pools[block.pools].view(block.slots, -1, hidden).transpose(0, 1)
-        inputs = own.reshape(-1, block.slots * hidden)
-        if layer > 0:
-            inputs = torch.cat((inputs, facts[block.predicate].view(-1, hidden)), dim=1)
-        outputs = functional.elu(torch.addmm(bias, inputs, weight))
-        result[block.predicate] = outputs.view(block.size, states, hidden)
+        own = weights[block.predicate]
+        assert own is not None
+        hidden = len(own.bias)
+        pooled = pools[block.pools].view(block.slots, -1, hidden).transpose(0, 1)
+        outputs = torch.addmm(own.bias, pooled.reshape(-1, block.slots * hidden), own.pools)
+        if own.skip is not None:
+            outputs.addmm_(facts[block.predicate], own.skip)
+        result[block.predicate] = elu(outputs)
     return result
 
 
-def _weight(modules: nn.Module, index: int) -> Tensor:
-    return _linear(modules, index).weight
+def _action_layer(
+    wiring: Wiring, weights: ActionLayer, facts: dict[int, Tensor], actions: Tensor
+) -> Tensor:
+    """What each operator makes of its facts and of itself, before the activation."""
+    states = actions.shape[1]
+    outputs = weights.bias.shape[1]
+    products = _products(wiring, weights.facts, facts, states * outputs)
+    summed = wiring.sum_related(products).view(-1, states, outputs)
+    summed += weights.bias.index_select(0, wiring.schema_of_operator).unsqueeze(1)
+    for schema, members in wiring.schemas:
+        own = actions[members].view(-1, actions.shape[2])
+        summed[members].view(-1, outputs).addmm_(own, weights.skips[schema])
+    return summed
 
 
-def _bias(modules: nn.Module, index: int) -> Tensor:
-    return _linear(modules, index).bias
+def _products(
+    wiring: Wiring, weights: list[Tensor | None], facts: dict[int, Tensor], width: int
+) -> Tensor:
+    """Per predicate, slot and fact the fact's vector times the slot's matrix, as rows."""
+    table = None
+    parts = []
+    for block in wiring.blocks:
+        matrix = weights[block.predicate]
+        assert matrix is not None
+        vectors = facts[block.predicate]
+        if block.has_missing:
+            states = width // matrix.shape[2]
+            vectors = torch.cat((vectors, vectors.new_full((states, vectors.shape[1]), EMPTY_POOL)))
+        vectors = vectors.expand(block.slots, -1, -1)
+        if torch.is_grad_enabled():
+            parts.append(torch.bmm(vectors, matrix).view(-1, width))
+            continue
+        # Without gradients the products are written where they belong: copies cost more.
+        if table is None:
+            table = vectors.new_empty((wiring.product_rows, width))
+        torch.bmm(vectors, matrix, out=table[block.products].view(block.slots, -1, matrix.shape[2]))
+    return torch.cat(parts) if table is None else table
 
 
-def _linear(modules: nn.Module, index: int) -> nn.Linear:
+def elu(values: Tensor) -> Tensor:
+    """ELU by `exp`, which is twice as fast as torch's own by `expm1`; may reuse `values`."""
+    if torch.is_grad_enabled():
+        return torch.maximum(values, torch.clamp_max(values, 0.0).exp() - 1.0)
+    below = torch.clamp_max(values, 0.0).exp_().sub_(1.0)
+    return torch.maximum(values, below, out=values)
+
+
+def _weights(modules: nn.Module, index: int) -> tuple[Tensor, Tensor]:
     assert isinstance(modules, nn.ModuleList)
     linear = modules[index]
     assert isinstance(linear, nn.Linear)
-    return linear
+    return linear.weight, linear.bias

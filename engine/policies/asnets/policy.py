@@ -30,8 +30,8 @@ from engine.task.task import GroundAtom, PddlSource, Task
 Precision = Literal["float32", "float64"]
 
 TIE_TOLERANCE = {torch.float32: 5e-5, torch.float64: 1e-9}
-CHUNK_BYTES = 2**21
-"""What one layer of a batch may fill: about the second-level cache of a core."""
+CHUNK_BYTES = 2**20
+"""What one layer of a batch may fill: more than that leaves the second-level cache of a core."""
 
 
 class AsnetsPolicy:
@@ -90,6 +90,7 @@ class BoundAsnets:
         self.wiring = Wiring(self.grounding, self._dtype)
         with torch.inference_mode():
             self._arrangement = network.arrange()
+            self._first = self.wiring.first.table(self._arrangement.first)
         self._inputs = StateInputs(task, [self.grounding.facts[fact] for fact in self.wiring.facts])
         self._tasks_operators = len(task.operators)
         self._operator_ids = np.array(
@@ -97,8 +98,8 @@ class BoundAsnets:
             dtype=np.int32,
         )
         self.notes = (*notes, *self._notes_on_operators())
-        row = network.hidden * self._dtype.itemsize * max(1, self.wiring.operators)
-        self._chunk = max(1, CHUNK_BYTES // row)
+        rows = max(1, self.wiring.operators, self.wiring.product_rows)
+        self._chunk = max(1, CHUNK_BYTES // (rows * network.hidden * self._dtype.itemsize))
 
     def _notes_on_operators(self) -> Iterator[str]:
         absent = np.flatnonzero(self._operator_ids == NO_OPERATION)
@@ -142,7 +143,7 @@ class BoundAsnets:
         for start in range(0, len(states), self._chunk):
             part = slice(start, min(start + self._chunk, len(states)))
             truth = torch.from_numpy(self._inputs.truth(states[part])).to(self._dtype)
-            logits, applicable = self._network(self.wiring, self._arrangement, truth)
+            logits, applicable = self._network(self.wiring, self._arrangement, truth, self._first)
             yield part, logits, applicable
 
 

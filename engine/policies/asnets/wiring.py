@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from engine.policies.asnets.first_layer import FirstLayer
 from engine.policies.asnets.grounding import MISSING, Grounding
 
 Ints = NDArray[np.int64]
@@ -28,8 +29,7 @@ class FactBlock:
     slots: int
     facts: slice  # among the wired facts
     pools: slice  # rows of the pools: slot by slot, then fact by fact
-    products: int  # first row of the products: the same order, with a row for missing facts
-    goal: Tensor  # (facts, 1)
+    products: slice  # rows of the products: the same order, with a row for missing facts
     has_missing: bool
 
     @property
@@ -53,7 +53,7 @@ class _Link:
 
     @property
     def products(self) -> Ints:
-        first = self.block.products + self.slot * self.block.rows_per_slot
+        first = int(self.block.products.start) + self.slot * self.block.rows_per_slot
         return first + np.where(self.local == MISSING, self.block.size, self.local)
 
     @property
@@ -71,7 +71,9 @@ class Wiring:
             used[related] = True
         self.facts: Ints = np.flatnonzero(used[:-1])
         self.schemas = _schema_blocks(grounding)
-        self.blocks = _fact_blocks(grounding, self.facts, dtype)
+        self.schema_of_operator = torch.from_numpy(grounding.schema_of_operator)
+        self.first = FirstLayer(grounding, self.facts, dtype)
+        self.blocks = _fact_blocks(grounding, self.facts)
         links = self._links(grounding)
         self._wire_sums(grounding, links)
         self._wire_pools(links, dtype)
@@ -148,6 +150,10 @@ class Wiring:
             columns[place][link.operators] = np.where(link.local == MISSING, padding, wired)
         return [torch.from_numpy(column) for column in columns]
 
+    @property
+    def product_rows(self) -> int:
+        return int(self.blocks[-1].products.stop) if self.blocks else 0
+
     def applicable(self, truth: Tensor) -> Tensor:
         """Which operators are applicable (operators, states), given truth values of facts."""
         holds = torch.cat((truth > 0.5, truth.new_ones((1, truth.shape[1]), dtype=torch.bool)))
@@ -177,7 +183,7 @@ def _schema_blocks(grounding: Grounding) -> list[tuple[int, slice]]:
     return [(int(schema), grounding.block(int(schema))) for schema in schemas[np.argsort(first)]]
 
 
-def _fact_blocks(grounding: Grounding, facts: Ints, dtype: torch.dtype) -> list[FactBlock]:
+def _fact_blocks(grounding: Grounding, facts: Ints) -> list[FactBlock]:
     relatedness = grounding.relatedness
     missing = {
         schema.related[position].predicate
@@ -193,12 +199,11 @@ def _fact_blocks(grounding: Grounding, facts: Ints, dtype: torch.dtype) -> list[
         has_missing = relatedness.predicates[predicate] in missing
         if first == last and not has_missing:
             continue
-        goal = torch.from_numpy(grounding.goal[facts[first:last]]).to(dtype).unsqueeze(1)
-        rows = slice(pools, pools + len(slots) * (last - first))
-        block = FactBlock(
-            predicate, len(slots), slice(first, last), rows, products, goal, has_missing
+        pool_rows = slice(pools, pools + len(slots) * (last - first))
+        product_rows = slice(products, products + len(slots) * (last - first + has_missing))
+        facts_here = slice(first, last)
+        blocks.append(
+            FactBlock(predicate, len(slots), facts_here, pool_rows, product_rows, has_missing)
         )
-        blocks.append(block)
-        pools = rows.stop
-        products += len(slots) * block.rows_per_slot
+        pools, products = pool_rows.stop, product_rows.stop
     return blocks

@@ -33,7 +33,7 @@ from engine.task.task import PddlSource, Task
 TIE_TOLERANCE = 1e-5
 """Scores of one state differ by this much when it is evaluated among others."""
 
-CHUNK_MESSAGES = 2**15
+CHUNK_MESSAGES = 2**13
 
 
 class GnnPolicy:
