@@ -19,11 +19,11 @@ from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.campaign.toml_positions import Path as KeyPath
 from engine.campaign.toml_positions import Position, key_positions
 from engine.errors import ConfigurationError, Location, PlumblineError
+from engine.files import read_text
 from engine.fuzzing.biases import BIASES
 from engine.fuzzing.fuzzer import Unsolved
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
-from engine.task.files import read_text
 from engine.task.load import SAS_SUFFIX
 
 MOST = 10**9

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError, UsageError
-from engine.task.files import read_text
+from engine.files import read_text
 from engine.task.task import Task
 
 _HEADER = "sas_variables"

@@ -10,31 +10,11 @@ import codecs
 from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError
-
-LARGEST_FILE = 256 * 2**20
+from engine.files import read_bytes
 
 
 def read_text(path: str | Path) -> str:
-    where = Location(str(path))
-    try:
-        file = Path(path)
-        if file.is_dir():
-            raise UnreadableFileError("this is a folder", where, "name a PDDL file in it")
-        if not file.exists():
-            raise UnreadableFileError("there is no such file", where, "check the path")
-        if not file.is_file():
-            raise UnreadableFileError("this is not a regular file", where, "name a PDDL file")
-        if file.stat().st_size > LARGEST_FILE:
-            raise UnreadableFileError(
-                "the file is larger than 256 MB", where, "check that it is a PDDL file"
-            )
-        data = file.read_bytes()
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise UnreadableFileError(
-            f"the file cannot be read: {reason}", where, "check the path and its permissions"
-        ) from problem
-    return decode(data, str(path))
+    return decode(read_bytes(path, "a PDDL file"), str(path))
 
 
 def decode(data: bytes, path: str) -> str:

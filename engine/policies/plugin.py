@@ -21,12 +21,12 @@ from typing import IO
 import numpy as np
 
 from engine.errors import Location, PolicyError
+from engine.files import read_text
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
 from engine.policies.plugin_frames import Frame, FrameError, FrameReader
 from engine.policies.policy import PolicyInfo
 from engine.task.atoms import format_atom
-from engine.task.files import read_text
 from engine.task.process import kill_group
 from engine.task.sas import write_sas
 from engine.task.task import Task

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import Location, SasError, TranslationError, UnsupportedError, UsageError
+from engine.files import read_text
 from engine.pddl import (
     Severity,
     check_files,
@@ -18,7 +19,6 @@ from engine.pddl import (
 from engine.pddl.diagnostics import raise_errors
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.problem_checks import check_problem
-from engine.task.files import read_text
 from engine.task.process import never_cancelled
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task, Variable

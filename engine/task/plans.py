@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import Location, PlanError
-from engine.task.files import read_text
+from engine.files import read_text
 from engine.task.successors import is_applicable, successor
 from engine.task.task import Task
 
