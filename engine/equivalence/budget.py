@@ -44,10 +44,13 @@ class Budget:
         if self._until_look <= 0:
             self.look()
 
-    def look(self) -> None:
-        self._until_look = TICKS_PER_LOOK
+    def look_for_stop(self) -> None:
         if self._cancelled():
             raise CancelledError
+
+    def look(self) -> None:
+        self._until_look = TICKS_PER_LOOK
+        self.look_for_stop()
         if self._limits.seconds is not None and self.seconds > self._limits.seconds:
             raise LimitExceededError(f"the time limit of {self._limits.seconds:g} s was reached")
         if self._limits.states is not None and self.states > self._limits.states:

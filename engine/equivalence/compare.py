@@ -182,7 +182,7 @@ class _Reading:
             action=MacroStep(schema.name, tuple(objects[value] for value in instance.arguments)),
             state=frozenset((a.predicate, *(term.name for term in a.arguments)) for a in state),
             distinct=self._parameters is Parameters.DISTINCT,
-            look=self._budget.look,
+            look=self._budget.look_for_stop,
         )
         one, other = "AB"[side], "BA"[side]
         action = "(" + " ".join((schema.name, *schema.parameters)) + ")"

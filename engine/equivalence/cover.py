@@ -19,6 +19,7 @@ from engine.equivalence.grounding import (
     Rule,
     State,
     Step,
+    TooManyStatesError,
     actions_within,
     relevant_actions,
 )
@@ -47,10 +48,6 @@ class Gap:
 
 Cover = tuple[Case, ...]
 NOTHING_TO_DO: Cover = (Case(frozenset(), frozenset(), ()),)
-
-
-class TooManyStatesError(Exception):
-    """Internal: a search passed the bound it was given."""
 
 
 def cover(
@@ -108,6 +105,9 @@ def exact_cover(
     """Serve region after region of the target's states; a region is (known true, known false)."""
     if target.idle:
         return NOTHING_TO_DO
+    hopeless = _never_done(target, rules)
+    if hopeless is not None:
+        return Gap(hopeless)
     cases: list[Case] = []
     regions = deque([(target.pre, target.npre)])
     while regions:
@@ -124,6 +124,16 @@ def exact_cover(
             regions.append((true | {atom}, false))
             false = false | {atom}
     return tuple(cases)
+
+
+def _never_done(target: Change, rules: Sequence[Rule]) -> State | None:
+    """A state in which the target changes a predicate that no rule changes that way."""
+    added = {atom[0] for rule in rules for atom in rule.schema.add}
+    if any(atom[0] not in added for atom in target.add):
+        return target.pre
+    deleted = {atom[0] for rule in rules for atom in rule.schema.delete}
+    lasting = frozenset(atom for atom in target.delete if atom[0] not in deleted)
+    return target.pre | lasting if lasting else None
 
 
 def served_cube(target: Change, plan: Sequence[Action]) -> Case:
@@ -154,7 +164,7 @@ def find_plan(
     """A shortest sequence from state to exactly goal, or None; breadth-first."""
     if state == goal:
         return []
-    actions = relevant_actions(rules, state, goal, budget)
+    actions = relevant_actions(rules, state, goal, budget, bound)
     changes = dict(actions)
     touched = frozenset(atom for _, change in actions for atom in change.atoms)
     if not state ^ goal <= touched:

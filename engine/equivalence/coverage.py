@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.equivalence.budget import Budget
-from engine.equivalence.cover import Case, Cover, Gap, TooManyStatesError, cover
-from engine.equivalence.grounding import Rule
+from engine.equivalence.cover import Case, Cover, Gap, cover
+from engine.equivalence.grounding import Rule, TooManyStatesError
 from engine.equivalence.instances import Change, GroundAtom, Instance, ground_change, instances
 from engine.equivalence.schemas import LiftedModel, Schema, project
 from engine.equivalence.sorts import Sort, SortTable
@@ -24,8 +24,8 @@ Image = tuple[int, tuple[int, ...]]
 
 CoveredClass = dict[tuple[Change, tuple[Sort, ...]], int]
 
-PROJECTION_BOUND = 3000
-"""States after which a projected check gives up and counts as covered."""
+PROJECTION_BOUND = 1000
+"""States or ground actions after which a projected check gives up and counts as covered."""
 
 
 @dataclass(frozen=True, slots=True)

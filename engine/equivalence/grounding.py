@@ -139,10 +139,15 @@ def actions_within(
     return [(step, change) for change, step in found.items()]
 
 
+class TooManyStatesError(Exception):
+    """Internal: a search passed the bound it was given."""
+
+
 def relevant_actions(
-    rules: Sequence[Rule], state: State, goal: State, budget: Budget
+    rules: Sequence[Rule], state: State, goal: State, budget: Budget, bound: int | None = None
 ) -> list[Action]:
-    actions = _relaxed_reachable(rules, state, budget)
+    """`bound` limits the ground actions that are looked at."""
+    actions = _relaxed_reachable(rules, state, budget, bound)
     while True:
         kept = _influential(_harmless(actions, goal), state ^ goal)
         kept = _applicable_at_last(kept, state)
@@ -151,13 +156,16 @@ def relevant_actions(
         actions = kept
 
 
-def _relaxed_reachable(rules: Sequence[Rule], state: State, budget: Budget) -> list[Action]:
+def _relaxed_reachable(
+    rules: Sequence[Rule], state: State, budget: Budget, bound: int | None
+) -> list[Action]:
     """Ground by ignoring conflicts: an atom that was ever true (false) stays available so."""
     facts: dict[int, set[GroundAtom]] = defaultdict(set)
     for atom in state:
         facts[atom[0]].add(atom)
     deleted: set[GroundAtom] = set()
     found: dict[Change, Step] = {}
+    looked_at = 0
     growing = True
     while growing:
         growing = False
@@ -165,6 +173,9 @@ def _relaxed_reachable(rules: Sequence[Rule], state: State, budget: Budget) -> l
         for rule in rules:
             for arguments in bindings(rule, rule.pre, frozen):
                 budget.tick()
+                looked_at += 1
+                if bound is not None and looked_at > bound:
+                    raise TooManyStatesError
                 change = ground_change(rule.schema, arguments)
                 if change.idle or change in found or change.npre & state - deleted:
                     continue

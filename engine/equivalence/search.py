@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from engine.equivalence.budget import Budget
+from engine.equivalence.budget import Budget, LimitExceededError
 from engine.equivalence.cover import Cover, Gap
 from engine.equivalence.coverage import Coverage, Image, Renaming
 from engine.equivalence.events import Emit, OperatorChecked, Progress, StageStarted
@@ -27,6 +27,9 @@ from engine.equivalence.mapping import (
 from engine.equivalence.schemas import LiftedModel
 from engine.equivalence.similarity import guess_predicates, guess_types
 from engine.equivalence.sorts import TypeMatch, correspond, find_isomorphism, possible_types
+
+LESSONS = 4
+"""How many failures of one mapping become conflicts."""
 
 NO_OPERATOR = -1
 """In a conflict: the types alone do not correspond."""
@@ -55,13 +58,15 @@ class Checked:
 class Outcome:
     """`best` is the equivalence, or the mapping with the fewest uncovered operators.
 
-    `conflicts` exclude every mapping; `candidates` counts the mappings tried.
+    `conflicts` exclude every mapping; `candidates` counts the mappings tried. `unfinished` is the
+    limit that left other mappings possible.
     """
 
     best: Checked
     conflicts: tuple[Conflict, ...]
     candidates: int
     learned: int
+    unfinished: str = ""
 
     @property
     def equivalent(self) -> bool:
@@ -102,6 +107,12 @@ class MappingSearch:
         if not best.failures:
             self._assert_projections_agree(best.candidate)
             return Outcome(best, (), self._candidates, 0)
+        try:
+            return self._other_mappings(best)
+        except LimitExceededError as limit:
+            return Outcome(best, (), self._candidates, self._learned, str(limit))
+
+    def _other_mappings(self, best: Checked) -> Outcome:
         self._stage("projections")
         domains = self._single_projections()
         stuck = unmatchable(domains)
@@ -290,7 +301,13 @@ class MappingSearch:
         return None
 
     def _learn_from(self, checked: Checked, solver: MappingSolver) -> None:
-        for failure in checked.failures:
+        """The operators with the fewest predicates teach most for the least work."""
+
+        def predicates(failure: Failure) -> int:
+            schemas = self.directions[failure.direction].covered.schemas
+            return len(schemas[failure.operator].predicates)
+
+        for failure in sorted(checked.failures, key=predicates)[:LESSONS]:
             conflict = self._minimal(failure, checked.candidate)
             for found in (conflict, *self._neighbours(conflict, solver)):
                 self._learned += solver.learn(found)

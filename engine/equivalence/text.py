@@ -36,7 +36,7 @@ def _reading(reading: ReadingResult) -> Iterator[str]:
             yield "  types of A -> B: " + ", ".join(renamed)
     for operator in reading.operators:
         yield from (f"  {line}" for line in operator.sentences())
-    if reading.verdict is Verdict.NOT_EQUIVALENT and reading.mapping:
+    if reading.counterexample is not None:
         yield from _refutation(reading)
 
 

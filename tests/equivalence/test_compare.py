@@ -15,6 +15,7 @@ from engine.equivalence import (
     OperatorChecked,
     Parameters,
     Progress,
+    ReadingResult,
     StageStarted,
     Verdict,
     compare_domains,
@@ -215,14 +216,22 @@ def test_empty_domains(domain, compare) -> None:
     assert steps(reading, "B", "noop") == steps(reading, "B", "never") == [[]]
 
 
-def test_limits_leave_it_undecided(blocks, domain) -> None:
-    longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
-    options = CompareOptions((Parameters.PDDL,), limits=Limits(states=10))
-    reading = compare_domains(blocks, longer, options).first
-    assert reading.verdict is Verdict.UNDECIDED
-    assert reading.reason == "the limit of 10 states was reached"
-    options = CompareOptions((Parameters.PDDL,), limits=Limits(seconds=0.0))
-    assert "time limit of 0 s" in compare_domains(blocks, longer, options).first.reason
+def test_limits_leave_it_undecided() -> None:
+    made = many_operators(40)
+    fewer = renamed(replace(made, actions=made.actions[1:]), random.Random(4))
+
+    def reading(**limits) -> ReadingResult:
+        options = CompareOptions((Parameters.DISTINCT,), limits=Limits(**limits))
+        return compare_domains(made, fewer, options).first
+
+    assert reading(states=10).verdict is Verdict.UNDECIDED
+    assert reading(states=10).reason == "the limit of 10 states was reached"
+    assert "time limit of 0 s" in reading(seconds=0.0).reason
+    partial = reading(states=100)
+    assert partial.verdict is Verdict.UNDECIDED
+    assert partial.reason.startswith("the limit of 100 states was reached; under the closest")
+    assert partial.counterexample is not None
+    assert partial.b_within_a is True
 
 
 def test_a_stop_request_keeps_the_finished_reading(blocks, domain) -> None:

@@ -6,12 +6,11 @@ from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.cover import (
     Case,
     Gap,
-    TooManyStatesError,
     cover,
     exact_cover,
     uniform_cover,
 )
-from engine.equivalence.grounding import Rule
+from engine.equivalence.grounding import Rule, TooManyStatesError
 from engine.equivalence.instances import Change, ground_change
 from engine.equivalence.schemas import lift
 from engine.errors import CancelledError
