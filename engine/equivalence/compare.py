@@ -186,12 +186,17 @@ class _Reading:
         )
         one, other = "AB"[side], "BA"[side]
         action = "(" + " ".join((schema.name, *schema.parameters)) + ")"
-        reason = (
-            f"{other} cannot do what {action} of {one} does; no mapping of the predicates helps"
-        )
+        failing = f"{other} cannot do what {action} of {one} does"
+        verdict, reason = Verdict.NOT_EQUIVALENT, f"{failing}; no mapping of the predicates helps"
+        if outcome.unfinished:
+            verdict = Verdict.UNDECIDED
+            reason = (
+                f"{outcome.unfinished}; under the closest mapping {failing}, "
+                "but other mappings of the predicates are not excluded"
+            )
         return replace(
             result,
-            verdict=Verdict.NOT_EQUIVALENT,
+            verdict=verdict,
             reason=reason,
             counterexample=counterexample,
             exclusions=tuple(names.exclusion(conflict) for conflict in outcome.conflicts),
