@@ -1,0 +1,155 @@
+// Runs the kernels on random tasks under AddressSanitizer and UndefinedBehaviorSanitizer: they must agree with each
+// other and with the definition of a task, and touch no memory that is not theirs.
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "../astar.hpp"
+#include "../blind_search.hpp"
+#include "../enforced_hill_climbing.hpp"
+#include "../goal_count.hpp"
+#include "../greedy_best_first.hpp"
+#include "../hff.hpp"
+#include "../lmcut.hpp"
+#include "../state_store.hpp"
+#include "random_task.hpp"
+
+namespace plumbline::testing {
+namespace {
+
+constexpr Limits kNoLimits{0.0, 0, ~std::uint64_t{0}};
+
+// Everything reachable from `start`, each successor compared with the definition.
+void check_states(const CompiledTask& compiled, StateStore& store) {
+  const Task& task = compiled.task;
+  const auto n_variables = static_cast<std::size_t>(task.n_variables());
+  State state(n_variables);
+  State found(n_variables);
+  for (std::int32_t id = 0; id < store.size(); ++id) {
+    CHECK(store.values(1, &id, state.data()));
+    std::int64_t row[2];
+    CHECK(store.count_applicable(1, &id, row));
+    std::vector<std::int32_t> operators(static_cast<std::size_t>(row[1]));
+    CHECK(store.applicable(1, &id, operators.data()));
+    std::size_t next = 0;
+    for (std::int32_t op = 0; op < task.n_operators(); ++op) {
+      std::int32_t successor = -2;
+      CHECK(store.apply(1, &id, &op, &successor));
+      const bool is_applicable = holds(task.preconditions[op], state);
+      CHECK((successor >= 0) == is_applicable);
+      if (!is_applicable) continue;
+      CHECK(operators[next++] == op);
+      CHECK(store.values(1, &successor, found.data()));
+      CHECK(found == apply(task, op, state));
+      std::int32_t again = -1;
+      CHECK(store.find(1, found.data(), &again) && again == successor);
+    }
+    CHECK(next == operators.size());
+  }
+  std::int32_t unknown = static_cast<std::int32_t>(store.size());
+  CHECK(!store.values(1, &unknown, state.data()));
+}
+
+template <class Search>
+SearchResult run(const SearchRequest& request, std::int64_t max_bytes, Search&& search) {
+  Progress progress{};
+  Limits limits = kNoLimits;
+  if (max_bytes > 0) limits.bytes = static_cast<std::uint64_t>(max_bytes);
+  Monitor monitor(limits, &progress);
+  SearchResult result;
+  try {
+    result = search(monitor);
+  } catch (const MemoryLimitReached&) {
+    CHECK(max_bytes > 0);
+    result.outcome = Outcome::kMemoryLimit;
+    return result;
+  }
+  CHECK(max_bytes == 0 || monitor.account().peak() <= static_cast<std::size_t>(max_bytes));
+  if (result.outcome == Outcome::kSolved) {
+    CHECK(plan_cost(request.compiled.task, request.start, result.plan) == result.cost);
+  }
+  return result;
+}
+
+template <class Heuristic, class Search>
+SearchResult run_with(const SearchRequest& request, Search&& search) {
+  Heuristic heuristic(request.compiled.task);
+  return run(request, 0, [&](Monitor& monitor) { return search(request, heuristic, monitor); });
+}
+
+void check_searches(const CompiledTask& compiled, const State& start, Cost truth) {
+  const SearchRequest request{compiled, start, compiled.task.goal};
+  const bool is_solvable = truth != kInfinity;
+  const auto is_optimal = [&](const SearchResult& result) {
+    return result.outcome == (is_solvable ? Outcome::kSolved : Outcome::kUnsolvable) && result.cost == truth;
+  };
+  CHECK(is_optimal(run(request, 0, [&](Monitor& monitor) { return blind_search<0>(request, monitor); })));
+  if (compiled.packing.n_words() == 1) {
+    CHECK(is_optimal(run(request, 0, [&](Monitor& monitor) { return blind_search<1>(request, monitor); })));
+  }
+  CHECK(is_optimal(run_with<LmCut>(request, astar<LmCut>)));
+  CHECK((run_with<HFF>(request, greedy_best_first<HFF>).outcome == Outcome::kSolved) == is_solvable);
+  CHECK(run_with<GoalCount>(request, enforced_hill_climbing<GoalCount>).outcome != Outcome::kUnsolvable);
+
+  SearchRequest bounded = request;
+  bounded.bound = is_solvable ? truth : 10;
+  CHECK(run_with<LmCut>(bounded, astar<LmCut>).outcome != Outcome::kSolved);
+  for (const std::int64_t bytes : {500, 2000, 8000}) {
+    const auto result = run(request, bytes, [&](Monitor& monitor) { return blind_search<0>(request, monitor); });
+    CHECK(result.outcome == Outcome::kMemoryLimit || is_optimal(result));
+  }
+}
+
+void check_task(Random& random, std::int32_t n_fillers) {
+  const CompiledTask compiled(random_task(random, n_fillers));
+  const State start = random_state(random, compiled.task);
+  StateStore store(compiled);
+  std::int32_t id = -1;
+  CHECK(store.add(1, start.data(), &id) && id == 0);
+  Progress progress{};
+  Monitor monitor(kNoLimits, &progress);
+  store.close(monitor);
+  const std::vector<Cost> costs = store.optimal_costs(compiled.task.goal, monitor);
+  check_states(compiled, store);
+  check_searches(compiled, start, costs[0]);
+
+  const RelevantPart& part = compiled.relevant();
+  State projected;
+  for (const std::int32_t v : part.variables) projected.push_back(start[static_cast<std::size_t>(v)]);
+  check_searches(part.compiled, projected, costs[0]);
+}
+
+// Enough states for the table to widen and its blocks to move many times.
+void check_growth() {
+  Task task;
+  task.domain_sizes = {1000, 400};
+  task.fact_offset = {0, 1000, 1400};
+  task.preconditions.begin = {0};
+  task.effects.begin = {0};
+  const CompiledTask compiled(std::move(task));
+  StateStore store(compiled);
+  const std::int32_t n = 400'000;
+  for (const bool is_second_time : {false, true}) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      const std::int32_t values[] = {i % 1000, i / 1000};
+      std::int32_t id = -1;
+      CHECK((is_second_time ? store.find(1, values, &id) : store.add(1, values, &id)) && id == i);
+    }
+  }
+  CHECK(store.size() == n);
+}
+
+}  // namespace
+}  // namespace plumbline::testing
+
+int main() {
+  using namespace plumbline::testing;
+  constexpr std::int32_t kTasks = 150;
+  for (std::int32_t seed = 0; seed < kTasks; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    check_task(random, seed % 3 == 0 ? 0 : random.below(30));
+  }
+  check_growth();
+  std::printf("%d tasks\n", kTasks);
+}
