@@ -131,9 +131,9 @@ def open_policy_file(path: Path, seed: int = 0) -> Policy:
     from engine.policies.files import Format, load_checkpoint, recognise
 
     kind = recognise(path)
-    import torch
+    from engine.policies.torch_settings import prepare_torch
 
-    torch.set_num_threads(1)  # more threads are slower on matrices as small as a policy's
+    prepare_torch()
     if kind is Format.SQLITE:
         from engine.policies.asnets.policy import AsnetsPolicy
 

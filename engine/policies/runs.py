@@ -113,11 +113,13 @@ class PolicyRuns:
         max_steps: int | None = None,
         dead_end: Callable[[Int32Array], BoolArray] | None = None,
         cancelled: Callable[[], bool] = never_cancelled,
+        enough: Callable[[Int32Array, Int64Array], BoolArray] | None = None,
     ) -> Int64Array:
         """Policy costs where they are below the cut-off of their start, INFINITY elsewhere.
 
         INFINITY here only means "not shown to be below": the run may have been stopped by its
-        cost, by `max_steps`, or by a visited state that `dead_end` recognises.
+        cost, by `max_steps`, by a visited state that `dead_end` recognises, or because its state
+        and what it has cost so far were `enough` for whoever asks.
         """
         starts = self._begin(starts)
         bound = np.broadcast_to(np.asarray(cutoffs, dtype=np.int64), starts.shape)
@@ -132,6 +134,8 @@ class PolicyRuns:
                 active = self._settle(active, state, spent, bound, answer)
                 if dead_end is not None and len(active):
                     active = active[~dead_end(state[active])]
+                if enough is not None and len(active):
+                    active = active[~enough(state[active], spent[active])]
                 if steps == max_steps:
                     break
                 active = self._step(active, state, spent)
@@ -290,15 +294,22 @@ class PolicyRuns:
         moved = children >= 0
         graph.decision[states[moved]] = answers[moved]
         graph.add_edges(states[moved], children[moved])
-        for answer, reason in ((NO_ACTION, Reason.NO_ACTION), (NO_OPERATION, Reason.LOOP)):
-            chosen = states[answers == answer]
-            graph.decision[chosen] = answer
-            graph.add_ends(chosen, Outcome.FAILED, reason)
-        wrong = states[~moved & (answers != NO_ACTION) & (answers != NO_OPERATION)]
-        graph.add_ends(wrong, Outcome.FAILED, Reason.INAPPLICABLE)
-        if len(wrong):
-            self.statistics.faults[Reason.INAPPLICABLE] += len(wrong)
+        if not moved.all():
+            self._end(states[~moved], answers[~moved])
         return children[moved]
+
+    def _end(self, states: Int32Array, answers: Int64Array) -> None:
+        """Enter answers that lead nowhere: none, no operator, or a wrong one."""
+        usable = (answers == NO_ACTION) | (answers == NO_OPERATION)
+        self._graph.decision[states[usable]] = answers[usable]
+        for reason, chosen in (
+            (Reason.NO_ACTION, states[answers == NO_ACTION]),
+            (Reason.LOOP, states[answers == NO_OPERATION]),
+            (Reason.INAPPLICABLE, states[~usable]),
+        ):
+            self._graph.add_ends(chosen, Outcome.FAILED, reason)
+        if not usable.all():
+            self.statistics.faults[Reason.INAPPLICABLE] += int((~usable).sum())
 
     def _answers(self, states: Int32Array) -> tuple[Int32Array, Int64Array]:
         """The states that got an answer, and the answers.

@@ -30,7 +30,7 @@ from engine.task.task import GroundAtom, PddlSource, Task
 Precision = Literal["float32", "float64"]
 
 TIE_TOLERANCE = {torch.float32: 5e-5, torch.float64: 1e-9}
-CHUNK_BYTES = 2**20
+CHUNK_BYTES = 3 * 2**19
 """What one layer of a batch may fill: more than that leaves the second-level cache of a core."""
 
 
