@@ -29,7 +29,7 @@ from engine.equivalence.similarity import guess_predicates, guess_types
 from engine.equivalence.sorts import TypeMatch, correspond, find_isomorphism, possible_types
 
 LESSONS = 4
-"""How many failures of one mapping become conflicts."""
+"""How many failures of one mapping become conflicts; simple operators teach most."""
 
 NO_OPERATOR = -1
 """In a conflict: the types alone do not correspond."""
@@ -98,6 +98,10 @@ class MappingSearch:
             Coverage(models[1], models[0], (second, first), distinct, budget),
         )
         self._operators = sum(len(model.schemas) for model in models)
+        self._simple_first = sorted(
+            ((side, o) for side in (0, 1) for o in range(len(models[side].schemas))),
+            key=lambda place: len(models[place[0]].schemas[place[1]].predicates),
+        )
         self._candidates = 0
         self._learned = 0
 
@@ -133,7 +137,7 @@ class MappingSearch:
                 pairs = frozenset(element for element in chosen if element[0] == "type")
                 solver.learn(Conflict(pairs, 0, NO_OPERATOR, 0))
                 continue
-            checked = self.check(candidate)
+            checked = self.check(candidate, max(LESSONS, len(best.failures)))
             if len(checked.failures) < len(best.failures):
                 best = checked
             if not checked.failures:
@@ -158,30 +162,40 @@ class MappingSearch:
                         assert conflict is not None
                         yield conflict
 
-    def check(self, candidate: Candidate) -> Checked:
-        """Cover every instance of every operator, both ways; stop at an operator's first gap."""
+    def check(self, candidate: Candidate, enough: int | None = None) -> Checked:
+        """Cover every instance of every operator, both ways, simple operators first.
+
+        An operator is left at its first gap, the candidate after `enough` failures.
+        """
         self._candidates += 1
         failures: list[Failure] = []
         covers: dict[tuple[int, int], list[Cover]] = {}
-        done = 0
-        for direction, coverage in enumerate(self.directions):
-            names = self.renaming(candidate, direction)
-            for operator, schema in enumerate(coverage.covered.schemas):
-                found: list[Cover] = []
-                for number, _ in coverage.instances(operator):
-                    answer = coverage.whole(operator, number, names)
-                    if isinstance(answer, Gap):
-                        failures.append(Failure(direction, operator, number, answer))
-                        break
-                    found.append(answer)
-                else:
-                    covers[direction, operator] = found
-                    done += 1
-                side, states = "AB"[direction], self._budget.states
-                covered = (direction, operator) in covers
-                self._emit(OperatorChecked(self._parameters, side, schema.name, covered, states))
-        self._report("mappings", done)
+        names = [self.renaming(candidate, direction) for direction in (0, 1)]
+        for direction, operator in self._simple_first:
+            answer = self._check_operator(direction, operator, names[direction])
+            if isinstance(answer, Failure):
+                failures.append(answer)
+            else:
+                covers[direction, operator] = answer
+            name = self.directions[direction].covered.schemas[operator].name
+            covered, states = isinstance(answer, list), self._budget.states
+            self._emit(OperatorChecked(self._parameters, "AB"[direction], name, covered, states))
+            if enough is not None and len(failures) >= enough:
+                break
+        self._report("mappings", len(covers))
         return Checked(candidate, tuple(failures), covers)
+
+    def _check_operator(
+        self, direction: int, operator: int, names: Renaming
+    ) -> list[Cover] | Failure:
+        coverage = self.directions[direction]
+        found: list[Cover] = []
+        for number, _ in coverage.instances(operator):
+            answer = coverage.whole(operator, number, names)
+            if isinstance(answer, Gap):
+                return Failure(direction, operator, number, answer)
+            found.append(answer)
+        return found
 
     def renaming(self, candidate: Candidate, direction: int) -> Renaming:
         return renaming(candidate.elements(), direction, self._match.by_name)
@@ -301,13 +315,7 @@ class MappingSearch:
         return None
 
     def _learn_from(self, checked: Checked, solver: MappingSolver) -> None:
-        """The operators with the fewest predicates teach most for the least work."""
-
-        def predicates(failure: Failure) -> int:
-            schemas = self.directions[failure.direction].covered.schemas
-            return len(schemas[failure.operator].predicates)
-
-        for failure in sorted(checked.failures, key=predicates)[:LESSONS]:
+        for failure in checked.failures[:LESSONS]:
             conflict = self._minimal(failure, checked.candidate)
             for found in (conflict, *self._neighbours(conflict, solver)):
                 self._learned += solver.learn(found)
