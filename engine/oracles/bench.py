@@ -18,6 +18,7 @@ from engine.native.library import INFINITY, Int64Array
 from engine.oracles.bounds import Bounds, Parent
 from engine.oracles.evidence import Evidence
 from engine.oracles.objective import BugKind, Objective
+from engine.policies.portfolio import Portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.task.states import StateTable
@@ -99,8 +100,10 @@ class Bench:
         objective: Objective,
         step_limit: int | None = None,
         control: Control | None = None,
+        portfolio: Portfolio | None = None,
     ) -> None:
         self.runs = runs
+        self.portfolio = portfolio  # policies to compare with, on the same table
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
         costs = [operator.cost for operator in self.task.operators]

@@ -15,6 +15,7 @@ from engine.oracles.aras import ArasOracle, SolvedOrNot
 from engine.oracles.bench import Bench, Oracle
 from engine.oracles.inverse import InverseOracle
 from engine.oracles.lookahead import LookaheadOracle
+from engine.oracles.pco import Contest, PcoE, PcoP
 from engine.oracles.planner import LamaOracle, SearchOracle
 from engine.search.forward import SearchLimits
 from engine.task.translate import Limits
@@ -37,11 +38,17 @@ class OracleKind:
     proves: str  # one sentence for people
     options: Mapping[str, Option]
     make: Callable[[str, Bench, Mapping[str, float | None]], Oracle]
+    needs_portfolio: bool = False
 
 
 def make_oracle(text: str, bench: Bench) -> Oracle:
     """The oracle a user asked for, working on a bench."""
     kind, values = parse_oracle(text)
+    if kind.needs_portfolio and bench.portfolio is None:
+        raise UsageError(
+            f"{kind.name} compares the policy with others, and there is no portfolio of them",
+            hint="name a directory of checkpoints or other policies as the portfolio",
+        )
     return kind.make(text, bench, values)
 
 
@@ -111,6 +118,28 @@ def _undo(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle
     return InverseOracle(text, bench, _limits(values))
 
 
+def _pco_p(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    return PcoP(text, bench, _contest(bench), int(values["runs"] or 1))
+
+
+def _pco_e(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+    runs, probability, seed = (values[name] or 0 for name in _PCO_E_OPTIONS)
+    return PcoE(text, bench, _contest(bench), int(runs), probability, int(seed))
+
+
+def _contest(bench: Bench) -> Contest:
+    assert bench.portfolio is not None  # `make_oracle` refuses
+    return Contest(bench.portfolio)
+
+
+_PCO_P_OPTIONS = {"runs": Option(5, "policies that are run on a state of the pool")}
+_PCO_E_OPTIONS = {
+    **_PCO_P_OPTIONS,
+    "probability": Option(0.3, "of running a policy on a state of the run, 1 for all of them"),
+    "seed": Option(0, "of the choice of these states"),
+}
+
+
 def _searching(expansions: float | None) -> dict[str, Option]:
     return {
         "expansions": Option(expansions, "states a search may expand"),
@@ -172,6 +201,20 @@ _KINDS = (
         "Like undo, taking each step of the walk back by one action.",
         {},
         _inverse,
+    ),
+    OracleKind(
+        "pco-p",
+        "Proves a bug when another policy of the portfolio does better.",
+        _PCO_P_OPTIONS,
+        _pco_p,
+        needs_portfolio=True,
+    ),
+    OracleKind(
+        "pco-e",
+        "Proves a bug by pieces of runs of all policies, also started along the policy's run.",
+        _PCO_E_OPTIONS,
+        _pco_e,
+        needs_portfolio=True,
     ),
 )
 

@@ -110,6 +110,7 @@ class PolicyRuns:
         self,
         starts: npt.ArrayLike,
         cutoffs: npt.ArrayLike,
+        *,
         max_steps: int | None = None,
         dead_end: Callable[[Int32Array], BoolArray] | None = None,
         cancelled: Callable[[], bool] = never_cancelled,

@@ -1,0 +1,172 @@
+"""Policy comparison oracles: is another policy better? (ALGORITHMS 11, Sievers et al. 2026)
+
+`pco-p` runs policies of a portfolio on the examined state, those first that proved most bugs per
+run. `pco-e` also starts them along the policy's own run and puts pieces of all runs together by
+their bounds. Different from the paper: a run ends as soon as the bound of a state it meets is good
+enough, and along runs that were stopped bugs are looked for as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
+from engine.oracles.bench import NOTHING_PROVEN, POLICY, Bench, Oracle, Proof
+from engine.policies.portfolio import Member, Portfolio
+from engine.policies.run_graph import Reason
+from engine.policies.runs import PolicyRun
+
+ON_PATH = 1
+"""How many policies `pco-e` runs on a selected state of the policy's run (m in the paper)."""
+
+
+@dataclass
+class Score:
+    """N and B of one policy: how often it was run, and the states in which that proved a bug."""
+
+    member: Member
+    runs: int = 0
+    beaten: list[int] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        """R; 1 before the first run, so that everybody gets a chance."""
+        return len(self.beaten) / self.runs if self.runs else 1.0
+
+
+class Contest:
+    """Algorithm 1: which policy to run next, by what its runs have proved so far."""
+
+    def __init__(self, portfolio: Portfolio) -> None:
+        self.scores = [Score(member) for member in portfolio.members]
+
+    def run(self, state: int, most: int, beats: Callable[[Member], bool]) -> bool:
+        """Let at most so many policies try, each once, until one beats the policy under test."""
+        untried = list(self.scores)
+        for _ in range(min(most, len(untried))):
+            score = max(untried, key=lambda score: score.ratio)
+            untried.remove(score)
+            score.runs += 1
+            if beats(score.member):
+                score.beaten.append(state)
+                return True
+        return False
+
+
+def contest_of(oracle: Oracle) -> Contest | None:
+    """The scores of the portfolio, if the oracle keeps any."""
+    contest = getattr(oracle, "contest", None)
+    return contest if isinstance(contest, Contest) else None
+
+
+@dataclass(frozen=True)
+class PcoP:
+    """Compares whole runs on the examined state."""
+
+    name: str
+    bench: Bench
+    contest: Contest
+    runs: int = 5
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        assert limit is not None  # the bench asks only where a bound can prove a bug
+        if self.bench.bounds.u(state) >= limit:
+            self.contest.run(state, self.runs, lambda member: self._beats(member, state, limit))
+        return _proof(self.bench, state, limit)
+
+    def _beats(self, member: Member, state: int, limit: int) -> bool:
+        bench = self.bench
+        (cost,) = member.runs.run_bounded(
+            [state], limit, bench.step_limit, cancelled=bench.cancelled
+        )
+        if cost == INFINITY:
+            return False
+        run = member.runs.trace(state)
+        bench.bounds.add_path(run.states, run.operators, member.name)
+        return True
+
+
+@dataclass(frozen=True)
+class PcoE:
+    """Algorithm 2 with maintained bounds: all policies together against the one under test."""
+
+    name: str
+    bench: Bench
+    contest: Contest
+    runs: int = 5
+    probability: float = 0.3
+    seed: int = 0
+
+    def examine(self, state: int) -> Proof:
+        bench = self.bench
+        limit = bench.needs_less_than(state)
+        assert limit is not None  # the bench asks only where a bound can prove a bug
+        run = bench.runs.trace(state)
+        bench.bounds.add_path(run.states, run.operators, POLICY)  # it may meet states with bounds
+        random = Random(f"{self.seed} {bench.values(state)}")
+        for where, needed in reversed(self._along(run, limit)):
+            if bench.bounds.u(where) < needed:
+                break  # the fall was passed back to all states before this one
+            if where == state or random.random() < self.probability:
+                most = self.runs if where == state else ON_PATH
+                if self._contest(where, needed, most):
+                    break
+        return _proof(bench, state, limit)
+
+    def _along(self, run: PolicyRun, limit: int) -> list[tuple[int, int]]:
+        """The states of a run, each with the bound below which the first one is a bug."""
+        if limit == INFINITY:
+            return [(where, INFINITY) for where in run.states]
+        costs = self.bench.operator_costs[np.array(run.operators, np.int64)]
+        needed = limit - np.append(0, np.cumsum(costs))
+        pairs = zip(run.states, needed.tolist(), strict=True)
+        return [(where, left) for where, left in pairs if left > 0]
+
+    def _contest(self, state: int, limit: int, most: int) -> bool:
+        return self.contest.run(state, most, lambda member: self._beats(member, state, limit))
+
+    def _beats(self, member: Member, state: int, limit: int) -> bool:
+        bench = self.bench
+
+        def enough(states: Int32Array, spent: Int64Array) -> BoolArray:
+            known = bench.bounds.all(states)
+            close: BoolArray = (known != INFINITY) & (known < limit - spent)
+            return close
+
+        member.runs.run_bounded(
+            [state], limit, bench.step_limit, cancelled=bench.cancelled, enough=enough
+        )
+        states, operators = self._walked(member, state, limit)
+        bench.bounds.add_path(states, operators, member.name, register=True)
+        return bench.bounds.u(state) < limit
+
+    def _walked(self, member: Member, state: int, limit: int) -> tuple[list[int], list[int]]:
+        """The run as far as it matters here, even if it was walked further for somebody else."""
+        bench, run = self.bench, member.runs.trace(state)
+        states, operators, spent = [state], list[int](), 0
+        for operator, following in zip(run.operators, run.states[1:], strict=True):
+            if spent >= limit or len(operators) == bench.step_limit:
+                return states, operators
+            states.append(following)
+            operators.append(operator)
+            spent += int(bench.operator_costs[operator])
+            known = bench.bounds.u(following)
+            if known != INFINITY and known < limit - spent:
+                return states, operators
+        if run.reason is Reason.LOOP:
+            # What is found out about any state of the loop tells about all of them.
+            (decision,) = member.runs.decisions([states[-1]]).tolist()
+            if decision >= 0:
+                operators.append(decision)
+                states += bench.table.apply([states[-1]], [decision]).tolist()
+        return states, operators
+
+
+def _proof(bench: Bench, state: int, limit: int) -> Proof:
+    bound = bench.bounds.u(state)
+    return Proof(bound) if bound < limit else NOTHING_PROVEN

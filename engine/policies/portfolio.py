@@ -1,0 +1,126 @@
+"""Portfolios: several policies on the states of one table, the most promising first.
+
+Checkpoints of one training are ranked by what they achieved on its validation problems. Policies
+without such a record are all run on the initial state instead: numbers of different origin cannot
+be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.errors import Location, PolicyError
+from engine.policies.files import SUFFIXES, portfolio_files
+from engine.policies.policy import Policy, close_policy, open_policy
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRuns
+from engine.task.process import never_cancelled
+from engine.task.states import StateTable
+
+MOST = 20
+"""How many policies a portfolio keeps, as in the paper."""
+
+RANKING_STEPS = 1000
+"""How far policies without a record are run from the initial state."""
+
+Rank = tuple[float, float]
+"""The share of problems that stay unsolved, and the cost of solved ones: smaller is better."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A policy of a portfolio; evidence names it as the origin of its steps."""
+
+    name: str
+    runs: PolicyRuns
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """Ranked policies, all on the same table."""
+
+    members: tuple[Member, ...]
+    _resources: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def close(self) -> None:
+        """Let go of the processes and connections behind the policies."""
+        self._resources.close()
+
+
+def open_portfolio(
+    specs: Sequence[str],
+    table: StateTable,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = never_cancelled,
+) -> Portfolio:
+    """The best `MOST` of the policies a user names, a directory standing for its checkpoints."""
+    domain = table.task.source.domain if table.task.source else None
+    expanded = expand_specs(specs)
+    with ExitStack() as resources:
+        policies = []
+        for spec in expanded:
+            policies.append(open_policy(spec, domain, seed))
+            resources.callback(close_policy, policies[-1])
+        named = list(zip(_short_names(expanded), policies, strict=True))
+        recorded = [_recorded_rank(policy) for policy in policies]
+        if all(rank is not None for rank in recorded):
+            order = sorted(range(len(named)), key=lambda i: recorded[i] or (0.0, 0.0))
+            named = [named[i] for i in order[:MOST]]
+        members = []
+        for name, policy in named:
+            bound = policy.bind(table.task)
+            resources.callback(close_policy, bound)
+            members.append(Member(name, PolicyRuns(bound, table)))
+        if any(rank is None for rank in recorded):
+            members = _ranked_by_running(members, table, cancelled)
+        return Portfolio(tuple(members[:MOST]), resources.pop_all())
+
+
+def expand_specs(specs: Sequence[str]) -> list[str]:
+    """Every policy named once; a directory stands for the policy files in it."""
+    found: dict[str, None] = {}
+    for spec in specs:
+        folder = Path(spec)
+        if not folder.is_dir():
+            found[spec] = None
+            continue
+        files = portfolio_files(folder)
+        if not files:
+            raise PolicyError(
+                "the portfolio has no policy files",
+                Location.of(folder),
+                f"name a directory with files that end in {', '.join(SUFFIXES)}",
+            )
+        found.update(dict.fromkeys(map(str, files)))
+    return list(found)
+
+
+def _short_names(specs: Sequence[str]) -> list[str]:
+    """File names where these tell the policies apart, else what the user wrote."""
+    names = [spec if "://" in spec else Path(spec).name for spec in specs]
+    return names if len(set(names)) == len(names) else list(specs)
+
+
+def _recorded_rank(policy: Policy) -> Rank | None:
+    """By what the training wrote into the checkpoint."""
+    details = policy.describe().details
+    success, cost = details.get("success"), details.get("cost")
+    if isinstance(success, int | float) and isinstance(cost, int | float):
+        return 1.0 - success, cost
+    return None
+
+
+def _ranked_by_running(
+    members: Sequence[Member], table: StateTable, cancelled: Callable[[], bool]
+) -> list[Member]:
+    (start,) = table.add([table.task.init]).tolist()
+
+    def rank(member: Member) -> Rank:
+        results = member.runs.run([start], RANKING_STEPS, cancelled)
+        solved = int(results.outcome[0]) == Outcome.SOLVED
+        return (0.0, float(results.cost[0])) if solved else (1.0, 0.0)
+
+    return sorted(members, key=rank)

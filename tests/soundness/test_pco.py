@@ -1,0 +1,98 @@
+"""Policy comparison is sound with any portfolio, and as strong as the portfolio is."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import pytest
+from reference import fdr
+from reference.soundness import (
+    Table,
+    TablePolicy,
+    Truth,
+    check,
+    optimal_policy,
+    policies,
+    random_task,
+)
+
+from engine.oracles.bench import Bench, Oracle
+from engine.oracles.registry import make_oracle
+from engine.policies.portfolio import Member, Portfolio
+from engine.policies.runs import PolicyRuns
+
+ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1", "pco-e:seed=3"]
+TASKS = 8
+
+
+def truths(seed: int) -> list[Truth]:
+    random = Random(seed)
+    return [Truth.of(random_task(random)) for _ in range(TASKS)]
+
+
+def comparing(rivals: Sequence[tuple[str, Table]]) -> Callable[[str, Bench], Oracle]:
+    """Makes oracles that compare with these policies."""
+
+    def make(text: str, bench: Bench) -> Oracle:
+        members = [
+            Member(name, PolicyRuns(TablePolicy(table), bench.table)) for name, table in rivals
+        ]
+        bench.portfolio = Portfolio(tuple(members))
+        return make_oracle(text, bench)
+
+    return make
+
+
+def imperfect(truth: Truth, random: Random) -> list[tuple[str, Table]]:
+    kinds = [*policies(truth, random), *policies(truth, random)]
+    return [(f"{name} {i}", table) for i, (name, table) in enumerate(kinds) if name != "optimal"]
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_everything_said_is_true(oracle: str) -> None:
+    random = Random(oracle)
+    flagged = 0
+    for number, truth in enumerate(truths(11)):
+        make = comparing(imperfect(truth, random))
+        for name, policy in policies(truth, random):
+            step_limit = 2 if number % 4 == 3 else None
+            checked = check(truth, policy, oracle, step_limit=step_limit, seed=number, make=make)
+            assert not checked.violations, (number, name, step_limit, checked.violations)
+            assert name != "optimal" or not checked.flagged
+            flagged += len(checked.flagged)
+    assert flagged >= 5
+
+
+@pytest.mark.parametrize("oracle", ["pco-p", "pco-e"])
+def test_goal_reaching_only(oracle: str) -> None:
+    random = Random(oracle)
+    flagged = 0
+    for number, truth in enumerate(truths(12)):
+        make = comparing(imperfect(truth, random))
+        for name, policy in policies(truth, random):
+            checked = check(truth, policy, oracle, objective="goal", seed=number, make=make)
+            assert not checked.violations, (number, name, checked.violations)
+            assert {truth.policy_cost(policy, s) for s in checked.flagged} <= {fdr.INFINITY}
+            flagged += len(checked.flagged)
+    assert flagged >= 5
+
+
+@pytest.mark.parametrize("oracle", ["pco-p:runs=9", "pco-e:runs=9"])
+def test_a_perfect_rival_finds_every_bug(oracle: str) -> None:
+    random = Random(oracle)
+    for number, truth in enumerate(truths(13)):
+        rivals = [*imperfect(truth, random)[:3], ("optimal", optimal_policy(truth))]
+        for name, policy in policies(truth, random):
+            checked = check(truth, policy, oracle, seed=number, make=comparing(rivals))
+            bugs = {s for s in checked.tested if truth.policy_cost(policy, s) > truth.hstar[s]}
+            assert checked.flagged & set(checked.tested) == bugs, (number, name)
+
+
+def test_pieces_of_runs_prove_more_than_whole_runs() -> None:
+    random = Random(5)
+    whole = pieces = 0
+    for number, truth in enumerate(truths(14)):
+        make = comparing(imperfect(truth, random)[:3])
+        for _, policy in policies(truth, random):
+            whole += len(check(truth, policy, "pco-p", seed=number, make=make).flagged)
+            pieces += len(check(truth, policy, "pco-e", seed=number, make=make).flagged)
+    assert pieces > whole > 0
