@@ -72,7 +72,10 @@ class LookaheadOracle:
             cutoffs = limit - leaves.costs
         runs = self.bench.runs
         spent = runs.run_bounded(
-            leaves.states, cutoffs, self.bench.step_limit, cancelled=self.bench.cancelled
+            leaves.states,
+            cutoffs,
+            max_steps=self.bench.step_limit,
+            cancelled=self.bench.cancelled,
         )
         reached = spent != INFINITY
         spent[reached] += leaves.costs[reached]

@@ -82,7 +82,7 @@ class PcoP:
     def _beats(self, member: Member, state: int, limit: int) -> bool:
         bench = self.bench
         (cost,) = member.runs.run_bounded(
-            [state], limit, bench.step_limit, cancelled=bench.cancelled
+            [state], limit, max_steps=bench.step_limit, cancelled=bench.cancelled
         )
         if cost == INFINITY:
             return False
@@ -139,7 +139,11 @@ class PcoE:
             return close
 
         member.runs.run_bounded(
-            [state], limit, bench.step_limit, cancelled=bench.cancelled, enough=enough
+            [state],
+            limit,
+            max_steps=bench.step_limit,
+            cancelled=bench.cancelled,
+            enough=enough,
         )
         states, operators = self._walked(member, state, limit)
         bench.bounds.add_path(states, operators, member.name, register=True)
