@@ -91,23 +91,24 @@ def _relation(mlp: Mlp, nodes: Tensor, arguments: Tensor) -> Tensor:
         inputs = nodes.index_select(0, arguments.reshape(-1)).view(atoms, -1)
         return _apply(mlp, inputs)
     blocks = mlp.weight1.view(arity, nodes.shape[1], -1)
-    hidden = mlp.bias1.expand(atoms, -1)
-    for position, block in enumerate(blocks):
-        hidden = hidden + (nodes @ block).index_select(0, arguments[:, position])
-    return torch.addmm(mlp.bias2, functional.relu(hidden), mlp.weight2)
+    hidden = torch.addmm(mlp.bias1, nodes, blocks[0]).index_select(0, arguments[:, 0])
+    for position in range(1, arity):
+        hidden += (nodes @ blocks[position]).index_select(0, arguments[:, position])
+    return torch.addmm(mlp.bias2, hidden.relu_(), mlp.weight2)
 
 
 def _smooth_maximum(messages: Tensor, flow: _Flow, groups: int) -> Tensor:
+    """Overwrites the messages."""
     lowest = torch.full((groups,), -torch.inf)
     largest = lowest.scatter_reduce(0, flow.group_of_message, messages.amax(dim=1), "amax")
     largest = torch.where(torch.isfinite(largest), largest, 0.0).unsqueeze(1)  # no atoms at all
-    weights = (messages - largest[flow.group_of_message]).mul_(SHARPNESS).exp_()
+    weights = messages.sub_(largest[flow.group_of_message]).mul_(SHARPNESS).exp_()
     sums = functional.embedding_bag(flow.order, weights, flow.starts, mode="sum")
     return sums.add_(FLOOR).log_().div_(SHARPNESS).add_(largest[flow.group_of_node])
 
 
 def _apply(mlp: Mlp, inputs: Tensor) -> Tensor:
-    hidden = functional.relu(torch.addmm(mlp.bias1, inputs, mlp.weight1))
+    hidden = torch.addmm(mlp.bias1, inputs, mlp.weight1).relu_()
     return torch.addmm(mlp.bias2, hidden, mlp.weight2)
 
 
