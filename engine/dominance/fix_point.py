@@ -1,8 +1,9 @@
 """Variant A: the greatest tables that satisfy (B), (G) and (T) (ALGORITHMS 4.2, DOMINANCE 5.1).
 
-The iteration comes from above, so tables are worth nothing before they are stable (P1). When a
-limit is reached, the largest factor gives up (its table becomes the identity) and the others are
-lowered until they are stable with that (P2).
+The iteration comes from above, so tables are worth nothing before they are stable (P1). Values
+can fall one by one for a long time before they count as nothing. When a limit is reached, they
+therefore have to fall less far; after that the largest factors give up (their tables become the
+identity), each time with the others lowered until they are stable again (P2).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from engine.native.library import Int32Array, Outcome
 from engine.search.forward import SearchLimits
 
 LEAST_TRUNCATION = 1000
-SHARES = (0.6, 0.2, 0.1)
-"""Of the limits: for all factors, then for what is left after a factor gave up, and once more."""
+SHARES = (0.4, 0.2, 0.2, 0.1)
+"""Of the limits: to be stable as wanted, with less depth, after one factor gave up, after two."""
 
 
 def initial_tables(system: CompiledSystem) -> list[Int32Array]:
@@ -46,15 +47,22 @@ def fix_point(
     limits: SearchLimits,
     control: Control,
 ) -> tuple[list[Int32Array], bool]:
-    """Stable tables, and whether every factor could keep up."""
+    """Stable tables, and whether that could be had without giving up anything."""
     tables = initial_tables(system)
     by_size = sorted(range(len(tables)), key=lambda i: len(tables[i]))
-    for number, share in enumerate(SHARES):
-        if _stabilise(system, tables, truncation, scaled(limits, share), control):
-            return tables, number == 0
-        given_up = by_size.pop()
-        tables[given_up] = _identity(len(tables[given_up]))
+    for attempt, share in enumerate(SHARES):
+        if attempt >= 2 and by_size:
+            given_up = by_size.pop()
+            tables[given_up] = _identity(len(tables[given_up]))
+        depth = truncation if attempt == 0 else min(truncation, _least_useful(system))
+        if _stabilise(system, tables, depth, scaled(limits, share), control):
+            return tables, attempt == 0
     return [_identity(len(table)) for table in tables], False
+
+
+def _least_useful(system: CompiledSystem) -> int:
+    """Who falls behind by more than all the way to the goal is rarely of use to an oracle."""
+    return max((int(heights.max(initial=0)) for heights in system.heights), default=0)
 
 
 def scaled(limits: SearchLimits, share: float) -> SearchLimits:

@@ -1,6 +1,7 @@
 // The R-closure of a dominance function (DOMINANCE 5.4): whoever can execute a label for the benefit of one factor and
 // put all others back in order knows a bound for that factor alone. Works from below: every table on the way is
-// sound, so it may be stopped at any moment.
+// sound, so it may be stopped at any moment. Tables are closed under D(a, b) + D(b, c) once, by Floyd and Warshall;
+// later entries are inserted one by one, which touches only the rows that get better.
 #pragma once
 
 #include <algorithm>
@@ -35,9 +36,6 @@ class DominanceClosure {
       }
       std::fill(rose.begin(), rose.end(), false);
       for (std::int32_t l = 0; l < system_.n_labels(); ++l) raise(l, rose);
-      for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (rose[i]) close(tables_[i]);
-      }
     }
   }
 
@@ -55,10 +53,7 @@ class DominanceClosure {
         const Value before = row[b];
         if (before == kNoValue || a == b) continue;
         monitor_.expanded += n;
-        for (std::size_t c = 0; c < table.n; ++c) {
-          const Value sum = through[c] < kLeastFinite ? kNoValue : before + through[c];
-          if (sum > row[c] && sum >= -kRange) row[c] = sum;
-        }
+        add_through(row, before, through, table.n);
       }
       monitor_.check_expansions();
     }
@@ -80,9 +75,9 @@ class DominanceClosure {
         const Value* there = table.row(arc.from);                            // D(u, x)
         const Value* back = transposed.data() + index(arc.to) * table.n;  // D(x, u')
         for (std::size_t x = 0; x < table.n; ++x) {
-          const bool both = there[x] > kLeastFinite && back[x] > kLeastFinite;
-          const Value sum = both ? there[x] + back[x] : kNoValue;
-          best[x] = sum > best[x] ? sum : best[x];
+          const Value sum = there[x] + back[x];
+          const Value value = sum < -kRange ? kNoValue : sum;
+          best[x] = value > best[x] ? value : best[x];
         }
       }
       returns_[j][index(group)] = *std::min_element(best.begin(), best.end());
@@ -111,11 +106,33 @@ class DominanceClosure {
       for (const Arc arc : system_.factor(i).by_group[group]) {
         const std::int64_t most = std::int64_t{height[index(arc.to)]} - height[index(arc.from)];
         const Value value = lowered(std::min(most, total - own));
-        Value& entry = tables_[index(i)].row(arc.to)[arc.from];
-        if (arc.from == arc.to || value <= entry) continue;
-        entry = value;
+        if (arc.from == arc.to || value <= tables_[index(i)].row(arc.to)[arc.from]) continue;
+        insert(tables_[index(i)], arc.to, arc.from, value);
         rose[index(i)] = true;
       }
+    }
+  }
+
+  // D(s, t) >= value, in a closed table that stays closed.
+  void insert(const DominanceTable& table, std::int32_t s, std::int32_t t, Value value) {
+    monitor_.check_expansions();
+    monitor_.check();
+    const Value* beyond = table.row(t);
+    for (std::int32_t a = 0; a < static_cast<std::int32_t>(table.n); ++a) {
+      Value* row = table.row(a);
+      const Value through = row[s] + value;
+      if (through < -kRange || through <= row[t]) continue;  // then nothing behind t gets better either
+      monitor_.expanded += static_cast<std::int64_t>(table.n);
+      add_through(row, through, beyond, table.n);
+    }
+  }
+
+  // row[c] >= before + beyond[c] for all c.
+  static void add_through(Value* row, Value before, const Value* beyond, std::size_t n) {
+    for (std::size_t c = 0; c < n; ++c) {
+      const Value sum = before + beyond[c];  // far below the range if there is nothing to add
+      const Value value = sum < -kRange ? kNoValue : sum;
+      row[c] = value > row[c] ? value : row[c];
     }
   }
 

@@ -15,12 +15,11 @@
 
 namespace plumbline {
 
-// Finite values lie in [-kRange, kRange]; "no value" is so far below that adding two finite values to it never
-// makes it look finite. Values that would leave the range are lowered: lowering is always sound.
+// Finite values lie in [-kRange, kRange]; "no value" is so far below that it stays below the range when a finite value
+// or another "no value" is added, and no sum of two overflows. What would leave the range is lowered, which is sound.
 using Value = std::int32_t;
 inline constexpr Value kRange = Value{1} << 27;
 inline constexpr Value kNoValue = -(Value{1} << 29);
-inline constexpr Value kLeastFinite = -(Value{1} << 28);
 
 inline Value lowered(std::int64_t value) {
   if (value < -kRange) return kNoValue;

@@ -7,16 +7,24 @@ Limits are counted in expansions by default, so that the same seed gives the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
+from engine.dominance.cache import dominance_function
+from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
+from engine.dominance.function import DominanceFunction
 from engine.errors import UsageError
 from engine.oracles.aras import ArasOracle, SolvedOrNot
 from engine.oracles.bench import Bench, Oracle
+from engine.oracles.bmo import BoundOracle
+from engine.oracles.combined import CombinedOracle
 from engine.oracles.inverse import InverseOracle
+from engine.oracles.local_test import MODES
 from engine.oracles.lookahead import LookaheadOracle
 from engine.oracles.pco import Contest, PcoE, PcoP
 from engine.oracles.planner import LamaOracle, SearchOracle
+from engine.oracles.smo import MorphOracle
 from engine.search.forward import SearchLimits
 from engine.task.translate import Limits
 
@@ -24,12 +32,28 @@ MEMORY = 4 * 2**30
 """What a search of an oracle may use, in bytes."""
 
 
+Value = float | str | bool | Factorisation | None
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e15:
+        raise ValueError
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of an oracle; `default` None means that there is no limit."""
+    """An option of an oracle; `default` None means that there is no limit.
 
-    default: float | None
+    `read` makes a value of a user's text, or raises ValueError if it is no `wanted`.
+    """
+
+    default: Value
     meaning: str
+    read: Callable[[str], Value] = _positive
+    wanted: str = "positive number"
+    example: str = "10"
 
 
 @dataclass(frozen=True)
@@ -37,7 +61,7 @@ class OracleKind:
     name: str
     proves: str  # one sentence for people
     options: Mapping[str, Option]
-    make: Callable[[str, Bench, Mapping[str, float | None]], Oracle]
+    make: Callable[[str, Bench, Mapping[str, Any]], Oracle]
     needs_portfolio: bool = False
 
 
@@ -52,7 +76,7 @@ def make_oracle(text: str, bench: Bench) -> Oracle:
     return kind.make(text, bench, values)
 
 
-def parse_oracle(text: str) -> tuple[OracleKind, dict[str, float | None]]:
+def parse_oracle(text: str) -> tuple[OracleKind, dict[str, Value]]:
     """What a user's text asks for, with the values of all options."""
     name, _, rest = text.partition(":")
     if name not in ORACLES:
@@ -66,18 +90,36 @@ def parse_oracle(text: str) -> tuple[OracleKind, dict[str, float | None]]:
         if option not in values:
             known = ", ".join(values) or "none"
             raise UsageError(f"{name} has no option '{option}'", hint=f"it has: {known}")
-        values[option] = _number(name, option, value)
+        values[option] = _read(name, option, kind.options[option], value)
     return kind, values
 
 
-def _number(name: str, option: str, text: str) -> float:
+def _read(name: str, option: str, entry: Option, text: str) -> Value:
     try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1e15:
-        raise UsageError(f"{name}: '{text}' is no positive number", hint=f"write {option}=10")
+        return entry.read(text)
+    except ValueError as problem:
+        raise UsageError(
+            f"{name}: '{text}' is no {entry.wanted}", hint=f"write {option}={entry.example}"
+        ) from problem
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 10**15:
+        raise ValueError
     return value
+
+
+def _mode(text: str) -> str:
+    if text not in MODES:
+        raise ValueError
+    return text
+
+
+def _switch(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError
+    return text == "true"
 
 
 def _limits(values: Mapping[str, float | None]) -> SearchLimits:
@@ -147,6 +189,49 @@ def _searching(expansions: float | None) -> dict[str, Option]:
     }
 
 
+def _function(bench: Bench, values: Mapping[str, Any]) -> DominanceFunction:
+    limits = replace(DEFAULT_LIMITS, seconds=values["seconds"])
+    return dominance_function(bench.task, values["factors"], limits=limits, control=bench.control)
+
+
+def _smo(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
+    function = _function(bench, values)
+    return MorphOracle(text, bench, function, int(values["maxsize"]), values["local"])
+
+
+def _bmo(text: str, bench: Bench, values: Mapping[str, Any]) -> BoundOracle:
+    return BoundOracle(
+        text,
+        bench,
+        _function(bench, values),
+        lookahead=values["lookahead"],
+        local=values["local"],
+        intermediate=values["intermediate"],
+    )
+
+
+def _combined(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
+    external = _aras_ehc(text, bench, {"expansions": values["expansions"], "seconds": None})
+    return CombinedOracle(text, bench, _bmo(text, bench, values), external)
+
+
+_DOMINANCE_OPTIONS = {
+    "factors": Option(
+        Factorisation(),
+        "atomic, or merged with at most so many transitions",
+        Factorisation.parse,
+    ),
+    "local": Option(
+        "all", "how a run is compared with itself", _mode, "local test", "|".join(MODES)
+    ),
+    "seconds": Option(None, "time the dominance function may take"),
+}
+_BMO_OPTIONS = {
+    "lookahead": Option(100, "states to look ahead; 0: none", _count, "whole number", "100"),
+    "intermediate": Option(True, "also compare states on runs", _switch, "switch", "true|false"),
+    **_DOMINANCE_OPTIONS,
+}
+
 _KINDS = (
     OracleKind(
         "astar",
@@ -215,6 +300,24 @@ _KINDS = (
         _PCO_E_OPTIONS,
         _pco_e,
         needs_portfolio=True,
+    ),
+    OracleKind(
+        "smo",
+        "Proves a bug when the policy does better in a state that is provably worse.",
+        {"maxsize": Option(10, "states to compare with"), **_DOMINANCE_OPTIONS},
+        _smo,
+    ),
+    OracleKind(
+        "bmo",
+        "Proves bugs by comparing what is known of all tested states with each other.",
+        _BMO_OPTIONS,
+        _bmo,
+    ),
+    OracleKind(
+        "combined",
+        "Bound maintenance, and aras-ehc where that shows nothing.",
+        {"expansions": Option(10_000, "states a search may expand"), **_BMO_OPTIONS},
+        _combined,
     ),
 )
 

@@ -1,0 +1,159 @@
+"""Compare dominance values and the metamorphic oracles with golden tables of a reference tool.
+
+    python benchmarks/dominance.py FOLDER
+
+FOLDER holds one folder per task with `output.sas`, `pool.txt`, `dom_atomic.json` and
+`<policy>.table.json`. Variant B must equal the golden values, R must not be below them and must
+hold against h*; SMO and BMO must flag whatever the reference flags, and nothing that is no bug.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
+from engine.fuzzing.pool import read_pool
+from engine.native.library import INFINITY
+from engine.oracles.bench import Bench
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import make_oracle
+from engine.policies.builtin import open_builtin
+from engine.policies.runs import PolicyRuns
+from engine.search.exhaustive import hstar_all
+from engine.task.load import load_sas
+from engine.task.states import StateTable
+from engine.task.task import Task
+
+ORACLES = {
+    "smo_atomic_all": "smo:maxsize=100000,local=none",
+    "bmo_atomic_plain": "bmo:lookahead=0,local=none,intermediate=false",
+    "bmo_1k_plain": "bmo:factors=merged:1000,lookahead=0,local=none,intermediate=false",
+    "bmo_1k_ff_interm": "bmo:factors=merged:1000,lookahead=100",
+    "combined": "combined:factors=merged:1000",
+}
+SAMPLE = 300
+"""Solvable states s per task whose D(s, t) is held against h* for all t."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    wrong = 0
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["PLUMBLINE_CACHE_DIR"] = cache
+        for path in sorted(folder.glob("*/output.sas")):
+            task = load_sas(path)
+            wrong += compare_values(path.parent, task)
+            for table in sorted(path.parent.glob("*.table.json")):
+                wrong += compare_flags(table, task)
+    print(f"{wrong} mismatches")
+    return 1 if wrong else 0
+
+
+def compare_values(folder: Path, task: Task) -> int:
+    """Atomic values against the golden ones, and all against h*."""
+    golden = json.loads((folder / "dom_atomic.json").read_text())["vars"]
+    wanted = {(v, u, r): d for v, rows in enumerate(golden) for u, r, d in rows}
+    wrong = 0
+    for variant in Variant:
+        began = time.perf_counter()
+        function = compute(task, Factorisation(), variant)
+        seconds = time.perf_counter() - began
+        ours = atomic_values(function)
+        less = sum(ours.get(key, NO_SUM) < value for key, value in wanted.items())
+        greater = sum(value > wanted.get(key, NO_SUM) for key, value in ours.items())
+        invalid = count_invalid(task, function)
+        print(
+            f"{folder.name} {variant.value}: {less} less, {greater} greater of {len(wanted)}, "
+            f"{invalid} invalid, {seconds:.3f} s"
+        )
+        wrong += invalid
+        wrong += less + greater if variant is Variant.B else 0
+        wrong += less if variant is Variant.R else 0
+    for transitions in (1000, 10_000):
+        began = time.perf_counter()
+        function = compute(task, Factorisation(transitions))
+        seconds = time.perf_counter() - began
+        invalid = count_invalid(task, function)
+        sizes = [factor.n_states for factor in function.factors]
+        print(
+            f"{folder.name} merged:{transitions}: {invalid} invalid, factors {sizes}, "
+            f"{seconds:.2f} s"
+        )
+        wrong += invalid
+    return wrong
+
+
+def atomic_values(function: DominanceFunction) -> dict[tuple[int, int, int], int]:
+    found = {}
+    for variable, factor in enumerate(function.factors):
+        values = factor.places.tolist()
+        for s, t in np.argwhere(factor.table != NO_VALUE).tolist():
+            if s != t:
+                found[variable, values[s], values[t]] = int(factor.table[s, t])
+    return found
+
+
+def count_invalid(task: Task, function: DominanceFunction) -> int:
+    table, hstar = hstar_all(task, "product")
+    ids = function.ids(table.values(np.arange(len(table))))
+    solvable = np.flatnonzero(hstar != INFINITY)
+    chosen = np.random.default_rng(0).permutation(solvable)[:SAMPLE]
+    invalid = 0
+    for s in chosen.tolist():
+        claims = function.from_one(ids[s], ids)
+        finite = np.flatnonzero(claims != NO_SUM)
+        dead = hstar[finite] == INFINITY
+        invalid += int(dead.sum())
+        invalid += int((claims[finite][~dead] > hstar[s] - hstar[finite][~dead]).sum())
+    return invalid
+
+
+def compare_flags(path: Path, task: Task) -> int:
+    golden = json.loads(path.read_text())
+    rows = golden["pool"]
+    entries = read_pool(path.parent / "pool.txt", task)
+    wrong = 0
+    for name, text in ORACLES.items():
+        table = StateTable(task)
+        runs = PolicyRuns(open_builtin(golden["policy"], 0).bind(task), table)
+        ids = table.add([entry.state for entry in entries]).tolist()
+        runs.run(ids)
+        bench = Bench(runs, OBJECTIVES["any"])
+        oracle = make_oracle(text, bench)
+        began = time.perf_counter()
+        for state in ids:
+            bench.test(state, oracle)
+        seconds = time.perf_counter() - began
+        flagged = {i for i, state in enumerate(ids) if state in bench.findings}
+        expected = {i for i, row in enumerate(rows) if name in row["flags"]}
+        false = {i for i in flagged if not is_bug(rows[i])}
+        low = {i for i in flagged if bench.findings[ids[i]].bound < (rows[i]["hstar"] or 0)}
+        bugs = sum(map(is_bug, rows))
+        print(
+            f"{golden['task']} {golden['policy']} {name}: {len(flagged)} of {bugs} bugs, reference "
+            f"{len(expected)}, missed {sorted(expected - flagged)}, false {sorted(false | low)}, "
+            f"{len(bench.findings) - len(flagged)} others, {len(ids) / seconds:.0f} states/s"
+        )
+        wrong += len(expected - flagged) + len(false | low)
+    return wrong
+
+
+def is_bug(row: dict[str, Any]) -> bool:
+    hstar, cost = row["hstar"], row["policy_cost"]
+    return hstar is not None and (cost == -1 or cost > hstar)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

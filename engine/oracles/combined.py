@@ -1,0 +1,31 @@
+"""Combined oracle: bound maintenance first, a planner where that shows nothing (ALGORITHMS 7).
+
+Aras works on the policy's own plan where it reaches the goal, hill-climbing looks for a plan
+where it does not; what they find is spread to all states that bound maintenance knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.oracles.bench import Bench, Oracle, Proof
+from engine.oracles.bmo import BoundOracle
+
+
+@dataclass(frozen=True)
+class CombinedOracle:
+    name: str
+    bench: Bench
+    bmo: BoundOracle
+    external: Oracle
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        assert limit is not None  # the bench asks only where a bound can prove a bug
+        proof = self.bmo.examine(state)
+        if proof.bound < limit:
+            return proof
+        proof = self.external.examine(state)
+        if proof.bound < limit:
+            self.bmo.spread(state)
+        return proof

@@ -1,0 +1,43 @@
+"""The local test: does a policy's own run show that it wastes something? (ALGORITHMS 6.4)
+
+If D(s', s) says that a later state s' of a run is not as much better than s as was paid to get
+there, the way there was too expensive. "first" looks at the first step only, "all" compares every
+state of the run with all later ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dominance.function import NO_SUM, DominanceFunction
+from engine.native.library import INFINITY
+from engine.oracles.bench import Bench
+from engine.policies.run_graph import Outcome
+
+MODES = ("none", "first", "all")
+
+
+def local_test(
+    bench: Bench, function: DominanceFunction, state: int, mode: str, origin: str
+) -> int:
+    """The bound on h* of a state that its run proves by itself; INFINITY: nothing."""
+    run = bench.runs.trace(state)
+    if mode == "none" or run.outcome is not Outcome.SOLVED or not run.operators:
+        return INFINITY
+    states = np.array(run.states)
+    ids = function.ids(bench.table.values(states))
+    bounds = np.append(bench.operator_costs[list(run.operators)], 0)[::-1].cumsum()[::-1]
+    for i in range(len(states) - 2, -1, -1) if mode == "all" else (0,):
+        later = slice(i + 1, None if mode == "all" else i + 2)
+        values = function.to_one(ids[i], ids[later])
+        known = values != NO_SUM
+        if not known.any():
+            continue
+        through = np.where(known, bounds[later] - np.where(known, values, 0), INFINITY)
+        best = int(through.argmin())
+        step = bounds[i + 1] + bench.operator_costs[run.operators[i]]
+        bounds[i] = min(int(through[best]), int(step))
+        if through[best] < step:
+            source = int(states[i + 1 + best])
+            bench.bounds.add_morph(int(states[i]), source, int(values[best]), origin)
+    return int(bounds[0])

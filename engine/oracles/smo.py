@@ -1,0 +1,79 @@
+"""State-morphing oracle: is the policy better where it should be worse? (ALGORITHMS 5)
+
+Other states s are made from t by changing one factor such that D(s, t) is known. If the policy
+solves s at cost c, then h*(t) <= c - D(s, t). Different from the papers: the morphs are not drawn
+at random but tried from the largest D down, all at once, each run cut off where it can no longer
+prove a bug.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.dominance.function import NO_VALUE, DominanceFunction
+from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.local_test import local_test
+from engine.policies.run_graph import Outcome
+
+
+@dataclass(frozen=True)
+class MorphOracle:
+    name: str
+    bench: Bench
+    function: DominanceFunction
+    maxsize: int = 10
+    local: str = "all"
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        assert limit is not None  # the bench asks only where a bound can prove a bug
+        bound = local_test(self.bench, self.function, state, self.local, self.name)
+        if bound < limit:
+            return Proof(bound)
+        morphs, gains = self._morphs(state)
+        bound = INFINITY
+        if len(morphs):
+            bound = self._run(state, morphs, gains, limit)
+        return Proof(bound) if bound < limit else NOTHING_PROVEN
+
+    def _morphs(self, state: int) -> tuple[Int32Array, Int64Array]:
+        """Up to `maxsize` states s that differ from t in one factor, and their D(s, t)."""
+        values = self.bench.table.values([state])[0]
+        rows, gains = [np.empty((0, len(values)), np.int32)], [np.empty(0, np.int64)]
+        ids = self.function.ids(values)[0]
+        for number, factor in enumerate(self.function.factors):
+            if ids[number] < 0:
+                return rows[0], gains[0]  # nothing is known of such a state
+            column = factor.transposed[ids[number]]
+            known = np.flatnonzero(column != NO_VALUE)
+            known = known[known != ids[number]]
+            changed = np.repeat(values[None, :], len(known), axis=0)
+            changed[:, list(factor.variables)] = self.function.factor_values(number)[known]
+            rows.append(changed)
+            gains.append(column[known].astype(np.int64))
+        morphs, all_gains = np.concatenate(rows), np.concatenate(gains)
+        chosen = np.argsort(-all_gains, kind="stable")[: self.maxsize]
+        return morphs[chosen], all_gains[chosen]
+
+    def _run(self, state: int, morphs: Int32Array, gains: Int64Array, limit: int) -> int:
+        """The best bound that the policy's runs on morphs prove."""
+        sources = self.bench.table.add(morphs)
+        cutoffs = np.full(len(sources), INFINITY, np.int64)
+        if limit != INFINITY:
+            cutoffs = limit + gains
+        runs = self.bench.runs
+        costs = runs.run_bounded(
+            sources, cutoffs, max_steps=self.bench.step_limit, cancelled=self.bench.cancelled
+        )
+        best = INFINITY
+        for row in np.flatnonzero(costs != INFINITY).tolist():
+            source, gain = int(sources[row]), int(gains[row])
+            run = runs.trace(source)
+            assert run.outcome is Outcome.SOLVED
+            self.bench.add_run(run)
+            self.bench.bounds.add_morph(state, source, gain, self.name)
+            best = min(best, int(costs[row]) - gain)
+        return best
