@@ -70,7 +70,7 @@ def compare(domain: Domain, problem: Problem, layers: int, seed: int, states: in
         ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=35)
 @given(st.data())
 def test_random_domains(data: st.DataObject) -> None:
     domain = data.draw(domains())

@@ -86,7 +86,7 @@ def scripted_tasks(draw: st.DrawFn) -> tuple[Task, dict[fdr.State, int], list[fd
     return task, script, states
 
 
-@settings(max_examples=150)
+@settings(max_examples=70)
 @given(scripted_tasks(), st.data())
 def test_any_mixture_of_runs_gives_the_results_of_single_runs(case, data: st.DataObject) -> None:
     task, script, states = case
