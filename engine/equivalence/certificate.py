@@ -92,11 +92,15 @@ class Names:
 
     # Covers
 
-    def operator_covers(self, checked: Checked) -> tuple[OperatorCover, ...]:
+    def operator_covers(
+        self, checked: Checked, look: Callable[[], None]
+    ) -> tuple[OperatorCover, ...]:
+        """In the order of the files; `look` is called between operators."""
         found = []
         for direction, coverage in enumerate(self._directions):
             names = renaming(checked.candidate.elements(), direction, self._match.by_name)
             for operator, schema in enumerate(coverage.covered.schemas):
+                look()
                 covers = checked.covers.get((direction, operator))
                 macros: tuple[Macro, ...] = ()
                 if covers is not None:

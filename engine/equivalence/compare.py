@@ -141,7 +141,7 @@ class _Reading:
             EQUIVALENT,
             mapping=names.predicate_pairs(best.candidate),
             types=names.type_pairs(best.candidate),
-            operators=names.operator_covers(best),
+            operators=names.operator_covers(best, self._budget.look_for_stop),
             a_within_b=not any(failure.direction == 0 for failure in best.failures),
             b_within_a=not any(failure.direction == 1 for failure in best.failures),
             effort=Effort(outcome.candidates, outcome.learned),

@@ -7,6 +7,7 @@ claims are confirmed with the plain simulator before the problem is shown to any
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Mapping
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError
@@ -28,7 +29,8 @@ from engine.pddl.model import (
 from engine.pddl.types import Types
 
 BOUND = 200_000
-"""States after which the confirming search gives up."""
+SECONDS = 5.0
+"""States and time after which the confirming search gives up."""
 
 
 def translate(facts: Facts, mapping: tuple[PredicatePair, ...], to_b: bool) -> Facts:
@@ -82,7 +84,10 @@ def build_counterexample(
     goals = [goal, goal]
     goals[1 - side] = translate(goal, mapping, to_b=side == 0)
     try:
-        plan, explored = simulators[1 - side].search(starts[1 - side], goals[1 - side], BOUND, look)
+        give_up = _with_deadline(look)
+        plan, explored = simulators[1 - side].search(
+            starts[1 - side], goals[1 - side], BOUND, give_up
+        )
         assert plan is None, f"the prover found no plan but there is one: {plan}"
     except TooLargeError:
         explored = None
@@ -91,6 +96,17 @@ def build_counterexample(
         for number in (0, 1)
     ]
     return Counterexample("AB"[side], step, problems[0], problems[1], explored)
+
+
+def _with_deadline(look: Callable[[], None]) -> Callable[[], None]:
+    end = time.monotonic() + SECONDS
+
+    def look_and_end() -> None:
+        look()
+        if time.monotonic() > end:
+            raise TooLargeError
+
+    return look_and_end
 
 
 def problem(

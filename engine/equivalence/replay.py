@@ -101,6 +101,8 @@ class Simulator:
             for action in domain.actions
         }
 
+        self._order = {action.name: _tested_first(action) for action in domain.actions}
+
     def apply(self, state: Facts, name: str, arguments: tuple[str, ...]) -> Facts | None:
         """The next state, or None if the action does not exist or cannot be applied."""
         action = self._domain.action(name)
@@ -116,14 +118,15 @@ class Simulator:
             return None
         return result(action, state, names)
 
-    def steps(self, state: Facts) -> Iterator[tuple[Step, Facts]]:
-        """Every applicable ground action with its result."""
+    def steps(self, state: Facts, look: Callable[[], None]) -> Iterator[tuple[Step, Facts]]:
+        """Every applicable ground action with its result; `look` is called now and then."""
         for action in self._domain.actions:
-            for arguments in self._applicable(action, state, {}):
-                yield Step(action, tuple(arguments.values())), result(action, state, arguments)
+            for arguments in self._applicable(action, state, {}, look):
+                values = tuple(arguments[parameter.name] for parameter in action.parameters)
+                yield Step(action, values), result(action, state, arguments)
 
     def _applicable(
-        self, action: Action, state: Facts, names: dict[str, str]
+        self, action: Action, state: Facts, names: dict[str, str], look: Callable[[], None]
     ) -> Iterator[dict[str, str]]:
         if not _still_possible(action.precondition, state, names):
             return
@@ -131,10 +134,13 @@ class Simulator:
             if holds(action.precondition, state, names):
                 yield names
             return
-        parameter = action.parameters[len(names)]
-        for value in self._fitting[action.name][len(names)]:
+        if len(names) < 3:
+            look()
+        place = self._order[action.name][len(names)]
+        for value in self._fitting[action.name][place]:
             if not (self._distinct and value in names.values()):
-                yield from self._applicable(action, state, {**names, parameter.name: value})
+                known = {**names, action.parameters[place].name: value}
+                yield from self._applicable(action, state, known, look)
 
     def search(
         self, start: Facts, goal: Facts, bound: int, look: Callable[[], None]
@@ -148,11 +154,10 @@ class Simulator:
         parents: dict[Facts, tuple[Facts, Step] | None] = {start: None}
         queue = deque([start])
         while queue:
-            look()
             state = queue.popleft()
             if state == goal:
                 return _plan(parents, state), len(parents)
-            for step, following in self.steps(state):
+            for step, following in self.steps(state, look):
                 spoiled = any(f[0] not in deleted for f in following - goal)
                 spoiled = spoiled or any(f[0] not in added for f in goal - following)
                 if following not in parents and not spoiled:
@@ -166,6 +171,18 @@ class Simulator:
         parts = [part for action in self._domain.actions for part in effects(action.effect)]
         added = {part.atom.predicate for part in parts if isinstance(part, Add)}
         return added, {part.atom.predicate for part in parts if isinstance(part, Delete)}
+
+
+def _tested_first(action: Action) -> list[int]:
+    """The places of the parameters, those in positive tests first, test by test."""
+    tested = [
+        term.name
+        for part, true in literals(action.precondition)
+        if true and isinstance(part, Atom)
+        for term in part.arguments
+    ]
+    names = [parameter.name for parameter in action.parameters]
+    return [names.index(name) for name in dict.fromkeys([*tested, *names]) if name in names]
 
 
 def _still_possible(condition: Condition, state: Facts, names: Mapping[str, str]) -> bool:
