@@ -160,13 +160,19 @@ def _undo(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle
     return InverseOracle(text, bench, _limits(values))
 
 
-def _pco_p(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    return PcoP(text, bench, _contest(bench), int(values["runs"] or 1))
+def _pco_p(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
+    return PcoP(text, bench, _contest(bench), int(values["runs"]))
 
 
-def _pco_e(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    runs, probability, seed = (values[name] or 0 for name in _PCO_E_OPTIONS)
-    return PcoE(text, bench, _contest(bench), int(runs), probability, int(seed))
+def _pco_e(text: str, bench: Bench, values: Mapping[str, Any]) -> PcoE:
+    return PcoE(
+        text,
+        bench,
+        _contest(bench),
+        runs=int(values["runs"]),
+        probability=values["probability"],
+        seed=values["seed"],
+    )
 
 
 def _contest(bench: Bench) -> Contest:
@@ -174,11 +180,20 @@ def _contest(bench: Bench) -> Contest:
     return Contest(bench.portfolio)
 
 
+def _probability(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
+
+
 _PCO_P_OPTIONS = {"runs": Option(5, "policies that are run on a state of the pool")}
 _PCO_E_OPTIONS = {
     **_PCO_P_OPTIONS,
-    "probability": Option(0.3, "of running a policy on a state of the run, 1 for all of them"),
-    "seed": Option(0, "of the choice of these states"),
+    "probability": Option(
+        0.3, "of running a policy on a state of the run", _probability, "probability", "0.3"
+    ),
+    "seed": Option(0, "of the choice of these states", _count, "whole number", "1"),
 }
 
 

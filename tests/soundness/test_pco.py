@@ -20,8 +20,8 @@ from engine.oracles.registry import make_oracle
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 
-ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1", "pco-e:seed=3"]
-TASKS = 8
+ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
+TASKS = 3
 
 
 def truths(seed: int) -> list[Truth]:
@@ -62,7 +62,7 @@ def test_everything_said_is_true(oracle: str) -> None:
     assert flagged >= 5
 
 
-@pytest.mark.parametrize("oracle", ["pco-p", "pco-e"])
+@pytest.mark.parametrize("oracle", ["pco-e"])
 def test_goal_reaching_only(oracle: str) -> None:
     random = Random(oracle)
     flagged = 0
