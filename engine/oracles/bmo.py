@@ -66,10 +66,10 @@ class BoundOracle:
         bounds = np.full(len(states), INFINITY, np.int64)
         sources = np.full(len(states), -1, np.int32)
         gains = np.zeros(len(states), np.int64)
-        known = self.bench.bounds.all(self._known_states)
+        known = self.bench.bounds.all(self.tested)
         solvable = known != INFINITY
         others, known = self._known_ids[solvable], known[solvable]
-        candidates = self._known_states[solvable]
+        candidates = self.tested[solvable]
         for row, ids in enumerate(self.function.ids(self.bench.table.values(states))):
             values = self.function.to_one(ids, others)
             finite = np.flatnonzero(values != NO_SUM)
@@ -87,7 +87,7 @@ class BoundOracle:
             bound = self.bench.bounds.u(source)
             if bound == INFINITY:
                 continue  # a dominance value says nothing then (P13)
-            before = self.bench.bounds.all(self._known_states)
+            before = self.bench.bounds.all(self.tested)
             values = self.function.from_one(self._ids[self._tested[source]], self._known_ids)
             known = values != NO_SUM
             implied = np.where(known, bound - np.where(known, values, 0), INFINITY)
@@ -97,12 +97,13 @@ class BoundOracle:
                     int(self._states[row]), source, int(values[row]), self.name
                 )
             if len(better):
-                after = self.bench.bounds.all(self._known_states)
+                after = self.bench.bounds.all(self.tested)
                 fell = np.flatnonzero(after < np.minimum(before, implied))  # by propagation
                 waiting += self._states[fell].tolist()
 
     @property
-    def _known_states(self) -> Int32Array:
+    def tested(self) -> Int32Array:
+        """The states that are compared with each other."""
         return self._states[: len(self._tested)]
 
     @property
@@ -112,7 +113,7 @@ class BoundOracle:
     def _compare(self, state: int, ids: Int32Array) -> None:
         """Compare a new state with all tested ones, in both directions."""
         bounds = self.bench.bounds
-        known = bounds.all(self._known_states)
+        known = bounds.all(self.tested)
         values = self.function.to_one(ids, self._known_ids)
         useful = np.flatnonzero((values != NO_SUM) & (known != INFINITY))
         self._add(state, ids)

@@ -19,6 +19,7 @@ from engine.oracles.aras import ArasOracle, SolvedOrNot
 from engine.oracles.bench import Bench, Oracle
 from engine.oracles.bmo import BoundOracle
 from engine.oracles.combined import CombinedOracle
+from engine.oracles.composite import CompositeOracle
 from engine.oracles.inverse import InverseOracle
 from engine.oracles.local_test import MODES
 from engine.oracles.lookahead import LookaheadOracle
@@ -225,9 +226,14 @@ def _bmo(text: str, bench: Bench, values: Mapping[str, Any]) -> BoundOracle:
     )
 
 
-def _combined(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
+def _combined(text: str, bench: Bench, values: Mapping[str, Any]) -> CombinedOracle:
     external = _aras_ehc(text, bench, {"expansions": values["expansions"], "seconds": None})
     return CombinedOracle(text, bench, _bmo(text, bench, values), external)
+
+
+def _composite(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
+    combined = _combined("combined", bench, values)
+    return CompositeOracle(text, bench, combined, _pco_e("pco-e", bench, values))
 
 
 _DOMINANCE_OPTIONS = {
@@ -246,6 +252,8 @@ _BMO_OPTIONS = {
     "intermediate": Option(True, "also compare states on runs", _switch, "switch", "true|false"),
     **_DOMINANCE_OPTIONS,
 }
+
+_COMBINED_OPTIONS = {"expansions": Option(10_000, "states a search may expand"), **_BMO_OPTIONS}
 
 _KINDS = (
     OracleKind(
@@ -331,8 +339,15 @@ _KINDS = (
     OracleKind(
         "combined",
         "Bound maintenance, and aras-ehc where that shows nothing.",
-        {"expansions": Option(10_000, "states a search may expand"), **_BMO_OPTIONS},
+        _COMBINED_OPTIONS,
         _combined,
+    ),
+    OracleKind(
+        "composite",
+        "The combined oracle, and pco-e where that shows nothing.",
+        {**_COMBINED_OPTIONS, **_PCO_E_OPTIONS},
+        _composite,
+        needs_portfolio=True,
     ),
 )
 

@@ -1,0 +1,40 @@
+"""Composite oracle: the combined one first, policy comparison where that shows nothing (CO).
+
+ALGORITHMS 11.4, Sievers et al. 2026. Bounds, predecessors and flags are those of the one bench,
+and what policy comparison finds out about states that bound maintenance knows is spread by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.combined import CombinedOracle
+from engine.oracles.pco import Contest, PcoE
+
+
+@dataclass(frozen=True)
+class CompositeOracle:
+    name: str
+    bench: Bench
+    combined: CombinedOracle
+    pco: PcoE
+
+    @property
+    def contest(self) -> Contest:
+        return self.pco.contest
+
+    def examine(self, state: int) -> Proof:
+        limit = self.bench.needs_less_than(state)
+        assert limit is not None  # the bench asks only where a bound can prove a bug
+        proof = self.combined.examine(state)
+        if proof.bound < limit or proof.optimal:
+            return proof
+        bounds, bmo = self.bench.bounds, self.combined.bmo
+        tested = bmo.tested
+        before = bounds.all(tested)
+        self.pco.examine(state)
+        for fallen in tested[bounds.all(tested) < before].tolist():
+            bmo.spread(fallen)
+        bound = bounds.u(state)
+        return Proof(bound) if bound < limit else NOTHING_PROVEN
