@@ -17,7 +17,7 @@ from multiprocessing.connection import Client, Connection, Listener, wait
 from typing import Any
 
 from engine.campaign.events import UnitEvent
-from engine.campaign.messages import Assignment, Command, Hello, Report
+from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
 from engine.campaign.ticket import Address, Ticket
 from engine.campaign.unit import Unit
 
@@ -64,6 +64,8 @@ class Hub:
                 continue
             if isinstance(message, Report):
                 events += message.events
+            elif isinstance(message, Goodbye):
+                self._drop(ready)
         return events
 
     def has(self, unit: int) -> bool:

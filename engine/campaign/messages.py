@@ -28,6 +28,11 @@ class Report:
     events: tuple[UnitEvent, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Goodbye:
+    """Nothing more will come from this worker."""
+
+
 class Command(Enum):
     STOP = "stop"
     PAUSE = "pause"

@@ -55,13 +55,16 @@ def serve(ticket: Ticket, end_process: bool = False) -> None:
 def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
     from engine.campaign.events import UnitFailed
     from engine.campaign.gate import Gate
+    from engine.campaign.messages import Goodbye
     from engine.campaign.unit import run_unit
     from engine.logs import log_path
 
     gate = Gate(unit.limits.unit_seconds)
     outbox = _Outbox(connection)
+    done = threading.Event()
+    deadline = END_SECONDS if end_process else None
     commands = threading.Thread(
-        target=_obey, args=(connection, gate, end_process), name="commands", daemon=True
+        target=_obey, args=(connection, gate, done, deadline), name="commands", daemon=True
     )
     commands.start()
     try:
@@ -73,10 +76,15 @@ def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
         text = f"internal error: this is a defect of Plumbline; details in {log_path()}"
         outbox.put(UnitFailed(unit.number, text, lost=True))
     finally:
+        done.set()
         outbox.close()
+    connection.send(Goodbye())
+    commands.join(END_SECONDS)  # the campaign hangs up
 
 
-def _obey(connection: Connection, gate: Gate, end_process: bool) -> None:
+def _obey(
+    connection: Connection, gate: Gate, done: threading.Event, deadline: float | None
+) -> None:
     """Take commands; the campaign's end is one, too."""
     from engine.campaign.messages import Command
 
@@ -91,8 +99,7 @@ def _obey(connection: Connection, gate: Gate, end_process: bool) -> None:
             gate.go_on()
         elif command is Command.STOP:
             gate.stop()
-            if end_process:
-                threading.Event().wait(END_SECONDS)
+            if deadline is not None and not done.wait(deadline):
                 os._exit(1)
             return
 

@@ -65,6 +65,8 @@ def configure(folder: Path) -> Callable[..., CampaignConfig]:
 
     def make(problems: str = '"p2.pddl"', policies: str = '"builtin:hadd"', more: str = ""):
         text = f'domain = "domain.pddl"\nproblems = [{problems}]\npolicies = [{policies}]\n{more}'
+        if "size" not in more:
+            text = f"fuzzing.size = 24\n{text}"
         return parse_config(text, folder / "campaign.toml")
 
     return make
@@ -120,7 +122,9 @@ def contents() -> Callable[[Store], dict[str, list[Any]]]:
             "history": f"SELECT {unit}, s.packed, h.bound, h.gap FROM history h "
             f"JOIN findings x ON x.id = h.finding JOIN states s ON s.id = x.state {units}",
         }
-        found = {name: store.connection.execute(query).fetchall() for name, query in queries.items()}
+        found = {
+            name: store.connection.execute(query).fetchall() for name, query in queries.items()
+        }
         statistics = [json.loads(text) for (text,) in _statistics(store)]
         found["statistics"] = [_timeless(item) for item in statistics]
         return {name: sorted(rows, key=repr) for name, rows in found.items()}

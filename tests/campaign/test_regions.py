@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-
-from engine.campaign.regions import Regions, regions
 from reference import fdr
 from reference.soundness import random_task
+
+from engine.campaign.regions import Regions, regions
 
 
 def components(task, states) -> list[int]:

@@ -1,0 +1,294 @@
+"""Whole campaigns: stopped, killed, paused, crashed, and still the same findings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import (
+    BugFound,
+    BugImproved,
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    StateTested,
+    UnitFailed,
+    UnitFinished,
+    UnitStarted,
+    UnitStopped,
+)
+from engine.campaign.executor import make_executor
+from engine.campaign.store import Store
+from engine.campaign.summary import summary
+from engine.errors import PddlError, UsageError, WorkspaceError
+
+Contents = Callable[[Store], dict[str, list[Any]]]
+Configure = Callable[..., CampaignConfig]
+MakeExecutor = Callable[[], Executor]
+
+SIZE = "size = 12"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "w.plumb"
+
+
+@pytest.fixture
+def config(configure: Configure) -> CampaignConfig:
+    """Two problems and two policies make four units."""
+    return configure('"p2.pddl", "p3.pddl"', '"builtin:hadd", "builtin:gc"', f"[fuzzing]\n{SIZE}\n")
+
+
+@pytest.fixture
+def expected(
+    config: CampaignConfig, tmp_path: Path, in_threads: MakeExecutor, contents: Contents
+) -> dict[str, list[Any]]:
+    """What an undisturbed campaign leaves behind."""
+    with Store.create(tmp_path / "undisturbed.plumb") as store:
+        assert run(config, store, executor=in_threads()).finished
+        return contents(store)
+
+
+def test_events_are_stored_before_they_are_told(
+    config: CampaignConfig, path: Path, in_threads: MakeExecutor
+) -> None:
+    seen: list[Event] = []
+    with Store.create(path) as store, Store.open(path) as other:
+
+        def emit(event: Event) -> None:
+            seen.append(event)
+            if type(event) is BugFound:
+                bugs = sum(type(known) is BugFound for known in seen)
+                assert len(other.bugs()) >= bugs
+
+        end = run(config, store, emit, executor=in_threads())
+        assert end.finished
+        assert isinstance(seen[0], CampaignStarted)
+        assert isinstance(seen[-1], CampaignFinished)
+        assert len(store.bugs()) == sum(type(event) is BugFound for event in seen) > 0
+        assert any(isinstance(event, BugImproved | StateTested) for event in seen)
+        totals = summary(store, end.campaign)
+        assert totals["bugs"] == totals["verified"] == len(store.bugs())
+        assert totals["qualitative"] + totals["quantitative"] == totals["bugs"]
+        assert totals["pool_bugs"] + totals["nonpool_bugs"] == totals["bugs"]
+        assert totals["states"] == sum(unit["states"] for unit in totals["units"])
+        assert {unit["status"] for unit in totals["units"]} == {"finished"}
+
+
+def test_stopped_and_resumed_it_finds_the_same(
+    config: CampaignConfig,
+    path: Path,
+    in_threads: MakeExecutor,
+    contents: Contents,
+    expected: dict[str, list[Any]],
+) -> None:
+    stops = 0
+    with Store.create(path) as store:
+        for tests in (3, 15, 30):
+            seen: list[Event] = []
+            enough = partial(has_tested, seen, tests)
+            end = run(config, store, seen.append, enough, executor=in_threads(), resume=True)
+            stops += not end.finished
+            assert set(contents(store)["history"]) <= set(expected["history"])
+        assert stops
+        run(config, store, executor=in_threads(), resume=True)
+        assert contents(store) == expected
+
+
+def has_tested(events: list[Event], count: int) -> bool:
+    return sum(isinstance(event, StateTested) for event in events) >= count
+
+
+def test_finished_units_are_not_done_again(
+    config: CampaignConfig, path: Path, in_threads: MakeExecutor
+) -> None:
+    seen: list[Event] = []
+    with Store.create(path) as store:
+        run(config, store, executor=in_threads())
+        end = run(config, store, seen.append, executor=in_threads(), resume=True)
+    assert end.finished
+    assert not [event for event in seen if isinstance(event, UnitStarted)]
+
+
+def test_a_pause_lasts_until_it_is_over(
+    configure: Configure, path: Path, in_threads: MakeExecutor
+) -> None:
+    paused, seen = threading.Event(), list[Event]()
+
+    def emit(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, StateTested) and not paused.is_set():
+            paused.set()
+            threading.Timer(0.8, paused.clear).start()
+
+    began = time.monotonic()
+    with Store.create(path) as store:
+        end = run(
+            configure(problems='"p3.pddl"', more="[fuzzing]\nsize = 40\n"),
+            store,
+            emit,
+            executor=in_threads(),
+            paused=paused.is_set,
+        )
+        (unit,) = store.units()
+    assert end.finished
+    assert time.monotonic() - began > 0.8
+    assert unit.statistics["seconds"] < end.seconds - 0.5
+
+
+def test_a_policy_that_does_not_load_costs_its_own_units(
+    configure: Configure, path: Path, in_threads: MakeExecutor, folder: Path
+) -> None:
+    (folder / "broken.pt").write_text("no policy")
+    config = configure(policies='"broken.pt", "builtin:hadd"')
+    with Store.create(path) as store:
+        assert run(config, store, executor=in_threads()).finished
+        status = {unit.policy: (unit.status, unit.error) for unit in store.units()}
+        log = store.log()
+    assert status["builtin:hadd"] == ("finished", "")
+    assert status["broken.pt"][0] == "failed"
+    assert str(folder / "broken.pt") in status["broken.pt"][1]
+    assert any(row.level == "error" and "not a policy file" in row.text for row in log)
+
+
+def test_wrong_pddl_is_said_before_anything_runs(
+    configure: Configure, path: Path, in_threads: MakeExecutor, folder: Path
+) -> None:
+    config = configure()
+    (folder / "p2.pddl").write_text("(define (problem p) (:domain carter) (:objcts))")
+    with Store.create(path) as store:
+        with pytest.raises(PddlError, match=r"p2\.pddl:1"):
+            run(config, store, executor=in_threads())
+        assert store.campaigns() == []
+
+
+@pytest.mark.parametrize("text", ["local", "local:0", "local:-1", "local:x", "cloud:3"])
+def test_unknown_executors_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="no executor"):
+        make_executor(text)
+
+
+# With real processes.
+
+
+def test_a_killed_worker_costs_one_unit(
+    config: CampaignConfig, path: Path, contents: Contents, expected: dict[str, list[Any]]
+) -> None:
+    seen: list[Event] = []
+    victims: list[int] = []
+
+    def emit(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, UnitStarted) and not victims:
+            victims.append(event.unit)
+            for pid in children_of(os.getpid()):
+                os.kill(pid, signal.SIGKILL)
+
+    with Store.create(path) as store:
+        end = run(config, store, emit)
+        assert end.finished
+        lost = [event for event in seen if isinstance(event, UnitFailed)]
+        assert [event.unit for event in lost] == victims
+        assert lost[0].lost
+        assert "was killed" in lost[0].error
+        assert sum(isinstance(event, UnitFinished) for event in seen) == 3
+        run(config, store, resume=True)
+        assert contents(store) == expected
+
+
+def children_of(pid: int) -> list[int]:
+    """Processes that were started by this one and run a unit."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                command = (entry / "cmdline").read_text()
+            except OSError:
+                continue
+            if parent == pid and "engine.campaign.worker" in command:
+                found.append(int(entry.name))
+    return found
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_end(
+    config: CampaignConfig, folder: Path, path: Path, contents: Contents, expected: dict[str, Any]
+) -> None:
+    (folder / "c.toml").write_text(
+        'domain = "domain.pddl"\nproblems = ["p2.pddl", "p3.pddl"]\n'
+        f'policies = ["builtin:hadd", "builtin:gc"]\nfuzzing.{SIZE}\n'
+    )
+    command = [sys.executable, "-m", "engine.cli", "campaign", str(folder / "c.toml")]
+    command += ["--out", str(path), "--resume"]
+    seen: set[Any] = set()
+    for seconds in (0.4, 1.0, 1.5):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if path.exists() and path.stat().st_size:
+            with Store.open(path) as store:
+                assert store.damage() == ""
+                committed = set(contents(store)["history"])
+                assert seen <= committed <= set(expected["history"])
+                seen = committed
+    assert subprocess.run(command, check=False, capture_output=True, timeout=60).returncode == 0
+    with Store.open(path) as store:
+        assert contents(store) == expected
+
+
+def test_a_second_campaign_on_the_same_file_is_refused(
+    config: CampaignConfig, path: Path, in_threads: MakeExecutor
+) -> None:
+    code = (
+        "import time; from engine.campaign.store import Store\n"
+        f"store = Store.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
+        "time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with Store.open(path) as store, pytest.raises(WorkspaceError, match="is writing"):
+            run(config, store, executor=in_threads())
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_stopping_is_quick_and_keeps_what_was_found(configure: Configure, path: Path) -> None:
+    """The A* search of the only unit would run for hours."""
+    more = '[testing]\noracles = ["gbfs", "astar:expansions=1000000000"]\n[fuzzing]\nsize = 99999\n'
+    seen: list[Event] = []
+    stopped_at = 0.0
+
+    def cancelled() -> bool:
+        nonlocal stopped_at
+        if any(isinstance(event, BugFound) for event in seen) and not stopped_at:
+            stopped_at = time.monotonic()
+        return stopped_at > 0
+
+    with Store.create(path) as store:
+        end = run(configure(problems='"p3.pddl"', more=more), store, seen.append, cancelled)
+        assert time.monotonic() - stopped_at < 2
+        assert not end.finished
+        assert store.bugs()
+        assert isinstance(seen[-2], UnitStopped)
+        assert store.campaigns()[0].status == "stopped"

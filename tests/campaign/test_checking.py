@@ -1,0 +1,101 @@
+"""A finding is only as good as its evidence: every forgery is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from reference.random_tasks import make_task
+
+from engine.campaign.checking import Claim, problem_with
+from engine.campaign.events import StoredRun
+from engine.oracles.evidence import Evidence, Morph, Walk
+from engine.policies.policy import NO_ACTION
+from engine.task.task import Operator
+
+# One variable 0..3; the goal is 3. "jump" is short, "step" long, "back" makes a loop.
+OPERATORS = (
+    Operator("step 0", ((0, 0),), ((0, 1),), 2),
+    Operator("step 1", ((0, 1),), ((0, 2),), 2),
+    Operator("step 2", ((0, 2),), ((0, 3),), 2),
+    Operator("jump", ((0, 0),), ((0, 3),), 3),
+    Operator("back", ((0, 1),), ((0, 0),), 1),
+)
+TASK = make_task((4,), OPERATORS, (0,), ((0, 3),))
+
+EXPENSIVE = Claim(
+    state=(0,),
+    kind="quantitative",
+    policy_cost=6,
+    bound=3,
+    gap=3,
+    evidence=Evidence((0,), (Walk((3,), "astar"),), 3),
+    run=StoredRun("solved", "goal", 6, (0, 1, 2)),
+)
+FAILING = replace(
+    EXPENSIVE,
+    kind="qualitative",
+    policy_cost=None,
+    gap=None,
+    run=StoredRun("failed", "loop", None, (0,), last_decision=4),
+)
+STOPPED = replace(
+    EXPENSIVE,
+    kind="unclassified",
+    policy_cost=4,
+    gap=1,
+    run=StoredRun("aborted", "step-limit", 4, (0, 1)),
+)
+IDLE = replace(FAILING, run=StoredRun("failed", "no-action", None, (0,), last_decision=NO_ACTION))
+HONEST = (EXPENSIVE, FAILING, STOPPED, IDLE)
+
+
+@pytest.mark.parametrize("claim", HONEST)
+def test_true_claims_hold(claim: Claim) -> None:
+    assert problem_with(claim, TASK) == ""
+
+
+def run_of(claim: Claim, **changes: object) -> Claim:
+    return replace(claim, run=replace(claim.run, **changes))
+
+
+FORGERIES = {
+    "another state": replace(EXPENSIVE, state=(1,)),
+    "a smaller bound": replace(EXPENSIVE, bound=2, gap=4),
+    "a bound the chain does not reach": replace(
+        EXPENSIVE, bound=2, gap=4, evidence=replace(EXPENSIVE.evidence, bound=2)
+    ),
+    "a plan that is none": replace(EXPENSIVE, evidence=Evidence((0,), (Walk((1,), "astar"),), 3)),
+    "a plan that ends early": replace(
+        EXPENSIVE, evidence=Evidence((0,), (Walk((0,), "astar"),), 3)
+    ),
+    "a dominance step nobody can check": replace(
+        EXPENSIVE, evidence=Evidence((0,), (Morph((3,), -3, "bmo"),), 3)
+    ),
+    "a larger gap": replace(EXPENSIVE, gap=4),
+    "another policy cost": replace(EXPENSIVE, policy_cost=7, gap=4),
+    "a run that costs less": run_of(EXPENSIVE, operators=(3,)),
+    "a run with a wrong cost": run_of(EXPENSIVE, cost=7),
+    "a run that goes nowhere": run_of(EXPENSIVE, operators=(1, 2)),
+    "a run with an unknown operator": run_of(EXPENSIVE, operators=(9,)),
+    "a run that stops before the goal": run_of(EXPENSIVE, operators=(0, 1), cost=4),
+    "a failure that is none": run_of(FAILING, operators=(3,)),
+    "a loop that is none": run_of(FAILING, last_decision=1),
+    "a loop without an end": run_of(FAILING, last_decision=-3),
+    "idleness that is none": run_of(IDLE, last_decision=1),
+    "a walk in circles": run_of(FAILING, operators=(0, 4)),
+    "a failure called expensive": replace(EXPENSIVE, run=FAILING.run),
+    "an expensive run called failure": replace(FAILING, run=EXPENSIVE.run),
+    "a stopped run that had cost less": replace(STOPPED, policy_cost=5, gap=2),
+    "no gap at all": replace(
+        EXPENSIVE,
+        bound=6,
+        gap=0,
+        evidence=Evidence((0,), (Walk((0, 1, 2), "astar"),), 6),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forgeries_are_noticed(name: str) -> None:
+    assert problem_with(FORGERIES[name], TASK)
