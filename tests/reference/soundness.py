@@ -18,7 +18,7 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bench import Bench, Examination, Finding, Origin, Verdict
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.registry import make_oracle
-from engine.oracles.verify import verify
+from engine.oracles.verify import DominanceCheck, verify
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
@@ -95,12 +95,13 @@ class Truth:
     """A task with everything there is to know about it."""
 
     task: Task
-    states: list[State]  # reachable
+    states: list[State]  # closed under successors
     hstar: dict[State, int]
 
     @classmethod
-    def of(cls, task: Task) -> Truth:
-        states = fdr.reachable_states(task)
+    def of(cls, task: Task, *, everything: bool = False) -> Truth:
+        """Of all reachable states, or of all combinations of values: some oracles go there."""
+        states = fdr.all_states(task) if everything else fdr.reachable_states(task)
         return cls(task, states, fdr.optimal_costs(task, states))
 
     def policy_cost(self, policy: Table, state: State) -> int:
@@ -198,8 +199,12 @@ def check(
     step_limit: int | None = None,
     seed: int = 0,
     make: Callable[[str, Bench], object] = make_oracle,
+    dominance: DominanceCheck | None = None,
 ) -> Checked:
-    """Let an oracle examine a fuzzed pool and hold everything it says against the truth."""
+    """Let an oracle examine a fuzzed pool and hold everything it says against the truth.
+
+    `dominance` checks the dominance values in evidence, which is not accepted without.
+    """
     table = StateTable(truth.task)
     bench = Bench(PolicyRuns(TablePolicy(policy), table), OBJECTIVES[objective], step_limit)
     pool = _pool(bench, seed)
@@ -211,7 +216,7 @@ def check(
             truth, policy, bench.values(state), examination, objective
         )
     for finding in bench.findings.values():
-        violations += _finding_violations(truth, policy, finding)
+        violations += _finding_violations(truth, policy, finding, dominance)
     for number in range(len(table)):
         values = bench.values(number)
         if (u := bench.bounds.u(number)) < truth.hstar[values]:
@@ -247,7 +252,9 @@ def _verdict_violations(
         yield f"called {state} a bug, where the policy needs {cost} and h* is {best}"
 
 
-def _finding_violations(truth: Truth, policy: Table, finding: Finding) -> Iterator[str]:
+def _finding_violations(
+    truth: Truth, policy: Table, finding: Finding, dominance: DominanceCheck | None
+) -> Iterator[str]:
     state = finding.evidence.state
     cost, best = truth.policy_cost(policy, state), truth.hstar[state]
     if not cost > best:
@@ -260,6 +267,6 @@ def _finding_violations(truth: Truth, policy: Table, finding: Finding) -> Iterat
         yield f"said the policy solves {state}, on which it fails"
     if finding.gap is not None and cost != fdr.INFINITY and finding.gap > cost - best:
         yield f"gap {finding.gap} of {state} is larger than the true one, {cost - best}"
-    checked = verify(finding.evidence, truth.task)
+    checked = verify(finding.evidence, truth.task, dominance)
     if not checked.ok:
         yield f"evidence for {state} does not hold: {checked.problem}"
