@@ -1,14 +1,17 @@
 """`plumbline test`: let oracles examine the states of a pool.
 
-Every oracle works on a bench of its own, so that its flags are its own; the policy's runs are
-shared.
+Every oracle works on a bench of its own, so that its flags are its own; the runs of the policy and
+of a portfolio are shared.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,12 @@ from engine.commands.task_argument import add_task_argument, load_task_argument
 from engine.console import Console
 from engine.errors import ExitCode
 from engine.fuzzing.pool import PoolEntry, read_pool
-from engine.native.control import Control
 from engine.oracles.bench import Bench, Finding, Origin
 from engine.oracles.objective import OBJECTIVES
+from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import ORACLES, make_oracle
 from engine.policies.policy import close_policy, open_policy
+from engine.policies.portfolio import open_portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
@@ -39,6 +43,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[:option=value,...]",
         help=f"one of {', '.join(ORACLES)}; may be given several times",
     )
+    parser.add_argument(
+        "--portfolio",
+        action="append",
+        default=[],
+        metavar="DIR|POLICY",
+        help="policies to compare with, for pco-p, pco-e and composite; may be given several times",
+    )
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="any")
     parser.add_argument("--step-limit", type=int, default=STEP_LIMIT, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
@@ -51,6 +62,7 @@ class _Tested:
 
     bench: Bench
     verdicts: dict[int, str]
+    contest: Contest | None
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -64,9 +76,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
         ids = table.add([entry.state for entry in entries]).tolist()
         pool = list(zip(ids, entries, strict=True))
         results = runs.run(ids, args.step_limit)
-        tested = {
-            name: _test(name, args, runs, pool, console) for name in dict.fromkeys(args.oracle)
-        }
+        with closing(open_portfolio(args.portfolio, table, args.seed)) as portfolio:
+            make_bench = partial(
+                Bench,
+                runs,
+                OBJECTIVES[args.objective],
+                args.step_limit,
+                portfolio=portfolio if args.portfolio else None,
+            )
+            tested = {
+                name: _test(name, make_bench(), pool, console)
+                for name in dict.fromkeys(args.oracle)
+            }
     finally:
         close_policy(policy)
     document = {
@@ -82,6 +103,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
             for index, (state, entry) in enumerate(pool)
         ],
         "nonpool": _by_products(set(ids), tested),
+        "portfolio": {
+            name: _standings(work.contest, work.bench)
+            for name, work in tested.items()
+            if work.contest is not None
+        },
         "seconds": time.monotonic() - started,
     }
     console.result(document, _describe(len(ids), tested))
@@ -91,12 +117,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _test(
     name: str,
-    args: argparse.Namespace,
-    runs: PolicyRuns,
+    bench: Bench,
     pool: list[tuple[int, PoolEntry]],
     console: Console,
 ) -> _Tested:
-    bench = Bench(runs, OBJECTIVES[args.objective], args.step_limit, Control())
     for state, entry in pool:
         if entry.reference >= 0:
             bench.origins[state] = Origin(pool[entry.reference][0], entry.operators)
@@ -106,7 +130,7 @@ def _test(
         for number, (state, _) in enumerate(pool, 1):
             verdicts[state] = bench.test(state, oracle).verdict.value
             bar.update(number, f"{len(bench.findings)} bugs")
-    return _Tested(bench, verdicts)
+    return _Tested(bench, verdicts, contest_of(oracle))
 
 
 def _policy_cost(outcome: int, cost: int) -> int | None:
@@ -135,6 +159,25 @@ def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, A
     ]
 
 
+def _standings(contest: Contest, bench: Bench) -> list[dict[str, Any]]:
+    """How often each policy was run, where that proved a bug, and how many proofs use its steps."""
+    proofs = Counter(
+        origin
+        for finding in bench.findings.values()
+        for origin in {step.origin for step in finding.evidence.steps}
+    )
+    return [
+        {
+            "policy": score.member.name,
+            "runs": score.runs,
+            "bugs": len(score.beaten),
+            "proofs": proofs[score.member.name],
+            "states": [list(bench.values(state)) for state in score.beaten],
+        }
+        for score in contest.scores
+    ]
+
+
 def _describe(size: int, tested: dict[str, _Tested]) -> str:
     lines = [f"{size} states"]
     width = max(len(name) for name in tested)
@@ -146,4 +189,10 @@ def _describe(size: int, tested: dict[str, _Tested]) -> str:
             f"{name:<{width}}  {bugs} bugs, {optimal} proven optimal, "
             f"{size - bugs - optimal} not refuted, {others} bugs outside the pool"
         )
+        if work.contest is not None:
+            lines += [
+                f"  {score.member.name}: {len(score.beaten)} bugs in {score.runs} runs"
+                for score in work.contest.scores
+                if score.runs
+            ]
     return "\n".join(lines)

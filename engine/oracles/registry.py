@@ -72,7 +72,7 @@ def make_oracle(text: str, bench: Bench) -> Oracle:
     if kind.needs_portfolio and bench.portfolio is None:
         raise UsageError(
             f"{kind.name} compares the policy with others, and there is no portfolio of them",
-            hint="name a directory of checkpoints or other policies as the portfolio",
+            hint="name some with --portfolio, such as the directory of checkpoints of its training",
         )
     return kind.make(text, bench, values)
 

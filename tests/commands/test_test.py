@@ -89,3 +89,25 @@ def test_a_pool_of_another_problem_is_refused(pool: Path, capsys) -> None:
     words = ["test", *other, *POLICY, "--pool", str(pool), "--oracle", "astar"]
     assert cli.main(words) == ExitCode.BAD_INPUT
     assert "another task" in capsys.readouterr().err
+
+
+def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
+    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", "pco-p", "--oracle", "pco-e"]
+    assert cli.main(words) == ExitCode.BAD_INPUT
+    assert "--portfolio" in capsys.readouterr().err
+    folder = str(FOLDER / "policies" / "checkpoints")
+    code, document = run_json(
+        capsys, *words, "--portfolio", folder, "--portfolio", "builtin:optimal"
+    )
+    assert code == ExitCode.DONE
+    standings = {row["policy"]: row for row in document["portfolio"]["pco-e"]}
+    assert len(standings) == 11
+    best = standings["builtin:optimal"]
+    assert best["runs"] >= best["bugs"] == len(best["states"]) > 0
+    task = load_task(*TASK)
+    flags = [entry["flags"]["pco-e"] for entry in document["pool"] if "pco-e" in entry["flags"]]
+    assert flags
+    for flag in flags:
+        evidence = Evidence.from_json(flag["evidence"])
+        assert verify(evidence, task).bound == flag["bound"]
+        assert {step.origin for step in evidence.steps} <= {"policy", *standings}
