@@ -1,4 +1,5 @@
-// The blind heuristic: 0 in goal states, elsewhere the cost of the cheapest operator. For A* see blind_search.hpp.
+// The blind heuristic: 0 in goal states, elsewhere the cost of the cheapest operator. For A* see
+// blind_search.hpp.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@ class Blind {
   void set_goal(std::span<const Fact> goal) { goal_.assign(goal.begin(), goal.end()); }
 
   Cost operator()(const std::int32_t* values) const {
-    const bool is_goal =
-        std::all_of(goal_.begin(), goal_.end(), [values](Fact fact) { return values[fact.variable] == fact.value; });
+    const bool is_goal = std::all_of(goal_.begin(), goal_.end(),
+                                     [values](Fact fact) { return values[fact.variable] == fact.value; });
     return is_goal ? 0 : cheapest_;
   }
 

@@ -1,7 +1,7 @@
-// A* with the blind heuristic (the cheapest operator's cost outside the goal, 0 inside) made as fast as it gets.
-// If all operators cost the same it is breadth-first search: ids are given in the order of generation, so the table
-// itself is the queue and no g is stored. Otherwise it is Dijkstra's algorithm with one bucket per cost (Dial 1969).
-// A record holds no operator: the few on the plan are found again at the end.
+// A* with the blind heuristic (the cheapest operator's cost outside the goal, 0 inside) made as fast as it
+// gets. If all operators cost the same it is breadth-first search: ids are given in the order of generation,
+// so the table itself is the queue and no g is stored. Otherwise it is Dijkstra's algorithm with one bucket
+// per cost (Dial 1969). A record holds no operator: the few on the plan are found again at the end.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,8 @@ SearchResult plan_through_parents(const CompiledTask& compiled, const Table& tab
     compiled.generator.for_each_applicable(parent.data(), [&](std::int32_t begin, std::int32_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         compiled.operators.apply(i, parent.data(), successor.data());
-        if (successor == child && (best == compiled.costs.size() || compiled.costs[i] < compiled.costs[best])) best = i;
+        if (successor == child && (best == compiled.costs.size() || compiled.costs[i] < compiled.costs[best]))
+          best = i;
       }
     });
     result.plan.push_back(compiled.generator.order()[best]);
@@ -115,7 +116,8 @@ struct UniformCostNode {
 // `PathCost` is the type g is stored in, `Queue` has push(g, id), empty(), min_key(), has(g) and pop().
 template <int kWords, class PathCost, class Queue>
 SearchResult uniform_cost(const SearchRequest& request, Queue& open, Monitor& monitor) {
-  constexpr Cost kWidest = static_cast<Cost>(std::min<std::uint64_t>(std::numeric_limits<PathCost>::max(), kInfinity)) - 1;
+  constexpr Cost kWidest =
+      static_cast<Cost>(std::min<std::uint64_t>(std::numeric_limits<PathCost>::max(), kInfinity)) - 1;
   const CompiledTask& compiled = request.compiled;
   StateTable<kWords, UniformCostNode<PathCost>> table(compiled.packing.n_words(), monitor.account());
   SuccessorBatch<kWords> batch(compiled);

@@ -1,5 +1,6 @@
 // A priority queue for few different keys and many entries: one bucket per key, ordered by key.
-// Among equal keys either the oldest (breadth) or the newest entry (depth, and still in the cache) comes first.
+// Among equal keys either the oldest (breadth) or the newest entry (depth, and still in the cache) comes
+// first.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,9 @@ struct CompiledTask {
 
 struct RelevantPart {
   explicit RelevantPart(RelevantTask part)
-      : compiled(std::move(part.task)), variables(std::move(part.variables)), operators(std::move(part.operators)) {}
+      : compiled(std::move(part.task)),
+        variables(std::move(part.variables)),
+        operators(std::move(part.operators)) {}
 
   CompiledTask compiled;
   std::vector<std::int32_t> variables;  // their numbers in the whole task

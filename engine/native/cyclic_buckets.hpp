@@ -1,6 +1,6 @@
-// The queue of Dijkstra's algorithm with small integer costs (Dial 1969): all keys in it lie within the dearest
-// step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks from one pool; a bit
-// per bucket says whether it is empty, so that sparse costs do not mean long walks.
+// The queue of Dijkstra's algorithm with small integer costs (Dial 1969): all keys in it lie within the
+// dearest step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks
+// from one pool; a bit per bucket says whether it is empty, so that sparse costs do not mean long walks.
 #pragma once
 
 #include <bit>

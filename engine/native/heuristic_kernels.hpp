@@ -1,5 +1,5 @@
-// What the interface needs of a heuristic: searches with it, and its value in many states. Each heuristic is compiled
-// in its own translation unit (kernels_NAME.cpp), so that they are built side by side.
+// What the interface needs of a heuristic: searches with it, and its value in many states. Each heuristic is
+// compiled in its own translation unit (kernels_NAME.cpp), so that they are built side by side.
 #pragma once
 
 #include <cstdint>

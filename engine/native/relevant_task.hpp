@@ -1,7 +1,7 @@
-// The part of a task that its goal depends on: the goal's variables, those in preconditions of operators that change
-// them, and so on. Plans are the same up to operators that matter to nothing in it, so a search for the task's goal may
-// work here; tasks keep variables that only policies and people look at. Operators without effect and twins that cost
-// more go too.
+// The part of a task that its goal depends on: the goal's variables, those in preconditions of operators that
+// change them, and so on. Plans are the same up to operators that matter to nothing in it, so a search for
+// the task's goal may work here; tasks keep variables that only policies and people look at. Operators
+// without effect and twins that cost more go too.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,8 @@ struct RelevantTask {
 inline std::vector<bool> relevant_variables(const Task& task) {
   std::vector<std::vector<std::int32_t>> changed_by(static_cast<std::size_t>(task.n_variables()));
   for (std::int32_t op = 0; op < task.n_operators(); ++op) {
-    for (const Fact effect : task.effects[op]) changed_by[static_cast<std::size_t>(effect.variable)].push_back(op);
+    for (const Fact effect : task.effects[op])
+      changed_by[static_cast<std::size_t>(effect.variable)].push_back(op);
   }
   std::vector<bool> is_relevant(changed_by.size());
   std::vector<std::int32_t> queue;
@@ -117,7 +118,8 @@ inline RelevantTask relevant_task(const Task& whole) {
     task.costs.push_back(whole.costs[static_cast<std::size_t>(op)]);
     result.operators.push_back(op);
   }
-  for (const auto& [variable, value] : relevance::project(whole.goal, number)) task.goal.push_back({variable, value});
+  for (const auto& [variable, value] : relevance::project(whole.goal, number))
+    task.goal.push_back({variable, value});
   return result;
 }
 

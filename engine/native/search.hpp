@@ -32,7 +32,7 @@ struct SearchRequest {
   const CompiledTask& compiled;
   std::vector<std::int32_t> start;
   std::vector<Fact> goal;
-  Cost bound = kInfinity;  // only plans cheaper than this are wanted
+  Cost bound = kInfinity;     // only plans cheaper than this are wanted
   bool is_admissible = true;  // the heuristic: otherwise its values prove nothing but dead ends
 };
 
@@ -85,7 +85,8 @@ class Monitor {
   // To be called every few microseconds at least; looks at the clock every time.
   void check() {
     publish();
-    if (std::atomic_ref(shared_->cancel).load(std::memory_order_relaxed) != 0) throw Interrupted{Outcome::kCancelled};
+    if (std::atomic_ref(shared_->cancel).load(std::memory_order_relaxed) != 0)
+      throw Interrupted{Outcome::kCancelled};
     if (limits_.seconds > 0 && seconds() >= limits_.seconds) throw Interrupted{Outcome::kTimeLimit};
   }
 

@@ -1,5 +1,5 @@
-// The nodes of a heuristic search: states with their best known path and their heuristic value, which is computed
-// once. The number of words is left open here: evaluating a state costs far more than looking it up.
+// The nodes of a heuristic search: states with their best known path and their heuristic value, which is
+// computed once. The number of words is left open here: evaluating a state costs far more than looking it up.
 #pragma once
 
 #include <algorithm>
@@ -68,8 +68,8 @@ class SearchSpace {
     return evaluate(id, successor_.data());
   }
 
-  // The same for a new state that an operator leads to; what an incremental heuristic learns from the state before
-  // it serves all successors evaluated in a row.
+  // The same for a new state that an operator leads to; what an incremental heuristic learns from the state
+  // before it serves all successors evaluated in a row.
   Cost evaluate_successor(StateId parent, std::size_t position, StateId id) {
     if constexpr (IncrementalHeuristic<Heuristic>) {
       if (expanded_ != parent) {

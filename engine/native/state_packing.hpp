@@ -1,5 +1,5 @@
-// Where the variables of a state lie in 64-bit words. A variable never crosses a word, so that reading one is a
-// shift and a mask, and an effect is one (keep, set) pair on one word.
+// Where the variables of a state lie in 64-bit words. A variable never crosses a word, so that reading one is
+// a shift and a mask, and an effect is one (keep, set) pair on one word.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The state table of a task as the rest of the program sees it: batches of unpacked states in and out, successors
-// by id, operators by their number in the task.
+// The state table of a task as the rest of the program sees it: batches of unpacked states in and out,
+// successors by id, operators by their number in the task.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +89,8 @@ class StateStore {
   }
 
   // -1 where the operator is not applicable.
-  bool apply(std::int64_t n, const std::int32_t* ids, const std::int32_t* operators, std::int32_t* successors) {
+  bool apply(std::int64_t n, const std::int32_t* ids, const std::int32_t* operators,
+             std::int32_t* successors) {
     for (std::int64_t i = 0; i < n; ++i) {
       if (operators[i] < 0 || operators[i] >= compiled_.task.n_operators() || !load(ids[i])) return false;
       const std::size_t position = compiled_.position[static_cast<std::size_t>(operators[i])];

@@ -1,6 +1,7 @@
-// Interns packed states: ids 0, 1, 2, ... in the order of insertion. Open addressing over 32-bit slots; a slot
-// holds an id and, in the bits the id leaves free, a piece of the hash, so that a probe seldom looks at a state
-// that differs. State and payload (what a search knows of the state) lie in one record: one cache miss for both.
+// Interns packed states: ids 0, 1, 2, ... in the order of insertion. Open addressing over 32-bit slots; a
+// slot holds an id and, in the bits the id leaves free, a piece of the hash, so that a probe seldom looks at
+// a state that differs. State and payload (what a search knows of the state) lie in one record: one cache
+// miss for both.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +98,8 @@ class StateTable {
       position = find_slot(words, hash);
     }
     const StateId id = size_;
-    if ((std::size_t{id} + 1) * stride() > records_.capacity()) records_.grow((std::size_t{id} + 1) * stride());
+    if ((std::size_t{id} + 1) * stride() > records_.capacity())
+      records_.grow((std::size_t{id} + 1) * stride());
     std::memcpy(records_.data() + id * stride(), words, width_.words() * sizeof(Word));
     if constexpr (!std::is_empty_v<Payload>) payload(id) = Payload{};
     slots_[position] = make_slot(id, hash);

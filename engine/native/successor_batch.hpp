@@ -1,5 +1,5 @@
-// The successors of several states, built and hashed before any of them is looked up: by the time a table is probed
-// its cache lines are on their way. This is what makes blind search fast.
+// The successors of several states, built and hashed before any of them is looked up: by the time a table is
+// probed its cache lines are on their way. This is what makes blind search fast.
 #pragma once
 
 #include <bit>

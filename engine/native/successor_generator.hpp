@@ -1,10 +1,11 @@
-// Finds the applicable operators of a packed state. Up to 64 operators form a block, one bit each: every variable they
-// ask for contributes a mask of those that its value permits, and the masks are intersected; there is hardly a jump
-// that the processor could guess wrongly. Where more operators ask for the same variable, a decision tree as in Fast
-// Downward's successor generator leads to the blocks: one branch per value, one for operators that do not care.
+// Finds the applicable operators of a packed state. Up to 64 operators form a block, one bit each: every
+// variable they ask for contributes a mask of those that its value permits, and the masks are intersected;
+// there is hardly a jump that the processor could guess wrongly. Where more operators ask for the same
+// variable, a decision tree as in Fast Downward's successor generator leads to the blocks: one branch per
+// value, one for operators that do not care.
 //
-// Operators are renumbered so that those of a block lie side by side; whatever belongs to them (effects, costs) is best
-// kept in that order.
+// Operators are renumbered so that those of a block lie side by side; whatever belongs to them (effects,
+// costs) is best kept in that order.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,8 @@ class SuccessorGenerator {
   // The task's operators in the order of the blocks.
   const std::vector<std::int32_t>& order() const { return order_; }
 
-  // Calls visit(first, bits): for every set bit i the operator at position first + i is applicable in the state.
+  // Calls visit(first, bits): for every set bit i the operator at position first + i is applicable in the
+  // state.
   template <class Visit>
   void for_each_block(const Word* words, Visit&& visit) const {
     std::uint32_t small_stack[kSmallStack];
@@ -87,11 +89,12 @@ class SuccessorGenerator {
   static constexpr std::uint32_t kNone = 0;  // the root is nobody's child
   static constexpr std::size_t kBlock = 64;
   static constexpr std::size_t kSmallStack = 64;
-  // Wider gaps between the values that operators ask for are bridged by another test instead of unused entries.
+  // Wider gaps between the values that operators ask for are bridged by another test instead of unused
+  // entries.
   static constexpr std::int32_t kWidestGap = 8;
 
-  // Leads from the value of a variable to an entry of a table: `span` entries for the values from `first` on, and one
-  // more for all others.
+  // Leads from the value of a variable to an entry of a table: `span` entries for the values from `first` on,
+  // and one more for all others.
   struct Test {
     std::uint32_t word = 0;
     std::uint32_t shift = 0;
@@ -109,7 +112,8 @@ class SuccessorGenerator {
     }
   };
 
-  // A block of operators, then a decision that leads to a child, then the rest of the operators; each can be missing.
+  // A block of operators, then a decision that leads to a child, then the rest of the operators; each can be
+  // missing.
   struct Node {
     std::uint64_t block = 0;
     std::uint32_t first_operator = 0;
@@ -155,7 +159,8 @@ class SuccessorGenerator {
     return std::span(conditions[static_cast<std::size_t>(order_[position])]).subspan(depth);
   }
 
-  // Appends a tree for the operators at [begin, end), which share their first `depth` conditions; returns its root.
+  // Appends a tree for the operators at [begin, end), which share their first `depth` conditions; returns its
+  // root.
   std::uint32_t build(const Conditions& conditions, std::size_t begin, std::size_t end, std::size_t depth) {
     stack_size_ = std::max(stack_size_, depth + 1);
     const auto root = static_cast<std::uint32_t>(nodes_.size());
@@ -182,7 +187,8 @@ class SuccessorGenerator {
   }
 
   // The end of the operators that ask for the same variable next, or have no condition left.
-  std::size_t group_end(const Conditions& conditions, std::size_t begin, std::size_t end, std::size_t depth) const {
+  std::size_t group_end(const Conditions& conditions, std::size_t begin, std::size_t end,
+                        std::size_t depth) const {
     const auto variable = [&](std::size_t position) {
       const auto left = conditions_at(conditions, position, depth);
       return left.empty() ? -1 : left.front().variable;
@@ -222,13 +228,15 @@ class SuccessorGenerator {
         asking |= demands[last++].bit;
       } while (last < demands.size() && demands[last].variable == demands[first].variable &&
                demands[last].value - demands[last - 1].value <= kWidestGap);
-      const Test test = make_test(demands[first].variable, demands[first].value, demands[last - 1].value, masks_.size());
+      const Test test =
+          make_test(demands[first].variable, demands[first].value, demands[last - 1].value, masks_.size());
       masks_.resize(masks_.size() + test.span + 1, all & ~asking);
       for (; first < last; ++first) masks_[test.entry_of(demands[first].value)] |= demands[first].bit;
       asked.push_back({std::popcount(asking), test});
     }
     // What most operators ask for is most likely to empty the block.
-    std::stable_sort(asked.begin(), asked.end(), [](const Asked& a, const Asked& b) { return a.count > b.count; });
+    std::stable_sort(asked.begin(), asked.end(),
+                     [](const Asked& a, const Asked& b) { return a.count > b.count; });
     nodes_[node].block = all;
     nodes_[node].first_operator = static_cast<std::uint32_t>(begin);
     nodes_[node].tests_begin = static_cast<std::uint32_t>(tests_.size());
@@ -236,11 +244,13 @@ class SuccessorGenerator {
     nodes_[node].tests_end = static_cast<std::uint32_t>(tests_.size());
   }
 
-  // Gives the node a decision on the variable that the operators at [begin, end) ask for next; returns the first
-  // operator it does not lead to.
-  std::size_t add_decision(const Conditions& conditions, std::uint32_t node, std::size_t begin, std::size_t end,
-                           std::size_t depth) {
-    const auto value_at = [&](std::size_t position) { return conditions_at(conditions, position, depth).front().value; };
+  // Gives the node a decision on the variable that the operators at [begin, end) ask for next; returns the
+  // first operator it does not lead to.
+  std::size_t add_decision(const Conditions& conditions, std::uint32_t node, std::size_t begin,
+                           std::size_t end, std::size_t depth) {
+    const auto value_at = [&](std::size_t position) {
+      return conditions_at(conditions, position, depth).front().value;
+    };
     std::size_t last = begin + 1;
     while (last < end && value_at(last) - value_at(last - 1) <= kWidestGap) ++last;
     const std::int32_t variable = conditions_at(conditions, begin, depth).front().variable;

@@ -1,5 +1,6 @@
-// A heuristic given as one value per state of a small task: states are ranked like the digits of a number, the last
-// variable counting fastest. Any values at all, so that searches can be tested with inconsistent ones.
+// A heuristic given as one value per state of a small task: states are ranked like the digits of a number,
+// the last variable counting fastest. Any values at all, so that searches can be tested with inconsistent
+// ones.
 #pragma once
 
 #include <cstddef>

@@ -44,8 +44,8 @@ class SearchLimits:
     def native(self) -> NativeLimits:
         """The kernels' form, where 0 is no limit: less than that ends at the first look."""
         seconds = 0.0 if self.seconds is None else max(self.seconds, 1e-9)
-        memory = 2**63 if self.bytes is None else self.bytes
-        expansions = 0 if self.expansions is None else max(self.expansions, 1)
+        memory = INFINITY if self.bytes is None else min(max(self.bytes, 0), INFINITY)
+        expansions = 0 if self.expansions is None else min(max(self.expansions, 1), INFINITY)
         return NativeLimits(seconds, expansions, memory)
 
 
@@ -104,7 +104,7 @@ def search(
             table=table,
             start=np.array(start, np.int32),
             goal=facts_array(target.goal),
-            bound=INFINITY if bound is None else max(bound, 0),
+            bound=INFINITY if bound is None else min(max(bound, 0), INFINITY),
             limits=limits.native(),
             progress=control.progress,
         )

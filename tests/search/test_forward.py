@@ -290,3 +290,10 @@ def test_what_the_goal_does_not_need_costs_nothing() -> None:
     assert result.plan is not None
     names = [task.operators[o].name for o in result.plan]
     assert all(name.startswith(("turn 0", "turn 1", "turn 2")) for name in names)
+
+
+def test_limits_and_bounds_beyond_64_bits_are_none() -> None:
+    task = dials(3, 5)
+    limits = SearchLimits(seconds=1e300, bytes=10**40, expansions=10**40)
+    assert search(task, bound=10**40, limits=limits).cost == search(task).cost
+    assert search(task, bound=-(10**40)).outcome is Outcome.NO_CHEAPER_PLAN

@@ -1,5 +1,5 @@
-// Runs the kernels on random tasks under AddressSanitizer and UndefinedBehaviorSanitizer: they must agree with each
-// other and with the definition of a task, and touch no memory that is not theirs.
+// Runs the kernels on random tasks under AddressSanitizer and UndefinedBehaviorSanitizer: they must agree
+// with each other and with the definition of a task, and touch no memory that is not theirs.
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -96,7 +96,8 @@ void check_searches(const CompiledTask& compiled, const State& start, Cost truth
   bounded.bound = is_solvable ? truth : 10;
   CHECK(run_with<LmCut>(bounded, astar<LmCut>).outcome != Outcome::kSolved);
   for (const std::int64_t bytes : {500, 2000, 8000}) {
-    const auto result = run(request, bytes, [&](Monitor& monitor) { return blind_search<0>(request, monitor); });
+    const auto result =
+        run(request, bytes, [&](Monitor& monitor) { return blind_search<0>(request, monitor); });
     CHECK(result.outcome == Outcome::kMemoryLimit || is_optimal(result));
   }
 }

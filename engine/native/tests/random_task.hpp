@@ -11,12 +11,12 @@
 
 #include "../task.hpp"
 
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);        \
-      std::abort();                                                                         \
-    }                                                                                       \
+#define CHECK(condition)                                                             \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                  \
+    }                                                                                \
   } while (false)
 
 namespace plumbline::testing {
@@ -26,7 +26,9 @@ using State = std::vector<std::int32_t>;
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(engine_() % static_cast<std::uint64_t>(n)); }
+  std::int32_t below(std::int32_t n) {
+    return static_cast<std::int32_t>(engine_() % static_cast<std::uint64_t>(n));
+  }
 
  private:
   std::mt19937_64 engine_;
@@ -37,14 +39,16 @@ inline void add_row(FactRows& rows, const std::map<std::int32_t, std::int32_t>& 
   rows.begin.push_back(static_cast<std::int32_t>(rows.facts.size()));
 }
 
-// The first variables have up to four values and take part; `n_fillers` more have 100 and only make states wide.
+// The first variables have up to four values and take part; `n_fillers` more have 100 and only make states
+// wide.
 inline Task random_task(Random& random, std::int32_t n_fillers) {
   Task task;
   const std::int32_t n_variables = 2 + random.below(4);
   for (std::int32_t v = 0; v < n_variables; ++v) task.domain_sizes.push_back(1 + random.below(4));
   for (std::int32_t v = 0; v < n_fillers; ++v) task.domain_sizes.push_back(100);
   task.fact_offset.push_back(0);
-  for (const std::int32_t size : task.domain_sizes) task.fact_offset.push_back(task.fact_offset.back() + size);
+  for (const std::int32_t size : task.domain_sizes)
+    task.fact_offset.push_back(task.fact_offset.back() + size);
   const auto facts = [&](std::int32_t most) {
     std::map<std::int32_t, std::int32_t> chosen;
     for (std::int32_t i = random.below(most + 1); i > 0; --i) {
