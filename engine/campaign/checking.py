@@ -1,16 +1,22 @@
 """Whether a finding holds: its evidence, and the policy's run it is compared with.
 
-Both are replayed on the task alone, without kernels, tables or the policy. The unit asks before
-it reports a finding, `plumbline verify` asks again about what the store says.
+Both are replayed on the task alone, without kernels, tables or the policy; dominance values are
+put to their own checker. The unit asks before it reports a finding, `plumbline verify` asks again
+about what the store says.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.campaign.events import State, StoredRun
+from engine.dominance.check import DominanceChecker
+from engine.dominance.compute import Factorisation
+from engine.native.control import Control
 from engine.oracles.evidence import Evidence
 from engine.oracles.objective import BugKind
+from engine.oracles.registry import parse_oracle
 from engine.oracles.verify import DominanceCheck, verify
 from engine.policies.policy import NO_ACTION, NO_OPERATION
 from engine.policies.run_graph import Outcome, Reason
@@ -31,6 +37,16 @@ class Claim:
     gap: int | None
     evidence: Evidence
     run: StoredRun
+
+
+def dominance_check(
+    task: Task, oracles: Sequence[str], control: Control | None = None
+) -> DominanceCheck | None:
+    """What checks the dominance values that these oracles use; None if they use none."""
+    options = [parse_oracle(text)[1] for text in oracles]
+    factors = [values["factors"] for values in options if "factors" in values]
+    chosen = dict.fromkeys(item for item in factors if isinstance(item, Factorisation))
+    return DominanceChecker(task, chosen, control) if chosen else None
 
 
 def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:

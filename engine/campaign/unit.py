@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.campaign.checking import Claim, problem_with
+from engine.campaign.checking import Claim, dominance_check, problem_with
 from engine.campaign.config import FuzzSettings, OracleSettings, UnitLimits
 from engine.campaign.events import (
     Answer,
@@ -123,6 +123,7 @@ class _Work:
             self.runs, OBJECTIVES[testing.objective], testing.step_limit, gate.control
         )
         self.oracles: list[Oracle] = [make_oracle(text, self.bench) for text in testing.oracles]
+        self.dominance = dominance_check(task, testing.oracles, gate.control)
         self.fuzzer = self._make_fuzzer(unit.fuzzing)
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(task)
@@ -130,7 +131,7 @@ class _Work:
         self.reported: set[int] = set()
         self.cleared: set[int] = set()  # pool states examined without success
         self.last_progress = 0.0
-        self.warned_of = 0
+        self.warnings: set[str] = set()
 
     def _make_fuzzer(self, settings: FuzzSettings) -> Fuzzer:
         bias = make_bias(
@@ -229,8 +230,8 @@ class _Work:
             evidence,
             run,
         )
-        if problem := problem_with(claim, self.task):
-            self._warn(f"a finding of {finding.oracle} was dropped, it does not hold: {problem}")
+        if problem := problem_with(claim, self.task, self.dominance):
+            self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
             return
         is_new = finding.state not in self.reported
         kind = BugFound if is_new else BugImproved
@@ -268,10 +269,8 @@ class _Work:
             self.emit(RegionsChanged(self.unit.number, tuple(changes)))
 
     def _report_progress(self) -> None:
-        errors = self.runs.statistics.errors
-        for text in errors[self.warned_of :]:
-            self._warn(f"the policy failed: {text}")
-        self.warned_of = len(errors)
+        for text in self.runs.statistics.errors:
+            self._warn_once(f"the policy failed: {text}")
         now = time.monotonic()
         if now - self.last_progress >= PROGRESS_SECONDS:
             self.last_progress = now
@@ -295,6 +294,11 @@ class _Work:
             seconds=self.gate.seconds,
             oracles=self.counts.result(),
         )
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.add(text)
+            self._warn(text)
 
     def _warn(self, text: str) -> None:
         self.emit(Warned(self.unit.number, text))

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.campaign.checking import SOLVED, Claim, problem_with
+from engine.campaign.checking import SOLVED, Claim, dominance_check, problem_with
 from engine.campaign.inputs import unpacked
 from engine.campaign.reading import Bug, BugRow, Reading
 from engine.campaign.val import val_opinion, val_program
 from engine.errors import WorkspaceError
+from engine.oracles.verify import DominanceCheck
 from engine.pddl import format_domain
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -40,6 +41,7 @@ def verify_bugs(
     program = val_program()
     with TemporaryDirectory(prefix="plumbline-verify-") as folder:
         tasks = _Tasks(store, TranslationCache(Path(folder)), cancelled)
+        checks = _Checks(store)
         for row in rows:
             try:
                 bug = store.with_proof(row)
@@ -50,7 +52,8 @@ def verify_bugs(
             if isinstance(task, str):
                 yield Verified(row.id, task)
                 continue
-            problem, opinions = problem_with(_claim(bug), task), 0
+            check = checks.get(row.campaign, bug.problem_id, task)
+            problem, opinions = problem_with(_claim(bug), task, check), 0
             if not problem and program is not None and task.source is not None:
                 problem, opinions = _second_opinion(program, bug, task)
             yield Verified(row.id, problem, opinions)
@@ -80,6 +83,20 @@ class _Tasks:
                 "else; install the version that was used"
             )
         return task
+
+
+class _Checks:
+    """Checkers of dominance values, each made once."""
+
+    def __init__(self, store: Reading) -> None:
+        self._oracles = {row.id: row.config.testing.oracles for row in store.campaigns()}
+        self._known: dict[tuple[int, int], DominanceCheck | None] = {}
+
+    def get(self, campaign: int, problem: int, task: Task) -> DominanceCheck | None:
+        key = campaign, problem
+        if key not in self._known:
+            self._known[key] = dominance_check(task, self._oracles[campaign])
+        return self._known[key]
 
 
 def _claim(bug: Bug) -> Claim:

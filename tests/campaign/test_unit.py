@@ -190,7 +190,7 @@ def test_retrospective_bugs_are_pool_states_that_had_been_cleared(make_unit: Mak
 def test_a_finding_that_does_not_hold_is_dropped(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unit_module, "problem_with", lambda claim, task: "it is made up")
+    monkeypatch.setattr(unit_module, "problem_with", lambda *claim: "it is made up")
     events = events_of(make_unit())
     assert not [event for event in events if isinstance(event, BugFound)]
     assert any("it is made up" in event.text for event in events if isinstance(event, Warned))

@@ -1,0 +1,333 @@
+"""`plumbline campaign`, `bugs`, `verify` and `export`: JSON, exit codes, signals, bundles."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+from engine.task.load import load_task
+from engine.task.sas import write_sas
+
+DOMAIN = """\
+(define (domain rooms)
+  (:requirements :strips :typing :action-costs)
+  (:types room key)
+  (:predicates (door ?a ?b - room) (at ?r - room) (in ?k - key ?r - room) (has ?k - key))
+  (:functions (total-cost) (effort ?a ?b - room))
+  (:action go
+    :parameters (?a ?b - room) :precondition (and (at ?a) (door ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (effort ?a ?b))))
+  (:action fetch
+    :parameters (?k - key ?r - room) :precondition (and (at ?r) (in ?k ?r))
+    :effect (and (has ?k) (not (in ?k ?r)) (increase (total-cost) 1))))
+"""
+DOORS = [("a", "b", 1), ("b", "c", 1), ("a", "c", 9), ("c", "a", 2), ("c", "d", 5), ("d", "a", 9)]
+PROBLEM = f"""\
+(define (problem two-keys) (:domain rooms)
+  (:objects a b c d - room  k1 k2 - key)
+  (:init (at a) (in k1 c) (in k2 d) (= (total-cost) 0)
+    {" ".join(f"(door {a} {b}) (= (effort {a} {b}) {n})" for a, b, n in DOORS)})
+  (:goal (and (has k1) (has k2) (at a))) (:metric minimize (total-cost)))
+"""
+CONFIG = """\
+domain = "domain.pddl"
+problems = ["problem.pddl"]
+policies = ["builtin:gc"]
+[fuzzing]
+size = 8
+[testing]
+oracles = ["aras-ehc", "astar"]
+"""
+
+
+def fill(folder: Path) -> Path:
+    (folder / "domain.pddl").write_text(DOMAIN)
+    (folder / "problem.pddl").write_text(PROBLEM)
+    (folder / "c.toml").write_text(CONFIG)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return fill(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = fill(tmp_path_factory.mktemp("finished"))
+    path = folder / "w.plumb"
+    assert main(["campaign", str(folder / "c.toml"), "--out", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def workspace(finished: Path, folder: Path) -> Path:
+    """A finished campaign to spoil."""
+    return Path(shutil.copy(finished, folder / "w.plumb"))
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
+    assert main([*map(str, words), "--json"]) == code
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def error(capsys: pytest.CaptureFixture[str], *words: object, code: int = 2) -> str:
+    assert main([*map(str, words)]) == code
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Traceback" not in output.err
+    return output.err
+
+
+def test_a_campaign_from_the_configuration_to_the_bundle(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "w.plumb"
+    two = CONFIG.replace('["builtin:gc"]', '["builtin:gc", "builtin:hadd"]')
+    (folder / "c.toml").write_text(two)
+    totals = call(capsys, "campaign", folder / "c.toml", "--out", path, "--fail-on-bugs", code=1)
+    keys = {"states", "bugs", "qualitative", "quantitative", "root_causes", "per_oracle"}
+    assert keys | {"verified", "seconds"} <= set(totals)
+    assert totals["root_causes"] is None
+    assert totals["bugs"] == totals["qualitative"] + totals["quantitative"] > 0
+    assert set(totals["per_oracle"]) == {"aras-ehc", "astar"}
+
+    bugs = call(capsys, "bugs", path)["bugs"]
+    assert len(bugs) == totals["bugs"] == totals["verified"]
+    keys = {"id", "kind", "problem", "policy_cost", "bound", "gap", "found_by", "evidence"}
+    assert keys | {"region", "root_cause", "status"} <= set(bugs[0])
+
+    assert call(capsys, "verify", path) == {
+        "verified": len(bugs),
+        "failed": [],
+        "plans_accepted_by_val": len(bugs) + totals["quantitative"],
+    }
+
+    bugs = [bug for kind in by_kind(bugs) for bug in kind[:2]]
+    numbers = [bug["id"] for bug in bugs]
+    bundles = call(capsys, "export", path, "--bug", *numbers, "--out", folder / "out")["bundles"]
+    assert [bundle["bug"] for bundle in bundles] == numbers
+    for bug, bundle in zip(bugs, bundles, strict=True):
+        check_bundle(capsys, bug, Path(bundle["folder"]))
+
+
+def by_kind(bugs: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    kinds = sorted({bug["kind"] for bug in bugs})
+    assert kinds == ["qualitative", "quantitative"]
+    return [[bug for bug in bugs if bug["kind"] == kind] for kind in kinds]
+
+
+def check_bundle(capsys: pytest.CaptureFixture[str], bug: dict[str, Any], folder: Path) -> None:
+    names = {"domain.pddl", "problem.pddl", "policy.plan", "better.plan", "bug.json", "README.md"}
+    assert {path.name for path in folder.iterdir()} == names
+    task = folder / "domain.pddl", folder / "problem.pddl"
+    better = call(capsys, "validate", *task, folder / "better.plan")
+    assert better["cost"] == bug["bound"]
+    found = call(capsys, "search", *task, "--algorithm", "astar", "--heuristic", "lmcut")
+    assert found["cost"] <= bug["bound"]
+    if bug["policy_cost"] is not None:
+        policy = call(capsys, "validate", *task, folder / "policy.plan")
+        assert policy["cost"] == bug["policy_cost"] > found["cost"]
+    else:
+        assert "does not reach the goal" in (folder / "policy.plan").read_text()
+    assert json.loads((folder / "bug.json").read_text())["id"] == bug["id"]
+    assert (
+        "plumbline validate domain.pddl problem.pddl better.plan"
+        in (folder / "README.md").read_text()
+    )
+
+
+def test_bugs_are_filtered(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    every = call(capsys, "bugs", workspace)["bugs"]
+    some = call(capsys, "bugs", workspace, "--filter", "bound>=10 status:new oracle:as")["bugs"]
+    assert some == [bug for bug in every if bug["bound"] >= 10 and "as" in bug["found_by"]]
+    assert main(["bugs", str(workspace), "--filter", "kind:none"]) == 0
+    assert capsys.readouterr().out.endswith(f"0 of {len(every)}\n")
+    assert "did you mean 'status'" in error(capsys, "bugs", workspace, "--filter", "statu:new")
+    assert "needs a number" in error(capsys, "bugs", workspace, "--filter", "gap>x")
+    assert "is no number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
+
+
+def test_failures_have_an_infinite_gap() -> None:
+    from engine.campaign.bug_filter import parse_filter
+    from engine.campaign.reading import BugRow
+
+    row = BugRow(
+        *(1, 1, 1, "qualitative", "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
+        *("new", "a note", 0.5, None, False),
+    )
+    for text, expected in {
+        "": True,
+        "gap>100": True,
+        "gap<100": False,
+        "cost>9": True,
+        "bound=5 seed:0": True,
+        "region:1": False,
+        "NOTE:A": True,
+        "ehc": True,
+        "EHC plan": True,
+        "nothing": False,
+    }.items():
+        assert parse_filter(text.lower())(row) is expected, text
+
+
+def forge(path: Path, change: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE evidence SET document = replace(document, '\"walk\":[', '\"walk\":[0,') "
+        "WHERE finding = 1",
+        "UPDATE evidence SET document = 'nonsense' WHERE finding = 1",
+        "UPDATE evidence SET document = '{}' WHERE finding = 1",
+        "UPDATE findings SET bound = bound - 1 WHERE id = 1",
+        "UPDATE findings SET kind = 'unclassified' WHERE id = 1",
+        "UPDATE runs SET operators = x'0100010203' WHERE finding = 1",
+        "UPDATE runs SET operators = x'07' WHERE finding = 1",
+    ],
+)
+def test_forged_evidence_is_noticed(
+    workspace: Path, capsys: pytest.CaptureFixture[str], change: str
+) -> None:
+    total = len(call(capsys, "bugs", workspace)["bugs"])
+    forge(workspace, change)
+    answer = call(capsys, "verify", workspace, code=1)
+    assert [item["bug"] for item in answer["failed"]] == [1]
+    assert answer["failed"][0]["reason"]
+    assert answer["verified"] == total - 1
+    assert call(capsys, "verify", workspace, "--bug", 2)["verified"] == 1
+
+
+def test_another_encoding_is_noticed(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forge(workspace, "UPDATE problems SET task_hash = 'another'")
+    answer = call(capsys, "verify", workspace, code=1)
+    assert answer["verified"] == 0
+    assert "encodes the task differently" in answer["failed"][0]["reason"]
+
+
+def test_unit_costs_and_sas_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (folder / "c.toml").read_text()
+    (folder / "c.toml").write_text("unit_costs = true\n" + text)
+    task = load_task(folder / "domain.pddl", folder / "problem.pddl")
+    (folder / "task.sas").write_text(write_sas(task))
+    plain = text.replace('domain = "domain.pddl"\n', "").replace("problem.pddl", "task.sas")
+    (folder / "sas.toml").write_text(plain)
+    for name in ("c", "sas"):
+        path = folder / f"{name}.plumb"
+        call(capsys, "campaign", folder / f"{name}.toml", "--out", path)
+        bugs = call(capsys, "bugs", path)["bugs"]
+        assert call(capsys, "verify", path)["verified"] == len(bugs) > 0
+        number = bugs[0]["id"]
+        call(capsys, "export", path, "--bug", number, "--out", folder / name)
+        bundle = folder / name / f"bug-{number}"
+        if name == "c":
+            check_bundle(capsys, bugs[0], bundle)
+        else:
+            found = call(capsys, "search", bundle / "task.sas", "--heuristic", "blind")
+            assert found["cost"] <= bugs[0]["bound"]
+
+
+def test_init_writes_an_example_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert call(capsys, "campaign", "--init") == {"config": "campaign.toml"}
+    assert "exists already" in error(capsys, "campaign", "--init")
+    call(capsys, "campaign", "--init", folder / "other.toml")
+    assert (folder / "other.toml").read_text() == (folder / "campaign.toml").read_text()
+
+
+def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config, out = folder / "c.toml", folder / "w.plumb"
+    assert "--out" in error(capsys, "campaign", config)
+    assert "--init" in error(capsys, "campaign")
+    assert "no executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
+    config.write_text(CONFIG.replace("size = 8", "siez = 8"))
+    message = error(capsys, "campaign", config, "--out", out)
+    assert message.startswith(f"error: {config}:5:1: there is no setting 'fuzzing.siez'")
+    config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
+    assert "no built-in policy" in error(capsys, "campaign", config, "--out", out)
+    assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
+    assert "not a Plumbline workspace" in error(capsys, "verify", config)
+    assert not (folder / "none.plumb").exists()
+
+
+def test_a_campaign_is_not_run_over(
+    workspace: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "c.toml"
+    assert "--resume" in error(capsys, "campaign", config, "--out", workspace)
+    again = call(capsys, "campaign", config, "--out", workspace, "--resume")
+    other = call(capsys, "campaign", config, "--out", workspace, "--seed", 3)
+    assert {unit["seed"] for unit in other["units"]} == {3}
+    assert len(call(capsys, "bugs", workspace)["bugs"]) == again["bugs"] + other["bugs"]
+    assert "no bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
+
+
+ENDLESS = CONFIG.replace("size = 8", "size = 100000000").replace(
+    "oracles", 'objective = "any"\noracles'
+)
+
+
+def test_a_time_limit_leaves_the_rest_for_later(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "c.toml"
+    config.write_text(ENDLESS)
+    words = ("campaign", config, "--out", folder / "w.plumb", "--time-limit", "3")
+    totals = call(capsys, *words, code=3)
+    assert totals["status"] == "stopped"
+    assert [unit["status"] for unit in totals["units"]] == ["stopped"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_keeps_what_was_found(folder: Path, number: signal.Signals) -> None:
+    (folder / "c.toml").write_text(ENDLESS)
+    command = [sys.executable, "-m", "engine.cli", "campaign", "c.toml", "--out", "w.plumb"]
+    process = subprocess.Popen(
+        [*command, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        wait_for_bugs(folder / "w.plumb")
+        process.send_signal(number)
+        asked = time.monotonic()
+        output, messages = process.communicate(timeout=20)
+        assert time.monotonic() - asked < 2
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert "Traceback" not in messages
+    assert json.loads(output)["bugs"] > 0
+
+
+def wait_for_bugs(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists():
+            connection = sqlite3.connect(path)
+            try:
+                if connection.execute("SELECT count(*) FROM findings").fetchone()[0]:
+                    return
+            except sqlite3.OperationalError:
+                pass  # it is being made
+            finally:
+                connection.close()
+        time.sleep(0.1)
+    raise AssertionError("no bug within a minute")
