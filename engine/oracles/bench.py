@@ -158,11 +158,7 @@ class Bench:
 
     def policy_result(self, state: int) -> tuple[Outcome, int]:
         """What is known of the policy in a state without asking it."""
-        results = self.runs.known([state])
-        outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
-        if outcome is Outcome.UNKNOWN and state in self._stopped:
-            return Outcome.ABORTED, self._stopped[state]
-        return outcome, cost
+        return next(self._policy_results([state]))
 
     def values(self, state: int) -> tuple[int, ...]:
         return tuple(self.table.values([state])[0].tolist())
@@ -176,10 +172,20 @@ class Bench:
         proven = proof.optimal and outcome is not Outcome.ABORTED
         return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
 
+    def _policy_results(self, states: list[int]) -> Iterator[tuple[Outcome, int]]:
+        results = self.runs.known(states)
+        for state, code, cost in zip(
+            states, results.outcome.tolist(), results.cost.tolist(), strict=True
+        ):
+            if code == Outcome.UNKNOWN and state in self._stopped:
+                yield Outcome.ABORTED, self._stopped[state]
+            else:
+                yield Outcome(code), cost
+
     def _collect(self, oracle: str) -> Iterator[Finding]:
         """Compare bounds with the policy wherever one of the two is news."""
-        for state in dict.fromkeys([*self._unjudged, *self.bounds.take_changed()]):
-            outcome, cost = self.policy_result(state)
+        news = list(dict.fromkeys([*self._unjudged, *self.bounds.take_changed()]))
+        for state, (outcome, cost) in zip(news, self._policy_results(news), strict=True):
             bound = self.bounds.u(state)
             shortfall = self.objective.shortfall(outcome, cost, bound)
             known = self.findings.get(state)
@@ -199,7 +205,5 @@ class Bench:
         self._unjudged = {}
 
     def _policy_parents(self, state: int) -> Iterator[Parent]:
-        parents = self.runs.parents(state)
-        if parents:
-            for parent, operator in zip(parents, self.runs.decisions(parents), strict=True):
-                yield parent, int(operator), POLICY
+        for parent, operator in self.runs.steps_to(state):
+            yield parent, operator, POLICY

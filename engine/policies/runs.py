@@ -172,6 +172,11 @@ class PolicyRuns:
         parents: list[int] = self._graph.parents(np.array([state], dtype=np.int32)).tolist()
         return parents
 
+    def steps_to(self, state: int) -> list[tuple[int, int]]:
+        """The known steps of the policy that lead to `state`: from where, by which operator."""
+        parents = self.parents(state)
+        return list(zip(parents, self._graph.decision[parents].tolist(), strict=True))
+
     def trace(self, start: int) -> PolicyRun:
         """The run from a state as far as it has been walked."""
         results = self._results(self._begin(start))
