@@ -5,8 +5,8 @@
 For the example policies and the checkpoints of their training, in the layout of Sievers et al.
 2026: coverage and cost of the 1, 2, 5, 10 best policies (Table 1), and the share of flagged pool
 states among those the policy does not solve and among those it does (Table 2). Every proof is
-verified, and every bug that policy comparison proves must come with a plan. Runs of the portfolio are
-kept from one oracle to the next, so that of the times of the last three the first is the dearest.
+verified, and every bug that policy comparison proves must come with a plan. Runs of the portfolio
+are kept from one oracle to the next, so of the times of those that need them the first is dearest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.verify import verify
 from engine.policies.policy import open_policy
-from engine.policies.portfolio import open_portfolio
+from engine.policies.portfolio import named_policies, open_portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.load import load_task
@@ -61,11 +61,12 @@ class Example:
 def measure(folder: Path, size: int, seed: int) -> Example:
     example = Example()
     policy = open_policy(str(folder / "policies" / "policy.pt"))
+    checkpoints = named_policies([str(folder / "policies" / "checkpoints")])
     for problem in sorted((folder / "problems").glob("*.pddl")):
         task = load_task(folder / "domain.pddl", problem)
         table = StateTable(task)
         runs = PolicyRuns(policy.bind(task), table)
-        with closing(open_portfolio([str(folder / "policies" / "checkpoints")], table)) as rivals:
+        with closing(open_portfolio(checkpoints, table)) as rivals:
             example.problems += 1
             everybody = [runs, *(member.runs for member in rivals.members)]
             example.best.append(dict(_best_costs(everybody, table)))

@@ -24,7 +24,7 @@ from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import ORACLES, make_oracle
 from engine.policies.policy import close_policy, open_policy
-from engine.policies.portfolio import open_portfolio
+from engine.policies.portfolio import named_policies, open_portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
@@ -68,6 +68,7 @@ class _Tested:
 def run(args: argparse.Namespace, console: Console) -> int:
     task = load_task_argument(args, console)
     entries = read_pool(args.pool, task)
+    rivals = named_policies(args.portfolio)
     policy = open_policy(args.policy, task.source.domain if task.source else None, args.seed)
     started = time.monotonic()
     try:
@@ -76,13 +77,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
         ids = table.add([entry.state for entry in entries]).tolist()
         pool = list(zip(ids, entries, strict=True))
         results = runs.run(ids, args.step_limit)
-        with closing(open_portfolio(args.portfolio, table, args.seed)) as portfolio:
+        with closing(open_portfolio(rivals, table, args.seed)) as portfolio:
             make_bench = partial(
                 Bench,
                 runs,
                 OBJECTIVES[args.objective],
                 args.step_limit,
-                portfolio=portfolio if args.portfolio else None,
+                portfolio=portfolio if rivals else None,
             )
             tested = {
                 name: _test(name, make_bench(), pool, console)

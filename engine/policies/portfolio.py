@@ -7,7 +7,7 @@ be compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,20 +51,19 @@ class Portfolio:
 
 
 def open_portfolio(
-    specs: Sequence[str],
+    specs: Mapping[str, str],
     table: StateTable,
     seed: int = 0,
     cancelled: Callable[[], bool] = never_cancelled,
 ) -> Portfolio:
-    """The best `MOST` of the policies a user names, a directory standing for its checkpoints."""
+    """The best `MOST` of these policies, given by their names."""
     domain = table.task.source.domain if table.task.source else None
-    expanded = expand_specs(specs)
     with ExitStack() as resources:
         policies = []
-        for spec in expanded:
+        for spec in specs.values():
             policies.append(open_policy(spec, domain, seed))
             resources.callback(close_policy, policies[-1])
-        named = list(zip(_short_names(expanded), policies, strict=True))
+        named = list(zip(specs, policies, strict=True))
         recorded = [_recorded_rank(policy) for policy in policies]
         if all(rank is not None for rank in recorded):
             order = sorted(range(len(named)), key=lambda i: recorded[i] or (0.0, 0.0))
@@ -79,8 +78,13 @@ def open_portfolio(
         return Portfolio(tuple(members[:MOST]), resources.pop_all())
 
 
-def expand_specs(specs: Sequence[str]) -> list[str]:
-    """Every policy named once; a directory stands for the policy files in it."""
+def named_policies(specs: Sequence[str]) -> dict[str, str]:
+    """What a user wrote, by short names; a directory stands for the policy files in it."""
+    expanded = _expanded(specs)
+    return dict(zip(_short_names(expanded), expanded, strict=True))
+
+
+def _expanded(specs: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for spec in specs:
         folder = Path(spec)

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import PolicyError
 from engine.policies.policy import open_policy
-from engine.policies.portfolio import MOST, Portfolio, expand_specs, open_portfolio
+from engine.policies.portfolio import MOST, Portfolio, named_policies, open_portfolio
 from engine.task.load import load_task
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -34,7 +34,7 @@ def details(path: Path) -> Mapping[str, Any]:
 
 def test_checkpoints_are_ranked_by_their_validation(task: Task) -> None:
     table = StateTable(task)
-    portfolio = open_portfolio([str(CHECKPOINTS)], table)
+    portfolio = open_portfolio(named_policies([str(CHECKPOINTS)]), table)
     assert len(portfolio.members) == 10
     success = {path.name: details(path)["success"] for path in CHECKPOINTS.iterdir()}
     ranked = [success[name] for name in names(portfolio)]
@@ -45,7 +45,7 @@ def test_checkpoints_are_ranked_by_their_validation(task: Task) -> None:
 
 def test_without_records_the_initial_state_decides(task: Task) -> None:
     specs = ["builtin:random", str(CHECKPOINTS / "epoch-001.pt"), "builtin:hff", "builtin:optimal"]
-    portfolio = open_portfolio(specs, StateTable(task), seed=1)
+    portfolio = open_portfolio(named_policies(specs), StateTable(task), seed=1)
     assert set(names(portfolio)) == {"builtin:random", "epoch-001.pt", "builtin:hff", specs[-1]}
     costs = [int(member.runs.run([0]).cost[0]) for member in portfolio.members]
     assert costs == sorted(costs)
@@ -56,7 +56,7 @@ def test_only_the_best_are_kept(task: Task, tmp_path: Path) -> None:
     for number in range(MOST + 2):
         source = "epoch-001.pt" if number < 4 else "epoch-008.pt"
         shutil.copy(CHECKPOINTS / source, tmp_path / f"{number:02}.pt")
-    portfolio = open_portfolio([str(tmp_path)], StateTable(task))
+    portfolio = open_portfolio(named_policies([str(tmp_path)]), StateTable(task))
     expected = [f"{number:02}.pt" for number in (*range(4, MOST + 2), 0, 1)]
     assert names(portfolio) == expected
 
@@ -64,20 +64,20 @@ def test_only_the_best_are_kept(task: Task, tmp_path: Path) -> None:
 def test_everybody_is_named_once_and_can_be_told_apart(task: Task, tmp_path: Path) -> None:
     file = CHECKPOINTS / "epoch-007.pt"
     copy = shutil.copy(file, tmp_path)
-    assert expand_specs([str(file), str(tmp_path), str(file)]) == [str(file), str(copy)]
-    portfolio = open_portfolio([str(file), str(tmp_path)], StateTable(task))
-    assert names(portfolio) == [str(file), str(copy)]
+    named = named_policies([str(file), str(tmp_path), str(file)])
+    assert named == {str(file): str(file), str(copy): str(copy)}
+    assert names(open_portfolio(named, StateTable(task))) == [str(file), str(copy)]
 
 
 def test_a_directory_without_policies(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="no policy files"):
-        expand_specs([str(tmp_path)])
+        named_policies([str(tmp_path)])
 
 
 def test_policies_of_another_domain(task: Task) -> None:
     other = EXAMPLES / "workshop" / "policies" / "checkpoints"
     with pytest.raises(PolicyError, match="does not fit"):
-        open_portfolio([str(other)], StateTable(task))
+        open_portfolio(named_policies([str(other)]), StateTable(task))
 
 
 def test_policies_are_closed_even_if_another_cannot_be_opened(
@@ -86,9 +86,9 @@ def test_policies_are_closed_even_if_another_cannot_be_opened(
     closed: list[object] = []
     monkeypatch.setattr("engine.policies.portfolio.close_policy", closed.append)
     with pytest.raises(PolicyError):
-        open_portfolio(["builtin:gc", "builtin:nobody"], StateTable(task))
+        open_portfolio(named_policies(["builtin:gc", "builtin:nobody"]), StateTable(task))
     assert len(closed) == 1
-    portfolio = open_portfolio(["builtin:gc"], StateTable(task))
+    portfolio = open_portfolio(named_policies(["builtin:gc"]), StateTable(task))
     assert len(closed) == 1
     portfolio.close()
     assert len(closed) == 3
