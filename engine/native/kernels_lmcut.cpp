@@ -12,7 +12,7 @@ namespace {
 template <LmCutRule kRule>
 SearchResult search_with_rule(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
   LmCut heuristic(request.compiled.task, kRule);
-  heuristic.set_goal(request.goal);
+  if (request.goal != request.compiled.task.goal) heuristic.set_goal(request.goal);
   return heuristic_search(algorithm, request, heuristic, monitor);
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -67,13 +66,12 @@ struct RelaxedTask {
   IndexRows users;          // by fact: the operators it is a precondition of
   IndexRows achievers;      // by fact: the operators it is an effect of
   std::vector<Cost> costs;
-  std::vector<std::int32_t> original;  // operator of the task by relaxed operator, -1 for the goal operator
-  std::vector<std::int32_t>
-      representative;  // relaxed operator by operator of the task: equal, dominating or -1
+  // By operator of the task the relaxed one that is the same or better, -1 if it gives nothing that is
+  // needed.
+  std::vector<std::int32_t> representative;
 
   std::int32_t n_facts() const { return goal_fact + 1; }
   std::int32_t n_operators() const { return static_cast<std::int32_t>(costs.size()); }
-  std::int32_t goal_operator() const { return n_operators() - 1; }
 
   // Calls visit with every relaxed fact that holds in a state.
   template <class Visit>
@@ -92,7 +90,6 @@ struct Candidate {
   std::vector<std::int32_t> preconditions;
   std::vector<std::int32_t> effects;
   Cost cost;
-  std::int32_t original;
 };
 
 inline bool contains(std::span<const std::int32_t> superset, std::span<const std::int32_t> subset) {
@@ -111,7 +108,6 @@ inline std::vector<Candidate> relaxed_operators(const Task& task, Costs costs) {
       if (!std::ranges::binary_search(candidate.preconditions, number)) candidate.effects.push_back(number);
     }
     candidate.cost = costs == Costs::kUnit ? 1 : task.costs[static_cast<std::size_t>(o)];
-    candidate.original = o;
   }
   return result;
 }
@@ -150,26 +146,25 @@ inline std::vector<char> needed_facts(const Task& task, std::span<const Candidat
 // writes, by old position, the new position of what stands for an operator (-1: it has no effect left).
 inline std::vector<Candidate> without_duplicates(std::vector<Candidate> operators,
                                                  std::vector<std::int32_t>& representative) {
-  std::map<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>, std::size_t> cheapest;
+  using Facts = std::vector<std::int32_t>;
+  std::map<std::pair<Facts, Facts>, std::size_t> cheapest;
+  std::vector<const std::size_t*> twin(operators.size(), nullptr);  // says which equal one is the cheapest
   for (std::size_t o = 0; o < operators.size(); ++o) {
     if (operators[o].effects.empty()) continue;
     const auto [entry, is_new] = cheapest.try_emplace({operators[o].preconditions, operators[o].effects}, o);
     if (!is_new && operators[o].cost < operators[entry->second].cost) entry->second = o;
+    twin[o] = &entry->second;
   }
   std::vector<std::int32_t> new_position(operators.size(), -1);
   std::vector<Candidate> kept;
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    if (operators[o].effects.empty() ||
-        cheapest.at({operators[o].preconditions, operators[o].effects}) != o) {
-      continue;
-    }
+    if (twin[o] == nullptr || *twin[o] != o) continue;
     new_position[o] = static_cast<std::int32_t>(kept.size());
-    kept.push_back(operators[o]);
+    kept.push_back(std::move(operators[o]));
   }
   representative.assign(operators.size(), -1);
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    if (operators[o].effects.empty()) continue;
-    representative[o] = new_position[cheapest.at({operators[o].preconditions, operators[o].effects})];
+    if (twin[o] != nullptr) representative[o] = new_position[*twin[o]];
   }
   return kept;
 }
@@ -261,11 +256,9 @@ inline RelaxedTask relax(const Task& task, std::span<const Fact> goal_facts, Cos
   for (const Candidate& candidate : operators) {
     add(renamed(candidate.preconditions), renamed(candidate.effects));
     result.costs.push_back(candidate.cost);
-    result.original.push_back(candidate.original);
   }
   add(renamed(goal), {result.goal_fact});
   result.costs.push_back(0);
-  result.original.push_back(-1);
   result.users = result.preconditions.inverted(result.n_facts());
   result.achievers = result.effects.inverted(result.n_facts());
   return result;
