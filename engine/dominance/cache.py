@@ -93,7 +93,7 @@ def read(path: Path, task: Task) -> DominanceFunction | None:
             function = _assemble(header, "", arrays)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         _log.warning("ignored the damaged dominance function %s: %s", path, error)
         return None
     if function.task_hash != task.hash or function.domain_sizes != task.domain_sizes:
