@@ -24,7 +24,7 @@ from engine.campaign.events import (
 )
 from engine.campaign.executor import WorkerEnd, make_executor, run_worker
 from engine.campaign.hub import Hub
-from engine.campaign.inputs import policy_inputs, problem_inputs
+from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
 from engine.campaign.messages import Command
 from engine.campaign.store import Store
 from engine.campaign.unit import Unit
@@ -67,10 +67,11 @@ def run(
     keeps everything. The executor (default: one process at a time) is shut down at the end.
     """
     problems, policies = problem_inputs(config), policy_inputs(config)
+    portfolio = portfolio_inputs(config)
     started = time.monotonic()
     store.claim()
     try:
-        campaign = store.begin(config, problems, policies, resume)
+        campaign = store.begin(config, problems, policies, resume, portfolio)
         units = store.pending(campaign)
         work = _Running(units, store, executor or make_executor("local:1"), emit)
         try:

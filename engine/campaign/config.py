@@ -24,6 +24,7 @@ from engine.fuzzing.biases import BIASES
 from engine.fuzzing.fuzzer import Unsolved
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
+from engine.policies.files import portfolio_files
 from engine.task.load import SAS_SUFFIX
 
 MOST = 10**9
@@ -69,6 +70,7 @@ class CampaignConfig:
     fuzzing: FuzzSettings
     testing: OracleSettings
     limits: UnitLimits
+    portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,6 +87,7 @@ class CampaignConfig:
             fuzzing=FuzzSettings(**document["fuzzing"]),
             testing=OracleSettings(**testing),
             limits=UnitLimits(**document["limits"]),
+            portfolio=tuple(document.get("portfolio", ())),
         )
 
     def with_seeds(self, *seeds: int) -> CampaignConfig:
@@ -190,7 +193,7 @@ _TABLES: dict[str, dict[str, _Field]] = {
     },
     "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(64)},
 }
-_TOP = ("preset", "domain", "problems", "policies", "seeds", "unit_costs")
+_TOP = ("preset", "domain", "problems", "policies", "portfolio", "seeds", "unit_costs")
 
 
 class _Reader:
@@ -207,16 +210,35 @@ class _Reader:
         preset = self._preset()
         tables = {name: self._table(name, preset.get(name, {})) for name in _TABLES}
         problems = self._problems()
+        portfolio = self._portfolio()
+        if not portfolio:
+            self._refuse_comparison(tables["testing"]["oracles"])
         return CampaignConfig(
             domain=self._domain(problems),
             problems=problems,
-            policies=tuple(self._policies()),
+            policies=tuple(self._policies("policies", self._required("policies"))),
             seeds=self._seeds(),
             unit_costs=self._checked(("unit_costs",), _true_or_false, False),
             fuzzing=FuzzSettings(**tables["fuzzing"]),
             testing=OracleSettings(**tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
+            portfolio=portfolio,
         )
+
+    def _portfolio(self) -> tuple[str, ...]:
+        if "portfolio" not in self.document:
+            return ()
+        return tuple(self._policies("portfolio", self.document["portfolio"]))
+
+    def _refuse_comparison(self, oracles: tuple[str, ...]) -> None:
+        for number, oracle in enumerate(oracles):
+            if parse_oracle(oracle)[0].needs_portfolio:
+                self._fail(
+                    ("testing", "oracles", number),
+                    f"testing.oracles: {oracle} compares the policy with others, and there is no "
+                    "'portfolio' of them",
+                    'add a line such as portfolio = ["policies/checkpoints"]',
+                )
 
     def _preset(self) -> Mapping[str, Mapping[str, Any]]:
         name = self._checked(("preset",), _one_of(tuple(PRESETS)).check, DEFAULT_PRESET)
@@ -271,17 +293,25 @@ class _Reader:
         name = self._check(("domain",), _text, self._required("domain"))
         return self._file(("domain",), name)
 
-    def _policies(self) -> Iterator[str]:
-        specs = self._elements(("policies",), self._required("policies"), _text)
+    def _policies(self, key: str, value: Any) -> Iterator[str]:
+        specs = self._elements((key,), value, _text)
         for number, spec in enumerate(dict.fromkeys(specs)):
-            place = ("policies", number)
+            place = (key, number)
             file, colon, factory = spec.rpartition(":")
             if spec.startswith(("builtin:", "grpc://")):
                 yield spec
             elif colon and file.endswith(".py"):
                 yield f"{self._file(place, file)}:{factory}"
+            elif key == "portfolio" and (self.folder / spec).is_dir():
+                yield from self._checkpoints(place, self.folder / spec)
             else:
                 yield from self._files(place, spec)
+
+    def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
+        files = [str(path) for path in portfolio_files(folder)]
+        if not files:
+            self._fail(place, f"there are no policy files in '{folder.name}'", "check the path")
+        return files
 
     def _seeds(self) -> tuple[int, ...]:
         value = self.document.get("seeds", 0)

@@ -137,6 +137,16 @@ class OracleStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class RivalStatistics:
+    """How often an oracle ran a policy of the portfolio, and how often that proved a bug."""
+
+    oracle: str
+    policy: str
+    runs: int
+    bugs: int
+
+
+@dataclass(frozen=True, slots=True)
 class UnitStatistics:
     states: int = 0
     size: int = 0  # how many states there will be
@@ -152,6 +162,7 @@ class UnitStatistics:
     peak_megabytes: float = 0.0
     seconds: float = 0.0
     oracles: tuple[OracleStatistics, ...] = ()
+    portfolio: tuple[RivalStatistics, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

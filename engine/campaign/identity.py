@@ -14,14 +14,20 @@ from engine.campaign.inputs import PolicyInput, ProblemInput
 
 
 def campaign_key(
-    config: CampaignConfig, problems: Sequence[ProblemInput], policies: Sequence[PolicyInput]
+    config: CampaignConfig,
+    problems: Sequence[ProblemInput],
+    policies: Sequence[PolicyInput],
+    portfolio: Sequence[PolicyInput],
 ) -> str:
     document = {
         **config.to_json(),
         "domain": None,
         "problems": [[item.name, *(file.sha256 for file in item.files)] for item in problems],
-        "policies": [
-            [item.name, item.file.sha256 if item.file else item.spec] for item in policies
-        ],
+        "policies": _identities(policies),
+        "portfolio": _identities(portfolio),
     }
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _identities(policies: Sequence[PolicyInput]) -> list[list[str]]:
+    return [[item.name, item.file.sha256 if item.file else item.spec] for item in policies]

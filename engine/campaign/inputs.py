@@ -88,8 +88,15 @@ def problem_inputs(config: CampaignConfig) -> tuple[ProblemInput, ...]:
 
 
 def policy_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
-    files = [_policy_file(spec) for spec in config.policies]
-    return tuple(map(PolicyInput, _short_names(config.policies), config.policies, files))
+    return _policy_inputs(config.policies)
+
+
+def portfolio_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
+    return _policy_inputs(config.portfolio)
+
+
+def _policy_inputs(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
+    return tuple(map(PolicyInput, _short_names(specs), specs, map(_policy_file, specs)))
 
 
 def _policy_file(spec: str) -> File | None:
@@ -115,6 +122,7 @@ class Unpacked:
     folder: Path
     problem: ProblemInput
     policy: PolicyInput | None
+    portfolio: tuple[PolicyInput, ...]
 
     @property
     def task_files(self) -> list[Path]:
@@ -123,9 +131,17 @@ class Unpacked:
     @property
     def policy_spec(self) -> str:
         assert self.policy is not None
-        if self.policy.file is None or self.policy.runs_in_place:
-            return self.policy.spec
-        return str(self._path(self.policy.file))
+        return self._spec(self.policy)
+
+    @property
+    def portfolio_specs(self) -> dict[str, str]:
+        """By the names of the policies."""
+        return {policy.name: self._spec(policy) for policy in self.portfolio}
+
+    def _spec(self, policy: PolicyInput) -> str:
+        if policy.file is None or policy.runs_in_place:
+            return policy.spec
+        return str(self._path(policy.file))
 
     def original(self, text: str) -> str:
         for file in self._files():
@@ -152,17 +168,22 @@ class Unpacked:
 
     def _files(self) -> Iterator[File]:
         yield from self.problem.files
-        if self.policy is not None and self.policy.file is not None:
-            yield self.policy.file
+        for policy in (self.policy, *self.portfolio):
+            if policy is not None and policy.file is not None:
+                yield policy.file
 
     def _path(self, file: File) -> Path:
         return self.folder / file.sha256[:16] / file.name
 
 
 @contextmanager
-def unpacked(problem: ProblemInput, policy: PolicyInput | None = None) -> Iterator[Unpacked]:
+def unpacked(
+    problem: ProblemInput,
+    policy: PolicyInput | None = None,
+    portfolio: tuple[PolicyInput, ...] = (),
+) -> Iterator[Unpacked]:
     """The files in a temporary folder, as long as they are needed."""
     with TemporaryDirectory(prefix="plumbline-unit-") as folder:
-        files = Unpacked(Path(folder), problem, policy)
+        files = Unpacked(Path(folder), problem, policy, portfolio)
         files.write()
         yield files

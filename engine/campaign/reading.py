@@ -137,6 +137,7 @@ class Reading:
             f"AND status IN ({marks}) ORDER BY id",
             (campaign, *UNFINISHED),
         )
+        portfolio = self.portfolio(campaign)
         return [
             Unit(
                 number,
@@ -146,6 +147,7 @@ class Reading:
                 config.fuzzing,
                 config.testing,
                 config.limits,
+                portfolio,
             )
             for number, problem, policy, seed in rows
         ]
@@ -201,6 +203,12 @@ class Reading:
             "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
         )
         return PolicyInput(name, spec, self._file(file, path) if file else None)
+
+    def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
+        rows = self._rows(
+            "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
+        )
+        return tuple(self.policy(policy) for (policy,) in rows)
 
     def task_hash(self, problem: int) -> str:
         ((value,),) = self._rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))

@@ -139,7 +139,16 @@ CREATE TABLE writer (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+_PORTFOLIOS = """
+CREATE TABLE portfolios (
+    campaign INTEGER NOT NULL REFERENCES campaigns,
+    position INTEGER NOT NULL,
+    policy INTEGER NOT NULL REFERENCES policies,
+    PRIMARY KEY (campaign, position)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

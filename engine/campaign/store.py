@@ -107,9 +107,10 @@ class Store(Reading):
         problems: Sequence[ProblemInput],
         policies: Sequence[PolicyInput],
         resume: bool,
+        portfolio: Sequence[PolicyInput] = (),
     ) -> int:
         """The number of the campaign: a new one, or with `resume` the one that is there."""
-        key = campaign_key(config, problems, policies)
+        key = campaign_key(config, problems, policies, portfolio)
         known = self.campaign_with(key)
         if known is not None:
             if resume:
@@ -141,6 +142,10 @@ class Store(Reading):
                     for policy in policy_ids
                     for seed in config.seeds
                 ],
+            )
+            connection.executemany(
+                "INSERT INTO portfolios (campaign, position, policy) VALUES (?, ?, ?)",
+                [(campaign, i, self._add_policy(policy)) for i, policy in enumerate(portfolio)],
             )
         return campaign
 

@@ -23,6 +23,7 @@ problems = ["problems/*.pddl"]
 # A file (.pt, .policy, .ckpt), "grpc://host:port", "plugin.py:factory", or "builtin:NAME" with
 # NAME one of random, gc, hadd, hff, optimal.
 policies = ["policies/*.pt"]
+# portfolio = ["policies/checkpoints"]  # others to compare with: for pco-p, pco-e and composite
 seeds = [0]
 # unit_costs = true                # count actions instead of adding up costs
 

@@ -11,7 +11,8 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from engine.campaign.checking import Claim, dominance_check, problem_with
@@ -22,6 +23,7 @@ from engine.campaign.events import (
     BugImproved,
     Progress,
     RegionsChanged,
+    RivalStatistics,
     RunFinished,
     StateAdded,
     StateTested,
@@ -45,8 +47,10 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.native.library import INFINITY
 from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin
 from engine.oracles.objective import OBJECTIVES
+from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.policies.policy import BoundPolicy, close_policy, notes_of, open_policy
+from engine.policies.policy import close_policy, notes_of, open_policy
+from engine.policies.portfolio import Portfolio, open_portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.sas import write_sas
@@ -69,12 +73,13 @@ class Unit:
     fuzzing: FuzzSettings
     testing: OracleSettings
     limits: UnitLimits
+    portfolio: tuple[PolicyInput, ...] = ()
 
 
 def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
     """Work on a unit until it is done; the last event says how it ended."""
     emit(UnitStarted(unit.number, unit.problem.name, unit.policy.name, unit.seed))
-    with unpacked(unit.problem, unit.policy) as files:
+    with unpacked(unit.problem, unit.policy, unit.portfolio) as files:
         try:
             _work(unit, files, emit, gate)
         except CancelledError:
@@ -104,7 +109,10 @@ def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
         try:
             for note in notes_of(bound):
                 emit(Warned(unit.number, files.original(note)))
-            _Work(unit, task, bound, emit, gate).run()
+            runs = PolicyRuns(bound, StateTable(task))
+            rivals = open_portfolio(files.portfolio_specs, runs.table, unit.seed, gate.cancelled)
+            with closing(rivals):
+                _Work(unit, runs, rivals, emit, gate).run()
         finally:
             close_policy(bound)
     finally:
@@ -114,19 +122,25 @@ def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
 class _Work:
     """The loop over pool states."""
 
-    def __init__(self, unit: Unit, task: Task, policy: BoundPolicy, emit: Emit, gate: Gate) -> None:
-        self.unit, self.task, self.emit, self.gate = unit, task, emit, gate
-        self.table = StateTable(task)
-        self.runs = PolicyRuns(policy, self.table)
+    def __init__(
+        self, unit: Unit, runs: PolicyRuns, portfolio: Portfolio, emit: Emit, gate: Gate
+    ) -> None:
+        self.unit, self.runs, self.emit, self.gate = unit, runs, emit, gate
+        self.table: StateTable = runs.table
+        self.task: Task = runs.table.task
         testing = unit.testing
         self.bench = Bench(
-            self.runs, OBJECTIVES[testing.objective], testing.step_limit, gate.control
+            self.runs,
+            OBJECTIVES[testing.objective],
+            testing.step_limit,
+            gate.control,
+            portfolio if unit.portfolio else None,
         )
         self.oracles: list[Oracle] = [make_oracle(text, self.bench) for text in testing.oracles]
-        self.dominance = dominance_check(task, testing.oracles, gate.control)
+        self.dominance = dominance_check(self.task, testing.oracles, gate.control)
         self.fuzzer = self._make_fuzzer(unit.fuzzing)
         self.counts = OracleCounts(testing.oracles)
-        self.regions = Regions(task)
+        self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
         self.reported: set[int] = set()
         self.cleared: set[int] = set()  # pool states examined without success
@@ -293,7 +307,16 @@ class _Work:
             peak_megabytes=_peak_megabytes(),
             seconds=self.gate.seconds,
             oracles=self.counts.result(),
+            portfolio=tuple(self._rivals()),
         )
+
+    def _rivals(self) -> Iterator[RivalStatistics]:
+        for oracle in self.oracles:
+            if (contest := contest_of(oracle)) is not None:
+                for score in contest.scores:
+                    yield RivalStatistics(
+                        oracle.name, score.member.name, score.runs, len(score.beaten)
+                    )
 
     def _warn_once(self, text: str) -> None:
         if text not in self.warnings:

@@ -45,13 +45,15 @@ def test_explicit_keys_override_a_preset(folder: Path, name: str) -> None:
 
 def test_the_written_example_is_valid(folder: Path) -> None:
     (folder / "problems").mkdir()
-    (folder / "policies").mkdir()
+    (folder / "policies" / "checkpoints").mkdir(parents=True)
+    (folder / "policies" / "checkpoints" / "epoch-001.pt").write_text("")
     (folder / "p1.pddl").rename(folder / "problems" / "p1.pddl")
     (folder / "policies" / "one.pt").write_text("")
     config = parse(folder, template())
     assert config.policies == (str(folder / "policies" / "one.pt"),)
     explicit = parse(folder, "\n".join(line.removeprefix("# ") for line in TEMPLATE_KEYS))
     assert explicit.limits.unit_megabytes == 4000
+    assert explicit.portfolio == (str(folder / "policies" / "checkpoints" / "epoch-001.pt"),)
 
 
 # The commented keys of the example must be keys that exist, with values that are accepted.

@@ -1,0 +1,102 @@
+"""Campaigns whose oracles compare the policy with others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.campaign.config import CampaignConfig, parse_config
+from engine.campaign.events import BugFound, UnitEvent, UnitFinished
+from engine.campaign.gate import Gate
+from engine.campaign.identity import campaign_key
+from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
+from engine.campaign.store import Store
+from engine.campaign.unit import Unit, run_unit
+from engine.errors import ConfigurationError
+from engine.oracles.evidence import Evidence
+
+Configure = Callable[..., CampaignConfig]
+
+RIVALS = 'portfolio = ["builtin:gc", "builtin:optimal"]\ntesting.oracles = ["pco-p", "pco-e"]'
+
+
+def checkpoints(folder: Path, *names: str) -> str:
+    (folder / "checkpoints").mkdir(parents=True)
+    for name in names:
+        (folder / "checkpoints" / name).write_text(name)
+    return 'portfolio = "checkpoints"'
+
+
+def key_of(config: CampaignConfig) -> str:
+    return campaign_key(
+        config, problem_inputs(config), policy_inputs(config), portfolio_inputs(config)
+    )
+
+
+def test_a_directory_stands_for_its_checkpoints(folder: Path, configure: Configure) -> None:
+    config = configure(more=checkpoints(folder, "b.pt", "a.pt", "notes.txt"))
+    assert [Path(path).name for path in config.portfolio] == ["a.pt", "b.pt"]
+    assert CampaignConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ('testing.oracles = ["gbfs", "pco-e:runs=2"]', r"pco-e:runs=2 compares .* 'portfolio'"),
+        ('portfolio = ["builtin:gc", "nowhere.pt"]', "there is no file 'nowhere.pt'"),
+        ('portfolio = "checkpoints"', "no policy files in 'checkpoints'"),
+        ("portfolio = []", "the list is empty"),
+    ],
+)
+def test_mistakes_have_a_place(folder: Path, more: str, complaint: str) -> None:
+    (folder / "checkpoints").mkdir()
+    text = f'domain = "domain.pddl"\nproblems = "p1.pddl"\npolicies = "builtin:gc"\n{more}'
+    with pytest.raises(ConfigurationError, match=complaint) as caught:
+        parse_config(text, folder / "campaign.toml")
+    assert caught.value.location is not None
+    assert caught.value.location.line == 4
+
+
+def test_findings_and_statistics_name_the_rivals(configure: Configure) -> None:
+    config = configure(policies='"builtin:random"', more=RIVALS)
+    (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
+    unit = Unit(1, problem, policy, 0, config.fuzzing, config.testing, config.limits)
+    events: list[UnitEvent] = []
+    run_unit(replace(unit, portfolio=portfolio_inputs(config)), events.append, Gate())
+    origins = {
+        step.origin
+        for event in events
+        if isinstance(event, BugFound)
+        for step in Evidence.from_json(json.loads(event.evidence)).steps
+    }
+    assert "builtin:optimal" in origins
+    finished = events[-1]
+    assert isinstance(finished, UnitFinished)
+    rows = {(row.oracle, row.policy): row for row in finished.statistics.portfolio}
+    assert len(rows) == 4
+    assert rows["pco-p", "builtin:optimal"].runs >= rows["pco-p", "builtin:optimal"].bugs > 0
+
+
+def test_units_are_taken_up_again_with_their_portfolio(
+    folder: Path, tmp_path: Path, configure: Configure
+) -> None:
+    config = configure(more=checkpoints(folder, "b.pt", "a.pt"))
+    inputs = problem_inputs(config), policy_inputs(config)
+    with Store.create(tmp_path / "w.plumb") as store:
+        number = store.begin(config, *inputs, False, portfolio_inputs(config))
+        (folder / "checkpoints" / "a.pt").unlink()
+        (unit,) = store.pending(number)
+    assert [rival.name for rival in unit.portfolio] == ["a.pt", "b.pt"]
+    assert [rival.file.content for rival in unit.portfolio if rival.file] == [b"a.pt", b"b.pt"]
+
+
+def test_another_portfolio_is_another_campaign(folder: Path, configure: Configure) -> None:
+    config = configure(more=checkpoints(folder, "a.pt"))
+    before = key_of(config)
+    assert key_of(config) == before != key_of(configure())
+    (folder / "checkpoints" / "a.pt").write_text("trained on")
+    assert key_of(config) != before
