@@ -88,7 +88,7 @@ def write(path: Path, function: DominanceFunction) -> None:
 def read(path: Path, task: Task) -> DominanceFunction | None:
     """The function in a file, None if there is none for this task."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
             function = _assemble(header, "", arrays)
     except FileNotFoundError:

@@ -6,10 +6,25 @@ from random import Random
 
 import pytest
 from reference import fdr
-from reference.soundness import Truth, check, optimal_policy, policies, random_task
+from reference.random_tasks import make_task
+from reference.soundness import (
+    TablePolicy,
+    Truth,
+    check,
+    optimal_policy,
+    policies,
+    random_task,
+)
 
 from engine.dominance.check import DominanceChecker
 from engine.dominance.compute import Factorisation
+from engine.oracles.bench import Bench
+from engine.oracles.evidence import Morph
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import make_oracle
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+from engine.task.task import Operator, Task
 
 ORACLES = [
     "smo",
@@ -90,3 +105,72 @@ def test_evidence_by_dominance_is_not_accepted_without_a_check() -> None:
             assert all("there is no dominance function" in text for text in checked.violations)
             refused += len(checked.violations)
     assert refused
+
+
+# Pitfalls by hand: a line of places with a pit, and a switch that only costs.
+
+
+def line(costs: tuple[int, ...] = (1, 1, 1)) -> Task:
+    """Places 0-3, the goal at 3; from 1 one can fall into 4, from where 5 is all there is."""
+    ahead = [Operator(f"ahead {x}", ((0, x),), ((0, x + 1),), costs[x]) for x in range(3)]
+    back = [Operator(f"back {x}", ((0, x + 1),), ((0, x),), costs[x]) for x in range(2)]
+    pit = [Operator("fall", ((0, 1),), ((0, 4),), 1), Operator("on", ((0, 4),), ((0, 5),), 1)]
+    flip = [Operator(f"flip {x}", ((1, x),), ((1, 1 - x),), 1) for x in range(2)]
+    return make_task((6, 2), (*ahead, *back, *pit, *flip), (0, 0), ((0, 3),))
+
+
+AHEAD, BACK, FALL, ON, FLIP = 0, 3, 5, 6, 7
+
+
+def bench_of(task: Task, policy: dict[tuple[int, ...], int]) -> tuple[Bench, StateTable]:
+    table = StateTable(task)
+    return Bench(PolicyRuns(TablePolicy(policy), table), OBJECTIVES["any"]), table
+
+
+def flagged(bench: Bench) -> set[tuple[int, ...]]:
+    return {bench.values(state) for state in bench.findings}
+
+
+@pytest.mark.parametrize("oracle", ["bmo:lookahead=0", "bmo:lookahead=0,factors=merged"])
+def test_comparing_states_that_nobody_solves_proves_nothing(oracle: str) -> None:
+    """P13, P28: finite dominance values, but no bound to start from."""
+    bench, table = bench_of(line(), {})
+    working = make_oracle(oracle, bench)
+    for state in table.add([(x, y) for x in range(3) for y in range(2)]).tolist():
+        bench.test(state, working)
+    assert not bench.findings
+
+
+@pytest.mark.parametrize("oracle", ["bmo", "combined"])
+def test_only_what_lies_before_the_pit_is_a_bug(oracle: str) -> None:
+    """P27: the policy fails in the pit too, but there nothing can be done."""
+    policy = {(0, 0): AHEAD, (1, 0): FALL, (4, 0): ON, (2, 0): AHEAD + 2}
+    bench, table = bench_of(line(), policy)
+    working = make_oracle(oracle, bench)
+    for state in table.add([(2, 0), (0, 0), (4, 0), (5, 0)]).tolist():
+        bench.test(state, working)
+    assert flagged(bench) == {(0, 0), (1, 0)}
+
+
+def test_bounds_go_back_along_the_run_at_the_price_of_each_step() -> None:
+    """P23, P24: every state of a run gets a bound of its own, with its own costs."""
+    policy = {(0, 0): AHEAD, (1, 0): FLIP, (1, 1): AHEAD + 1, (2, 1): AHEAD + 2}
+    task = line((5, 1, 2))
+    bench, table = bench_of(task, policy)
+    (state,) = table.add([(0, 0)]).tolist()
+    bench.test(state, make_oracle("bmo:lookahead=0", bench))
+    bounds = {bench.values(s): finding.bound for s, finding in bench.findings.items()}
+    assert bounds == {(0, 0): 8, (1, 0): 3}
+    evidence = bench.findings[state].evidence
+    assert any(isinstance(step, Morph) for step in evidence.steps)
+
+
+def test_the_local_test_looks_as_far_as_it_is_told() -> None:
+    policy = {(0, 0): AHEAD, (1, 0): FLIP, (1, 1): AHEAD + 1, (2, 1): AHEAD + 2}
+    found = {}
+    for mode in ("none", "first", "all"):
+        bench, table = bench_of(line(), policy)
+        oracle = make_oracle(f"smo:maxsize=1,local={mode}", bench)
+        (state,) = table.add([(1, 0)]).tolist()
+        found[mode] = bench.test(state, oracle).bound
+    assert found["first"] == found["all"] == 2
