@@ -36,10 +36,10 @@ _PRESETS = (
             "fuzzing": {"size": 500, "bias": "plan-length", "prune_dead_ends": True},
             "testing": {
                 "oracles": [
+                    "bmo",
                     "aras-ehc",
                     "lookahead:depth=2",
                     "undo",
-                    "gbfs",
                     "astar:expansions=20000",
                 ]
             },
@@ -48,10 +48,10 @@ _PRESETS = (
     Preset(
         "paper",
         "Paper settings",
-        "Pool size, walks, novelty and search oracles as in the published experiments.",
+        "Pool size, walks, novelty and oracles as in the published experiments.",
         {
             "fuzzing": {"size": 200, "bias": "plan-length", "novelty": 2},
-            "testing": {"oracles": ["aras-ehc", "lookahead:depth=2", "inverse", "ehc", "gbfs"]},
+            "testing": {"oracles": ["smo", "bmo", "aras-ehc", "lookahead:depth=2", "inverse"]},
         },
     ),
 )

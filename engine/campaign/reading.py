@@ -76,6 +76,20 @@ class UnitRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool state and how the policy does in it; the cost is a lower bound if it was aborted."""
+
+    number: int
+    state: State
+    reference: int
+    walk: tuple[int, ...]
+    seconds: float
+    outcome: str | None  # None: not known yet
+    reason: str | None
+    policy_cost: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class CampaignRow:
     id: int
     config: CampaignConfig
@@ -234,6 +248,18 @@ class Reading:
         return [
             LogRow(*row)
             for row in self._rows("SELECT time, level, unit, text FROM log ORDER BY id")
+        ]
+
+    def pool(self, unit: int) -> list[PoolRow]:
+        rows = self._rows(
+            "SELECT x.number, s.packed, x.reference, x.walk, x.seconds, x.outcome, x.reason, "
+            "x.policy_cost FROM pool x JOIN states s ON s.id = x.state WHERE x.unit = ? "
+            "ORDER BY x.number",
+            (unit,),
+        )
+        return [
+            PoolRow(number, unpack(packed), reference, unpack(walk), *rest)
+            for number, packed, reference, walk, *rest in rows
         ]
 
     def pool_states(self, campaign: int | None = None) -> int:

@@ -16,7 +16,7 @@ import pytest
 
 from engine.campaign import schema, writer
 from engine.campaign.config import CampaignConfig
-from engine.campaign.events import BugFound, UnitEvent
+from engine.campaign.events import BugFound, StateAdded, UnitEvent
 from engine.campaign.gate import Gate
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
@@ -106,6 +106,10 @@ def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]
             assert bounds[-1] == event.bound
         assert any(len(store.history(row.id)) > 1 for row in store.bugs())
         assert store.pending(1) == []
+        added = [event for event in events if isinstance(event, StateAdded)]
+        pool = store.pool(1)
+        assert [(row.state, row.walk) for row in pool] == [(e.state, e.operators) for e in added]
+        assert {row.outcome for row in pool} <= {"solved", "failed"}
         with pytest.raises(UsageError, match="no bug 999"):
             store.bug(999)
 

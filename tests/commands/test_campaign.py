@@ -243,6 +243,26 @@ def test_unit_costs_and_sas_files(folder: Path, capsys: pytest.CaptureFixture[st
             assert found["cost"] <= bugs[0]["bound"]
 
 
+def test_a_bug_known_by_comparison_is_exported_with_a_plan(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The evidence of a metamorphic oracle is no plan: one is looked for."""
+    text = CONFIG.replace('"aras-ehc", "astar"', '"bmo:lookahead=0"').replace("gc", "random")
+    (folder / "c.toml").write_text(text.replace("size = 8", "size = 14"))
+    path = folder / "w.plumb"
+    call(capsys, "campaign", folder / "c.toml", "--out", path)
+    bugs = call(capsys, "bugs", path, "--filter", "evidence:dominance")["bugs"]
+    assert bugs
+    assert any("morph" in step for step in bugs[0]["evidence"]["steps"])
+    assert call(capsys, "verify", path, "--bug", bugs[0]["id"])["verified"] == 1
+    call(capsys, "export", path, "--bug", bugs[0]["id"], "--out", folder / "out")
+    bundle = folder / "out" / f"bug-{bugs[0]['id']}"
+    task = bundle / "domain.pddl", bundle / "problem.pddl"
+    better = call(capsys, "validate", *task, bundle / "better.plan")
+    policy = call(capsys, "validate", *task, bundle / "policy.plan")
+    assert better["cost"] <= bugs[0]["bound"] < policy["cost"]
+
+
 def test_init_writes_an_example_once(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
