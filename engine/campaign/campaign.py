@@ -94,7 +94,8 @@ class _Running:
         self, units: Sequence[Unit], store: Store, executor: Executor, emit: Listener
     ) -> None:
         self._store, self._executor, self._emit = store, executor, emit
-        self._hub = Hub({unit.number: unit for unit in units})
+        self._units = {unit.number: unit for unit in units}
+        self._hub = Hub(self._units)
         self._futures: dict[int, Future[WorkerEnd]] = {
             unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
         }
@@ -147,11 +148,11 @@ class _Running:
             if future.done() and not self._hub.has(unit):
                 del self._futures[unit]
                 if unit not in self._ended and not future.cancelled():
-                    events.append(UnitFailed(unit, _why(future), lost=True))
+                    events.append(UnitFailed(unit, _why(future, self._units[unit]), lost=True))
         self.tell(events)
 
 
-def _why(future: Future[WorkerEnd]) -> str:
+def _why(future: Future[WorkerEnd], unit: Unit) -> str:
     """Why a process ended before its unit did."""
     try:
         end = future.result()
@@ -165,5 +166,7 @@ def _why(future: Future[WorkerEnd]) -> str:
         how = f"died of {signal.Signals(-end.return_code).name}"
     else:
         how = f"ended with exit code {end.return_code}"
+    limit = unit.limits.unit_megabytes
+    memory = f" (it was given {limit} MB of memory)" if limit else ""
     words = f"; it last printed: {end.last_words:.300}" if end.last_words else ""
-    return f"its process {how}{words}"
+    return f"its process {how}{memory}{words}"
