@@ -346,10 +346,17 @@ class MappingSearch:
         coverage = self.directions[at.direction]
         return coverage.part(at.operator, at.instance, names) is not None
 
+    def _fails_as_a_whole(self, at: Failure | Conflict, elements: Iterable[Element]) -> bool:
+        """Whether an operator is covered depends on the images of its own predicates only."""
+        names = renaming(elements, at.direction, self._match.by_name)
+        coverage = self.directions[at.direction]
+        return isinstance(coverage.whole(at.operator, at.instance, names), Gap)
+
     def _neighbours(self, conflict: Conflict, solver: MappingSolver) -> Iterator[Conflict]:
         """The same operator instance with one pair exchanged: often refuted for the same reason."""
-        if not self._fails(conflict, conflict.elements):
-            return
+        fails = self._fails
+        if not fails(conflict, conflict.elements):
+            fails = self._fails_as_a_whole
         for element in sorted(conflict.elements, key=repr):
             rest = conflict.elements - {element}
             rows, columns = {e[1] for e in rest}, {column(e) for e in rest}
@@ -357,7 +364,7 @@ class MappingSearch:
                 if other[1] in rows or column(other) in columns:
                     continue
                 changed = frozenset(rest | {other})
-                if self._fails(conflict, changed):
+                if fails(conflict, changed):
                     yield replace(conflict, elements=changed)
 
     def _assert_projections_agree(self, candidate: Candidate) -> None:

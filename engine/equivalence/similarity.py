@@ -7,12 +7,14 @@ verdict depends on it.
 from __future__ import annotations
 
 import functools
+import heapq
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from engine.equivalence.budget import Budget
-from engine.equivalence.schemas import LiftedModel
+from engine.equivalence.schemas import LiftedAtom, LiftedModel, Schema
 from engine.pddl.model import Domain
 
 ROUNDS = 3
@@ -68,6 +70,7 @@ class _Pairing:
     def bijection(self) -> dict[int, int]:
         guess: dict[int, int] = {}
         names = [model.predicates for model in self._models]
+        open_pairs: list[tuple[int, int]] = []
         for arity in sorted(set(self._models[0].arities)):
             left, right = (
                 [p for p, n in enumerate(model.arities) if n == arity] for model in self._models
@@ -77,13 +80,37 @@ class _Pairing:
                 left, right = _rest(left, guess), _rest(right, guess.values())
                 mine, theirs = ([frozenset(f.items()) for f in own] for own in self._features)
                 guess |= _pair_equal(left, right, mine, theirs)
-            left, right = _rest(left, guess), _rest(right, guess.values())
-            many = len(left) >= MANY
-            guess |= (
-                dict(zip(left, right, strict=True))
-                if many
-                else (_best_pairs(left, right, self.score))
-            )
+                left, right = _rest(left, guess), _rest(right, guess.values())
+            if len(left) >= MANY:
+                guess |= dict(zip(left, right, strict=True))
+            else:
+                open_pairs += itertools.product(left, right)
+        return guess | self._percolate(open_pairs)
+
+    def _percolate(self, pairs: list[tuple[int, int]]) -> dict[int, int]:
+        """Greedily the best pair; each one speaks for the pairs that are related the same way.
+
+        So predicates of look-alike parts of a domain are matched part by part.
+        """
+        scores = {pair: self.score(*pair) for pair in pairs}
+        relations = [_relations(model) for model in self._models]
+        heap = [(-score, pair) for pair, score in scores.items()]
+        heapq.heapify(heap)
+        guess: dict[int, int] = {}
+        taken: set[int] = set()
+        while heap:
+            self._budget.tick()
+            priority, (p, q) = heapq.heappop(heap)
+            if p in guess or q in taken or -priority < scores[p, q]:
+                continue
+            guess[p] = q
+            taken.add(q)
+            for key, mine in relations[0][p].items():
+                theirs = relations[1][q].get(key, set())
+                for pair in itertools.product(sorted(mine), sorted(theirs)):
+                    if pair in scores and pair[0] not in guess and pair[1] not in taken:
+                        scores[pair] += 1 / max(len(mine), len(theirs))
+                        heapq.heappush(heap, (-scores[pair], pair))
         return guess
 
 
@@ -114,18 +141,33 @@ def neighbours(lifted: LiftedModel, colours: Colours) -> list[Features]:
     """Per predicate: in which roles, with which colours it shares operators and arguments."""
     features: list[Features] = [Counter() for _ in colours]
     for schema in lifted.schemas:
-        roles = (schema.pre, schema.npre, schema.add, schema.delete)
-        literals = [(role, atom) for role, atoms in enumerate(roles) for atom in atoms]
-        for role, atom in literals:
-            for other_role, other in literals:
-                shared = tuple(
-                    (i, j)
-                    for i, term in enumerate(atom[1:])
-                    for j, other_term in enumerate(other[1:])
-                    if term == other_term
-                )
-                features[atom[0]][role, other_role, shared, colours[other[0]]] += 1
+        for role, atom, other_role, other in _literal_pairs(schema):
+            colour = colours[other[0]]
+            features[atom[0]][role, other_role, _shared(atom, other), colour] += 1
     return features
+
+
+def _literal_pairs(schema: Schema) -> Iterator[tuple[int, LiftedAtom, int, LiftedAtom]]:
+    roles = (schema.pre, schema.npre, schema.add, schema.delete)
+    literals = [(role, atom) for role, atoms in enumerate(roles) for atom in sorted(atoms)]
+    for (role, atom), (other_role, other) in itertools.product(literals, repeat=2):
+        yield role, atom, other_role, other
+
+
+def _shared(atom: LiftedAtom, other: LiftedAtom) -> tuple[tuple[int, int], ...]:
+    """The places at which both have the same argument."""
+    places = itertools.product(range(1, len(atom)), range(1, len(other)))
+    return tuple((i, j) for i, j in places if atom[i] == other[j])
+
+
+def _relations(lifted: LiftedModel) -> list[dict[Hashable, set[int]]]:
+    """Per predicate: the others it shares operators with, by roles and shared arguments."""
+    relations: list[dict[Hashable, set[int]]] = [defaultdict(set) for _ in lifted.predicates]
+    for schema in lifted.schemas:
+        for role, atom, other_role, other in _literal_pairs(schema):
+            if atom[0] != other[0]:
+                relations[atom[0]][role, other_role, _shared(atom, other)].add(other[0])
+    return relations
 
 
 def _overlap(one: Features, other: Features) -> float:

@@ -299,6 +299,24 @@ def test_forty_operators_with_everything_renamed(parameters) -> None:
     assert reading.verdict is Verdict.EQUIVALENT
 
 
+@pytest.mark.parametrize("parameters", Parameters)
+def test_forty_operators_in_parts_that_look_alike(domain, parameters) -> None:
+    """Every part may go to every part, but only as a whole."""
+    predicates, acts = [], []
+    for i in range(20):
+        predicates.append(f"(at{i} ?x ?y) (in{i} ?x) (free{i})")
+        acts.append((f"get{i}", "?x ?y", f"(at{i} ?x ?y) (free{i})",
+                     f"(in{i} ?x) (not (at{i} ?x ?y)) (not (free{i}))"))  # fmt: skip
+        acts.append((f"put{i}", "?x ?y", f"(in{i} ?x)",
+                     f"(at{i} ?x ?y) (free{i}) (not (in{i} ?x))"))  # fmt: skip
+    made = domain(" ".join(predicates), *acts)
+    options = CompareOptions((parameters,))
+    other = renamed(made, random.Random(6))
+    assert compare_domains(made, other, options).first.verdict is Verdict.EQUIVALENT
+    fewer = replace(other, actions=other.actions[1:])
+    assert compare_domains(made, fewer, options).first.verdict is Verdict.NOT_EQUIVALENT
+
+
 def test_thousands_of_predicates(domain) -> None:
     names = [f"(p{i} ?x)" for i in range(3000)]
     acts = [(f"a{i}", "?x", f"(p{i} ?x)", f"(not (p{i} ?x))") for i in range(30)]
