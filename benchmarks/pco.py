@@ -93,13 +93,11 @@ def measure(folder: Path, size: int, seed: int) -> Example:
 def _best_costs(everybody: list[PolicyRuns], table: StateTable) -> Iterator[tuple[int, int]]:
     """The cost of the best plan from the initial state, for each size at which there is one."""
     (start,) = table.add([table.task.init]).tolist()
-    costs = []
-    for number, runs in enumerate(everybody[: max(SIZES)], 1):
-        results = runs.run([start], STEPS)
-        if results.outcome[0] == Outcome.SOLVED:
-            costs.append(int(results.cost[0]))
-        if number in SIZES and costs:
-            yield number, min(costs)
+    results = [runs.run([start], STEPS) for runs in everybody[: max(SIZES)]]
+    for size in SIZES:
+        solved = [int(r.cost[0]) for r in results[:size] if r.outcome[0] == Outcome.SOLVED]
+        if solved:
+            yield size, min(solved)
 
 
 def _pool(table: StateTable, size: int, seed: int) -> dict[int, Origin | None]:

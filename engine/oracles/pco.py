@@ -48,7 +48,8 @@ class Contest:
         """Let at most so many policies try, each once, until one beats the policy under test."""
         untried = list(self.scores)
         for _ in range(min(most, len(untried))):
-            score = max(untried, key=lambda score: score.ratio)
+            # Ties are common, most of all at 0: those run least then get their chance.
+            score = max(untried, key=lambda score: (score.ratio, -score.runs))
             untried.remove(score)
             score.runs += 1
             if beats(score.member):

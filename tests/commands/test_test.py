@@ -92,7 +92,7 @@ def test_a_pool_of_another_problem_is_refused(pool: Path, capsys) -> None:
 
 
 def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
-    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", "pco-p", "--oracle", "pco-e"]
+    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", "pco-e:runs=11"]
     assert cli.main(words) == ExitCode.BAD_INPUT
     assert "--portfolio" in capsys.readouterr().err
     folder = str(FOLDER / "policies" / "checkpoints")
@@ -100,12 +100,12 @@ def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
         capsys, *words, "--portfolio", folder, "--portfolio", "builtin:optimal"
     )
     assert code == ExitCode.DONE
-    standings = {row["policy"]: row for row in document["portfolio"]["pco-e"]}
+    standings = {row["policy"]: row for row in document["portfolio"]["pco-e:runs=11"]}
     assert len(standings) == 11
     best = standings["builtin:optimal"]
     assert best["runs"] >= best["bugs"] == len(best["states"]) > 0
     task = load_task(*TASK)
-    flags = [entry["flags"]["pco-e"] for entry in document["pool"] if "pco-e" in entry["flags"]]
+    flags = [flag for entry in document["pool"] for flag in entry["flags"].values()]
     assert flags
     for flag in flags:
         evidence = Evidence.from_json(flag["evidence"])
