@@ -95,8 +95,7 @@ class _Computation:
         self, system: FactoredSystem, finer: DominanceFunction | None = None
     ) -> DominanceFunction:
         if not system.has_states:
-            empty = [np.empty((0, 0), np.int32)] * len(system.factors)
-            return self._assembled(system, empty, empty)
+            return self._nothing(system)
         compiled = compile_system(system)
         truncation = default_truncation(compiled) if self.truncation is None else self.truncation
         base, complete = fix_point(compiled, truncation, self.limits, self.control)
@@ -109,6 +108,17 @@ class _Computation:
         tables, finished = r_closure(compiled, start, limits, self.control)
         complete = complete and finished and (finer is None or finer.complete)
         return self._assembled(system, base, tables, finer, complete)
+
+    def _nothing(self, system: FactoredSystem) -> DominanceFunction:
+        """Where the goal is out of reach in one factor, no state of any is worth a comparison."""
+        empty = np.empty((0, 0), np.int32)
+        factors = tuple(
+            FactorTable(factor.variables, np.full_like(factor.lookup, -1), empty, empty)
+            for factor in system.factors
+        )
+        return DominanceFunction(
+            self.task.hash, self.task.domain_sizes, self.variant.value, factors
+        )
 
     def _assembled(
         self,

@@ -1,8 +1,8 @@
 """A dominance function: D(s, t) <= h*(s) - h*(t) for every solvable s (ALGORITHMS 4.7).
 
 The second argument is the better one: D says by how much. The function is the sum of one table
-per factor. A state is looked up once; then a state against many is one pass over their factor
-states.
+per factor. A state is looked up once; then many states against many others are one pass over
+their factor states.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.dominance import NO_SUM, NO_VALUE, table_sums
+from engine.native.dominance import NO_SUM, NO_VALUE, NativeTables
 from engine.native.library import Int32Array, Int64Array
 
 __all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]
@@ -63,8 +63,8 @@ class DominanceFunction:
     complete: bool = True  # no limit made it weaker than it could be
 
     @cached_property
-    def _n_states(self) -> Int32Array:
-        return np.array([factor.n_states for factor in self.factors], np.int32)
+    def _native(self) -> NativeTables:
+        return NativeTables([factor.table for factor in self.factors])
 
     def factor_values(self, number: int) -> Int64Array:
         """What each state of a factor means: a row with the values of the factor's variables."""
@@ -83,24 +83,20 @@ class DominanceFunction:
             found[:, column] = factor.lookup[index]
         return found
 
+    def values(self, sources: Int32Array, targets: Int32Array) -> Int64Array:
+        """D(s, t) of all pairs of states given by ids; NO_SUM: nothing is known."""
+        return self._native.values(sources, targets)
+
     def from_one(self, source: Int32Array, others: Int32Array) -> Int64Array:
-        """D(s, t) of one s (a row of ids) for many t (rows of ids); NO_SUM: nothing is known."""
-        return self._sums([factor.table for factor in self.factors], source, others)
+        """D(s, t) of one s (a row of ids) for many t (rows of ids)."""
+        return self.values(source[None, :], others).reshape(-1)
 
     def to_one(self, target: Int32Array, others: Int32Array) -> Int64Array:
         """D(s, t) of one t for many s."""
-        return self._sums([factor.transposed for factor in self.factors], target, others)
+        return self.values(others, target[None, :]).reshape(-1)
 
     def value(self, source: Sequence[int], target: Sequence[int]) -> int | None:
         """D(s, t) of two states, None if nothing is known."""
         s, t = self.ids([source, target])
         value = int(self.from_one(s, t[None, :])[0])
         return None if value == NO_SUM else value
-
-    def _sums(
-        self, tables: Sequence[Int32Array], one: Int32Array, others: Int32Array
-    ) -> Int64Array:
-        if (one < 0).any():
-            return np.full(len(others), NO_SUM, np.int64)
-        rows = [table[state] for table, state in zip(tables, one.tolist(), strict=True)]
-        return table_sums(self._n_states, np.concatenate(rows), others)

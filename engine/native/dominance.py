@@ -42,7 +42,10 @@ _FUNCTIONS = {
     "plumbline_dominance_create": [_INT32, *[_POINTER] * 6, _INT32, *[_POINTER] * 3],
     "plumbline_dominance_fix_point": [_POINTER, _POINTER, _INT32, _INT32, *[_POINTER] * 3],
     "plumbline_dominance_closure": [_POINTER] * 6,
-    "plumbline_dominance_sums": [_INT32, _POINTER, _POINTER, _INT64, _POINTER, _POINTER],
+    "plumbline_dominance_values": [
+        *(_INT32, _POINTER, _POINTER),
+        *(_INT64, _POINTER, _INT64, _POINTER, _POINTER),
+    ],
 }
 
 
@@ -153,16 +156,33 @@ class NativeSystem:
             raise ValueError(f"expected {size} table entries in one int32 array")
 
 
-def table_sums(n_states: Int32Array, rows: Int32Array, ids: Int32Array) -> Int64Array:
-    """For many states the sum over all factors of one table row each, NO_SUM where one has none.
+class NativeTables:
+    """The tables of a dominance function, ready to be asked."""
 
-    `rows` holds a row per factor, one after the other; `ids` has the factor states of one state
-    per row, -1 for pruned ones.
-    """
-    _declare()
-    n_states, rows, ids = as_int32(n_states), as_int32(rows), as_int32(ids, len(n_states))
-    if len(rows) != int(n_states.sum()):
-        raise ValueError(f"{len(rows)} table entries for {int(n_states.sum())} factor states")
-    sums = np.empty(len(ids), np.int64)
-    call("plumbline_dominance_sums", len(n_states), n_states, rows, len(ids), ids, sums)
-    return sums
+    def __init__(self, tables: Sequence[Int32Array]) -> None:
+        _declare()
+        self._n_states = np.array([len(table) for table in tables], np.int32)
+        self._tables = np.concatenate([np.empty(0, np.int32), *map(np.ravel, tables)])
+        if self._tables.dtype != np.int32 or any(t.shape != (len(t), len(t)) for t in tables):
+            raise ValueError("expected square tables of 32-bit integers")
+
+    def values(self, sources: Int32Array, targets: Int32Array) -> Int64Array:
+        """D(s, t) of all pairs, NO_SUM where nothing is known.
+
+        States are rows of factor states, -1 for a pruned one.
+        """
+        n_factors = len(self._n_states)
+        sources, targets = as_int32(sources, n_factors), as_int32(targets, n_factors)
+        values = np.empty((len(sources), len(targets)), np.int64)
+        call(
+            "plumbline_dominance_values",
+            n_factors,
+            self._n_states,
+            self._tables,
+            len(sources),
+            sources,
+            len(targets),
+            targets,
+            values,
+        )
+        return values

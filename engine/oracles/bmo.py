@@ -69,14 +69,17 @@ class BoundOracle:
         known = self.bench.bounds.all(self.tested)
         solvable = known != INFINITY
         others, known = self._known_ids[solvable], known[solvable]
-        candidates = self.tested[solvable]
-        for row, ids in enumerate(self.function.ids(self.bench.table.values(states))):
-            values = self.function.to_one(ids, others)
-            finite = np.flatnonzero(values != NO_SUM)
-            if len(finite):
-                best = finite[np.argmin(known[finite] - values[finite])]
-                bounds[row] = known[best] - values[best]
-                sources[row], gains[row] = candidates[best], values[best]
+        if not len(known):
+            return bounds, sources, gains
+        ids = self.function.ids(self.bench.table.values(states))
+        values = self.function.values(others, ids)
+        useful = values != NO_SUM
+        implied = np.where(useful, known[:, None] - np.where(useful, values, 0), INFINITY)
+        best, columns = implied.argmin(axis=0), np.arange(len(states))
+        bounds = implied[best, columns]
+        found = bounds != INFINITY
+        sources[found] = self.tested[solvable][best[found]]
+        gains[found] = values[best[found], columns[found]]
         return bounds, sources, gains
 
     def spread(self, state: int) -> None:

@@ -27,17 +27,17 @@ def local_test(
     states = np.array(run.states)
     ids = function.ids(bench.table.values(states))
     bounds = np.append(bench.operator_costs[list(run.operators)], 0)[::-1].cumsum()[::-1]
-    for i in range(len(states) - 2, -1, -1) if mode == "all" else (0,):
-        later = slice(i + 1, None if mode == "all" else i + 2)
-        values = function.to_one(ids[i], ids[later])
+    if mode == "first":
+        states, ids, bounds = states[:2], ids[:2], bounds[:2]
+    all_values = function.values(ids, ids)
+    for i in range(len(states) - 2, -1, -1):
+        bounds[i] = bounds[i + 1] + bench.operator_costs[run.operators[i]]
+        values = all_values[i + 1 :, i]
         known = values != NO_SUM
-        if not known.any():
-            continue
-        through = np.where(known, bounds[later] - np.where(known, values, 0), INFINITY)
+        through = np.where(known, bounds[i + 1 :] - np.where(known, values, 0), INFINITY)
         best = int(through.argmin())
-        step = bounds[i + 1] + bench.operator_costs[run.operators[i]]
-        bounds[i] = min(int(through[best]), int(step))
-        if through[best] < step:
+        if through[best] < bounds[i]:
+            bounds[i] = through[best]
             source = int(states[i + 1 + best])
             bench.bounds.add_morph(int(states[i]), source, int(values[best]), origin)
     return int(bounds[0])
