@@ -18,32 +18,24 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
 EXAMPLE = EXAMPLES / "parcel-delivery"
 
 
-def example_commands(plan: Path) -> list[list[str]]:
-    """The tour: read the files, ground them, find an optimal plan, check that plan."""
+def example_commands(workspace: Path) -> list[list[str]]:
+    """The tour: read the files, find a best plan, see what the policy does, and where it errs."""
     domain = str(EXAMPLE / "domain.pddl")
     problem = str(EXAMPLE / "problems" / "p03.pddl")
+    policy = str(EXAMPLE / "policies" / "policy.pt")
     return [
         ["check", domain, problem],
-        ["task", domain, problem],
-        [
-            "search",
-            domain,
-            problem,
-            "--algorithm",
-            "astar",
-            "--heuristic",
-            "lmcut",
-            "--out",
-            str(plan),
-        ],
-        ["validate", domain, problem, str(plan)],
+        ["search", domain, problem],
+        ["run", policy, domain, problem],
+        ["campaign", str(EXAMPLE / "campaign.toml"), "--out", str(workspace)],
+        ["bugs", str(workspace), "--filter", "gap>28"],
     ]
 
 
 def run_example() -> int:
     """Runs the tour and ends with the first exit code that is not zero."""
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
-        for command in example_commands(Path(folder) / "best.plan"):
+        for command in example_commands(Path(folder) / "example.plumb"):
             print(f"\n$ plumbline {shlex.join(command)}", flush=True)
             code = plumbline(command)
             if code != ExitCode.DONE:
