@@ -29,7 +29,7 @@ SearchResult heuristic_search(Algorithm algorithm, const SearchRequest& request,
 template <class Heuristic>
 SearchResult search_with(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
   Heuristic heuristic(request.compiled.task);
-  heuristic.set_goal(request.goal);
+  if (request.goal != request.compiled.task.goal) heuristic.set_goal(request.goal);
   return heuristic_search(algorithm, request, heuristic, monitor);
 }
 

@@ -287,7 +287,7 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, 
     const std::vector<Fact> facts = to_facts(n_goals, goal);
     if (heuristic < 0 || heuristic >= kNumHeuristics || !well_formed(task->task, facts)) return false;
     auto evaluator = kHeuristics[heuristic]().make_evaluator(task->task);
-    evaluator->set_goal(facts);
+    if (facts != task->task.goal) evaluator->set_goal(facts);
     *result = evaluator.release();
     return true;
   });
