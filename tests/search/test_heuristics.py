@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr, relaxation
+from reference.dense_tasks import dense_task
 from reference.random_tasks import make_task, partial_states, tasks
 
 from engine.errors import UsageError
@@ -38,6 +39,15 @@ def test_a_value_is_what_the_definition_says(heuristic: str, task: Task) -> None
     definition = DEFINITIONS[heuristic]
     expected = [definition(task, state, task.goal) for state in fdr.all_states(task)]
     assert values(task, heuristic) == expected
+
+
+@pytest.mark.parametrize("heuristic", DEFINITIONS)
+def test_a_value_is_what_the_definition_says_where_there_are_many_ties(heuristic: str) -> None:
+    for seed in range(15):
+        task = dense_task(seed)
+        states = fdr.all_states(task)[seed % 4 :: 4]
+        expected = [DEFINITIONS[heuristic](task, state, task.goal) for state in states]
+        assert Evaluator(task, heuristic)(states).tolist() == expected, seed
 
 
 @pytest.mark.parametrize("heuristic", DEFINITIONS)

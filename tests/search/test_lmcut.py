@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr
+from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, tasks
 
 from engine.native.library import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import LMCUT_RULES, Evaluator
-from engine.task.task import Fact, Operator, Task
+from engine.task.task import Operator, Task
 
 RULES = pytest.mark.parametrize("rule", LMCUT_RULES)
 
@@ -29,38 +30,15 @@ LARGE_COSTS = tasks(
     variables=(2, 4), values=(1, 4), operators=20, costs=(0, 1, 4000, 10**6, 2**31, 2**32)
 )
 
-SHAPES = (
-    {"variables": 5, "values": 3, "operators": 30, "conditions": 2, "effects": 2, "goals": 3},
-    {"variables": 7, "values": 2, "operators": 24, "conditions": 3, "effects": 2, "goals": 3},
-    {"variables": 8, "values": 2, "operators": 18, "conditions": 2, "effects": 3, "goals": 4},
-)
-
 
 @cache
-def dense_task(seed: int) -> tuple[Task, list[fdr.State], dict[fdr.State, int]]:
-    """A task in which most facts have several achievers, all its states, and h* of each.
+def solved_dense_task(seed: int) -> tuple[Task, list[fdr.State], dict[fdr.State, int]]:
+    """A task, all its states, and h* of each.
 
     Here a cut has operators that come after facts dearer than the goal: leave those out and every
-    fourth of these tasks shows a value above h*. The small tasks of other tests hardly ever do.
+    fourth of these tasks shows a value above h*.
     """
-    rng = random.Random(seed)
-    shape = SHAPES[seed % len(SHAPES)]
-    sizes = (shape["values"],) * shape["variables"]
-
-    def facts(count: int) -> tuple[Fact, ...]:
-        chosen = sorted(rng.sample(range(len(sizes)), count))
-        return tuple((variable, rng.randrange(sizes[variable])) for variable in chosen)
-
-    operators = tuple(
-        Operator(
-            f"op {number}",
-            facts(rng.randint(1, shape["conditions"])),
-            facts(rng.randint(1, shape["effects"])),
-            rng.choice((0, 1, 1, 2, 3)),
-        )
-        for number in range(shape["operators"])
-    )
-    task = make_task(sizes, operators, (0,) * len(sizes), facts(shape["goals"]))
+    task = dense_task(seed)
     table, costs = hstar_all(task, "product")
     states = [tuple(row) for row in table.values(np.arange(len(costs))).tolist()]
     return task, states, dict(zip(states, costs.tolist(), strict=True))
@@ -69,7 +47,7 @@ def dense_task(seed: int) -> tuple[Task, list[fdr.State], dict[fdr.State, int]]:
 @RULES
 def test_admissible_in_dense_tasks(rule: str) -> None:
     for seed in range(36):
-        task, states, truth = dense_task(seed)
+        task, states, truth = solved_dense_task(seed)
         values, hmax = Evaluator(task, rule)(states), Evaluator(task, "hmax")(states)
         assert (values <= np.array([truth[state] for state in states])).all(), seed
         assert ((values == INFINITY) == (hmax == INFINITY)).all(), seed
@@ -79,7 +57,7 @@ def test_admissible_in_dense_tasks(rule: str) -> None:
 @RULES
 def test_admissible_for_successors_in_dense_tasks(rule: str) -> None:
     for seed in range(36):
-        task, states, truth = dense_task(seed)
+        task, states, truth = solved_dense_task(seed)
         evaluator = Evaluator(task, rule)
         for state in states[seed % 7 :: 7]:
             reached = fdr.successors(task, state)
