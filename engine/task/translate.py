@@ -135,8 +135,7 @@ def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
             f"the translator did not finish in {limits.seconds:g} s",
             hint="give it more time, or a smaller problem",
         )
-    output = "\n".join(result.output)
-    if result.return_code in (_OUT_OF_MEMORY, -9) or any(sign in output for sign in _MEMORY_SIGNS):
+    if _ran_out_of_memory(result, limits):
         allowed = f" with {limits.megabytes} MB" if limits.megabytes else ""
         return LimitReachedError(
             f"the translator ran out of memory{allowed}",
@@ -146,6 +145,14 @@ def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
         return TranslationError(f"the translator says: {_input_error(result.output)}", hint=_CHECK)
     last = result.output[-1] if result.output else "no message"
     return TranslationError(f"the translator failed: {last}", hint=_CHECK)
+
+
+def _ran_out_of_memory(result: ProcessResult, limits: Limits) -> bool:
+    output = "\n".join(result.output)
+    if result.return_code in (_OUT_OF_MEMORY, -9) or any(sign in output for sign in _MEMORY_SIGNS):
+        return True
+    # So little that the interpreter could not even start: it has no chance to say so.
+    return limits.megabytes is not None and not output and result.return_code != 0
 
 
 def _input_error(lines: tuple[str, ...]) -> str:

@@ -199,7 +199,8 @@ def test_a_killed_worker_costs_one_unit(
                 os.kill(pid, signal.SIGKILL)
 
     with Store.create(path) as store:
-        end = run(config, store, emit)
+        # No unit gets ahead of its killer: all wait until somebody was killed.
+        end = run(config, store, emit, paused=lambda: not victims)
         assert end.finished
         lost = [event for event in seen if isinstance(event, UnitFailed)]
         assert [event.unit for event in lost] == victims
