@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "aras.hpp"
 #include "compiled_task.hpp"
+#include "guarded.hpp"
 #include "heuristic_kernels.hpp"
 #include "heuristic_searches.hpp"
 #include "search.hpp"
@@ -18,24 +18,9 @@
 #include "table_heuristic.hpp"
 #include "task.hpp"
 
-#define PLUMBLINE_API extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 using namespace plumbline;
-
-enum Status : std::int32_t { kDone = 0, kOutOfMemory = 1, kBadArgument = 2, kDefect = 3 };
-
-template <class Body>
-std::int32_t guarded(Body&& body) {
-  try {
-    return body() ? kDone : kBadArgument;
-  } catch (const std::bad_alloc&) {
-    return kOutOfMemory;
-  } catch (...) {
-    return kDefect;
-  }
-}
 
 std::vector<Fact> to_facts(std::int64_t n, const std::int32_t* pairs) {
   std::vector<Fact> facts(static_cast<std::size_t>(n));
@@ -109,23 +94,6 @@ SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm alg
   SearchResult result = kernels.search(algorithm, request, monitor);
   for (std::int32_t& op : result.plan) op = part.operators[static_cast<std::size_t>(op)];
   return result;
-}
-
-// Does the work and says how it ended; limits and cancellation are answers, not errors.
-template <class Work>
-Outcome run_limited(Monitor& monitor, Work&& work) {
-  Outcome outcome = Outcome::kFailed;
-  try {
-    outcome = work();
-  } catch (const Interrupted& interrupted) {
-    outcome = interrupted.outcome;
-  } catch (const MemoryLimitReached&) {
-    outcome = Outcome::kMemoryLimit;
-  } catch (const std::bad_alloc&) {
-    outcome = Outcome::kMemoryLimit;
-  }
-  monitor.publish();
-  return outcome;
 }
 
 }  // namespace

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.small_tasks import one_key, task_of
 
 from engine import cli
 from engine.errors import ExitCode
 from engine.task.sas import write_sas
-from engine.task.task import Operator, Task, Variable
+from engine.task.task import Task
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 REQUIRED = {
@@ -26,37 +27,10 @@ REQUIRED = {
 }
 
 
-def task_of(
-    sizes: tuple[int, ...],
-    operators: list[tuple[str, dict[int, int], dict[int, int], int]],
-    init: tuple[int, ...],
-    goal: dict[int, int],
-) -> Task:
-    return Task(
-        tuple(
-            Variable(f"var{number}", tuple(f"Atom v{number}-{value}()" for value in range(size)))
-            for number, size in enumerate(sizes)
-        ),
-        tuple(
-            Operator(name, tuple(sorted(pre.items())), tuple(sorted(eff.items())), cost)
-            for name, pre, eff, cost in operators
-        ),
-        init,
-        tuple(sorted(goal.items())),
-        has_costs=True,
-    )
-
-
 def corridor() -> Task:
     """Walk from 0 to 4 for 1 a step, or jump for 9."""
     steps = [(f"walk p{place}", {0: place}, {0: place + 1}, 1) for place in range(4)]
     return task_of((5,), [("jump", {0: 0}, {0: 4}, 9), *steps], (0,), {0: 4})
-
-
-def one_key() -> Task:
-    """Two doors and a key that breaks: no plan, but a relaxed one."""
-    doors = [(f"open door{d}", {0: 0}, {0: 1, d: 1}, 1) for d in (1, 2)]
-    return task_of((2, 2, 2), doors, (0, 0, 0), {1: 1, 2: 1})
 
 
 def puzzle() -> Task:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reference import small_tasks
+from reference.small_tasks import task_of
 
 from engine.errors import PlannerError
 from engine.search import planners
@@ -21,43 +23,20 @@ from engine.search.planners import (
     planner_path,
     run_planner,
 )
-from engine.task.task import Operator, Task, Variable
+from engine.task.task import Task
 from engine.task.translate import Limits
-
-
-def make_task(
-    sizes: tuple[int, ...],
-    operators: list[tuple[str, dict[int, int], dict[int, int], int]],
-    init: tuple[int, ...],
-    goal: dict[int, int],
-) -> Task:
-    return Task(
-        tuple(
-            Variable(f"var{number}", tuple(f"Atom v{number}-{value}()" for value in range(size)))
-            for number, size in enumerate(sizes)
-        ),
-        tuple(
-            Operator(name, tuple(sorted(pre.items())), tuple(sorted(eff.items())), cost)
-            for name, pre, eff, cost in operators
-        ),
-        init,
-        tuple(sorted(goal.items())),
-        has_costs=True,
-    )
 
 
 @pytest.fixture
 def corridor() -> Task:
     """Walk from 0 to 4 for 1 a step, or jump for 9. Both are called `go`, to be ambiguous."""
     steps = [("go", {0: place}, {0: place + 1}, 1) for place in range(4)]
-    return make_task((5,), [("go", {0: 0}, {0: 4}, 9), *steps], (0,), {0: 4})
+    return task_of((5,), [("go", {0: 0}, {0: 4}, 9), *steps], (0,), {0: 4})
 
 
 @pytest.fixture
 def one_key() -> Task:
-    """Two doors and a key that breaks: without delete effects solvable, in truth not."""
-    doors = [(f"open door{d}", {0: 0}, {0: 1, d: 1}, 1) for d in (1, 2)]
-    return make_task((2, 2, 2), doors, (0, 0, 0), {1: 1, 2: 1})
+    return small_tasks.one_key()
 
 
 @pytest.fixture
@@ -71,9 +50,7 @@ def puzzle() -> Task:
         for b in range(size)
         if a != b
     ]
-    return make_task(
-        (size,) * size, swaps, tuple(reversed(range(size))), {i: i for i in range(size)}
-    )
+    return task_of((size,) * size, swaps, tuple(reversed(range(size))), {i: i for i in range(size)})
 
 
 @pytest.fixture
