@@ -6,6 +6,7 @@ when nothing is. Where it may not install a system package it prints the one com
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import os
@@ -23,6 +24,22 @@ NATIVE_BUILD = ROOT / "build" / "native"
 BUILD_TOOLS = ["scikit-build-core", "cmake", "ninja"]
 COMPILERS = ["c++", "g++", "clang++"]
 OLDEST_PYTHON = (3, 11)
+WINDOW_LIBRARIES = {
+    "libglib2.0-0": "libglib-2.0.so.0",
+    "libegl1": "libEGL.so.1",
+    "libgl1": "libGL.so.1",
+    "libxkbcommon0": "libxkbcommon.so.0",
+    "libfontconfig1": "libfontconfig.so.1",
+    "libdbus-1-3": "libdbus-1.so.3",
+}
+X11_LIBRARIES = {
+    "libxkbcommon-x11-0": "libxkbcommon-x11.so.0",
+    "libxcb-cursor0": "libxcb-cursor.so.0",
+    "libxcb-icccm4": "libxcb-icccm.so.4",
+    "libxcb-keysyms1": "libxcb-keysyms.so.1",
+    "libxcb-shape0": "libxcb-shape.so.0",
+}
+FONT_FOLDERS = [Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".fonts"]
 
 
 def say(text: str) -> None:
@@ -42,14 +59,30 @@ def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
 
 
 def missing_system_packages() -> list[str]:
-    """Debian packages that this machine lacks."""
-    packages = []
-    if importlib.util.find_spec("ensurepip") is None:
-        packages.append("python3-venv")
+    """Debian packages without which nothing works."""
+    packages = [] if importlib.util.find_spec("ensurepip") else ["python3-venv"]
+    packages += [package for package, name in WINDOW_LIBRARIES.items() if not has_library(name)]
+    if not any(any(folder.rglob("*.[to]tf")) for folder in FONT_FOLDERS if folder.is_dir()):
+        packages.append("fonts-dejavu-core")
     return packages
 
 
-def install_system_packages(packages: list[str]) -> None:
+def missing_display_packages() -> list[str]:
+    """Debian packages for a real window, and for a screen in memory when testing one."""
+    packages = [package for package, name in X11_LIBRARIES.items() if not has_library(name)]
+    return packages if shutil.which("Xvfb") else [*packages, "xvfb"]
+
+
+def has_library(name: str) -> bool:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def install_system_packages(packages: list[str]) -> bool:
+    """Whether it worked; where it may not be tried, the one command to type is printed."""
     command = f"apt-get update && apt-get install -y --no-install-recommends {' '.join(packages)}"
     is_root = os.geteuid() == 0
     may_sudo = (
@@ -57,11 +90,14 @@ def install_system_packages(packages: list[str]) -> None:
         and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
     )
     if shutil.which("apt-get") is None or not (is_root or may_sudo):
-        fail(f"system packages are missing; install them with: sudo sh -c '{command}'")
+        say(f"system packages are missing; install them with: sudo sh -c '{command}'")
+        return False
     say(f"installing {' '.join(packages)}")
-    run(
-        *([] if is_root else ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", command
-    )
+    words = ["env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", command]
+    if subprocess.run([*([] if is_root else ["sudo"]), *words], check=False).returncode == 0:
+        return True
+    say(f"this command failed, see above: {command}")
+    return False
 
 
 def fingerprint() -> str:
@@ -122,8 +158,11 @@ def main() -> None:
         rebuild_kernels()
         return
     packages = missing_system_packages()
-    if packages:
-        install_system_packages(packages)
+    if packages and not install_system_packages(packages):
+        sys.exit(1)
+    display = missing_display_packages()
+    if display and not install_system_packages(display):
+        say("going on without them: there will be no window on a screen, all else works")
     install_packages()
     STAMP.write_text(wanted)
     say("ready")
