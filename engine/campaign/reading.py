@@ -14,6 +14,7 @@ from engine.campaign.config import CampaignConfig
 from engine.campaign.events import State, StoredRun
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
 from engine.campaign.packing import unpack
+from engine.campaign.project import Project
 from engine.campaign.unit import Unit
 from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
@@ -121,6 +122,14 @@ class Reading:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+
+    def project(self) -> Project:
+        """What the user works on; empty in a workspace that only the command line has seen."""
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'project'"):
+            return Project()  # an old file that may not be written, hence not brought up to date
+        for (document,) in self._rows("SELECT document FROM project"):
+            return Project.from_json(json.loads(document))
+        return Project()
 
     def campaigns(self) -> list[CampaignRow]:
         rows = self._rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")

@@ -148,7 +148,14 @@ CREATE TABLE portfolios (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS)
+_PROJECT = """
+CREATE TABLE project (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    document TEXT NOT NULL  -- JSON
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS, _PROJECT)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

@@ -41,6 +41,7 @@ from engine.campaign.events import (
 from engine.campaign.identity import campaign_key
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.campaign.packing import pack
+from engine.campaign.project import Project
 from engine.campaign.reading import Reading
 from engine.campaign.workspace_file import open_workspace, workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
@@ -168,6 +169,12 @@ class Store(Reading):
             connection.executemany(
                 "UPDATE findings SET status = ?, note = ifnull(?, note) WHERE id = ?",
                 [(status, note, finding) for finding in findings],
+            )
+
+    def set_project(self, project: Project) -> None:
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO project VALUES (1, ?)", (json.dumps(project.to_json()),)
             )
 
     def _add_file(self, file: File) -> str:

@@ -1,0 +1,89 @@
+"""The project of a workspace: which domain, problems and policies the user works on.
+
+A workspace keeps it from one day to the next, together with the campaign the user was about to
+run. Only names are kept here: what a campaign used is copied into the workspace when it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from engine.campaign.config import CampaignConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Paths are absolute; policies are named as on the command line.
+
+    A plug-in runs code, so the user has to trust it first, and trusts what he has seen: `trusted`
+    are the SHA-256 sums of such files.
+    """
+
+    domain: str | None = None
+    problems: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
+    unit_costs: bool = False
+    trusted: tuple[str, ...] = ()
+    draft: CampaignConfig | None = None  # the campaign as it was last set up
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.domain or self.problems or self.policies or self.portfolio)
+
+    def with_files(
+        self,
+        *,
+        domain: str | None = None,
+        problems: Iterable[str] = (),
+        policies: Iterable[str] = (),
+        portfolio: Iterable[str] = (),
+    ) -> Project:
+        """More files; a new domain takes the place of the old one."""
+        return replace(
+            self,
+            domain=domain or self.domain,
+            problems=_joined(self.problems, problems),
+            policies=_joined(self.policies, policies),
+            portfolio=_joined(self.portfolio, portfolio),
+        )
+
+    def without(self, names: Iterable[str]) -> Project:
+        """Without these files and policies, whatever their role."""
+        gone = frozenset(names)
+        return replace(
+            self,
+            domain=None if self.domain in gone else self.domain,
+            problems=_rest(self.problems, gone),
+            policies=_rest(self.policies, gone),
+            portfolio=_rest(self.portfolio, gone),
+        )
+
+    def trusting(self, sha256: str) -> Project:
+        return replace(self, trusted=_joined(self.trusted, [sha256]))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Project:
+        draft = document["draft"]
+        return cls(
+            domain=document["domain"],
+            problems=tuple(document["problems"]),
+            policies=tuple(document["policies"]),
+            portfolio=tuple(document["portfolio"]),
+            unit_costs=document["unit_costs"],
+            trusted=tuple(document["trusted"]),
+            draft=None if draft is None else CampaignConfig.from_json(draft),
+        )
+
+
+def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
+
+
+def _rest(names: tuple[str, ...], gone: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in gone)

@@ -1,0 +1,80 @@
+"""The project of a workspace is kept as it was, and files join and leave it in good order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.campaign import workspace_file
+from engine.campaign.config import CampaignConfig
+from engine.campaign.project import Project
+from engine.campaign.schema import MIGRATIONS, migrate
+from engine.campaign.store import Store
+
+names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
+projects = st.builds(
+    Project,
+    domain=st.none() | st.text(max_size=5),
+    problems=names,
+    policies=names,
+    portfolio=names,
+    unit_costs=st.booleans(),
+    trusted=names,
+)
+
+
+@given(projects)
+def test_a_project_survives_json(project: Project) -> None:
+    assert Project.from_json(project.to_json()) == project
+
+
+def test_a_workspace_keeps_its_project(
+    tmp_path: Path, configure: Callable[..., CampaignConfig]
+) -> None:
+    path = tmp_path / "w.plumb"
+    with Store.create(path) as store:
+        assert store.project() == Project()
+        assert store.project().is_empty
+        project = Project("d", ("p",), ("builtin:gc",), draft=configure())
+        store.set_project(Project("other"))
+        store.set_project(project)
+    with Store.open(path) as store:
+        assert store.project() == project
+        assert not store.project().is_empty
+
+
+def test_a_workspace_of_before_has_an_empty_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "w.plumb"
+    with monkeypatch.context() as past:
+        past.setattr(workspace_file, "MIGRATIONS", MIGRATIONS[:2])
+        past.setattr(
+            workspace_file, "migrate", lambda connection: migrate(connection, MIGRATIONS[:2])
+        )
+        Store.create(path).close()
+    with monkeypatch.context() as locked:
+        locked.setattr(os, "access", lambda *arguments: False)
+        with Store.open(path) as store:
+            assert store.project() == Project()
+    with Store.open(path) as store:  # now it can be brought up to date
+        store.set_project(Project("d"))
+        assert store.project().domain == "d"
+
+
+def test_files_join_once_and_leave_whatever_they_are() -> None:
+    project = Project("d1", ("a", "b"), ("x",))
+    more = project.with_files(domain="d2", problems=["b", "c"], policies=["x", "y"])
+    assert (more.domain, more.problems, more.policies) == ("d2", ("a", "b", "c"), ("x", "y"))
+    less = more.without(["d2", "a", "y", "unknown"])
+    assert (less.domain, less.problems, less.policies) == (None, ("b", "c"), ("x",))
+    assert less.with_files(problems=["a"]).domain is None
+
+
+def test_trust_is_in_what_was_seen() -> None:
+    assert Project().trusting("abc").trusting("abc").trusted == ("abc",)
