@@ -11,7 +11,12 @@
 
 namespace plumbline {
 
-enum class Algorithm : std::int32_t { kAstar = 0, kGreedyBestFirst = 1, kEnforcedHillClimbing = 2 };
+enum class Algorithm : std::int32_t {
+  kAstar = 0,
+  kGreedyBestFirst = 1,
+  kEnforcedHillClimbing = 2,
+  kAocaStar = 3,
+};
 
 // A heuristic behind a virtual call: for evaluation outside of searches.
 class Evaluator {

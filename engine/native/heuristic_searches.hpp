@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "aoca_star.hpp"
 #include "astar.hpp"
 #include "enforced_hill_climbing.hpp"
 #include "greedy_best_first.hpp"
@@ -21,6 +22,8 @@ SearchResult heuristic_search(Algorithm algorithm, const SearchRequest& request,
       return greedy_best_first(request, heuristic, monitor);
     case Algorithm::kEnforcedHillClimbing:
       return enforced_hill_climbing(request, heuristic, monitor);
+    case Algorithm::kAocaStar:
+      return aoca_star(request, heuristic, monitor);
     default:
       return astar(request, heuristic, monitor);
   }

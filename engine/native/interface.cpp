@@ -83,22 +83,50 @@ constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_k
                                        lmcut_delay_open_kernels, lmcut_fglobal_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
+std::vector<std::int32_t> project(const RelevantPart& part, const std::vector<std::int32_t>& whole) {
+  std::vector<std::int32_t> values;
+  for (const std::int32_t variable : part.variables) values.push_back(whole[static_cast<std::size_t>(variable)]);
+  return values;
+}
+
 // For the task's own goal, without what does not matter to it.
 SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm algorithm, const SearchRequest& whole,
                                   Monitor& monitor) {
   const RelevantPart& part = whole.compiled.relevant();
-  SearchRequest request{part.compiled, {}, part.compiled.task.goal, whole.bound, whole.is_admissible};
-  for (const std::int32_t variable : part.variables) {
-    request.start.push_back(whole.start[static_cast<std::size_t>(variable)]);
-  }
+  SearchRequest request{part.compiled,       project(part, whole.start), part.compiled.task.goal, whole.bound,
+                        whole.is_admissible, whole.action};
+  if (request.action) request.action->successor = project(part, request.action->successor);
   SearchResult result = kernels.search(algorithm, request, monitor);
   for (std::int32_t& op : result.plan) op = part.operators[static_cast<std::size_t>(op)];
   return result;
 }
 
+// Whatever the heuristic, a number below kNumHeuristics or -1 for the table: a value for every state by rank.
+SearchResult search(Algorithm algorithm, std::int32_t heuristic, std::span<const Cost> table,
+                    const SearchRequest& request, Monitor& monitor) {
+  if (heuristic < 0) {
+    TableHeuristic values(request.compiled.task, table);
+    return heuristic_search(algorithm, request, values, monitor);
+  }
+  const HeuristicKernels kernels = kHeuristics[heuristic]();
+  if (request.goal == request.compiled.task.goal) {
+    return search_relevant_part(kernels, algorithm, request, monitor);
+  }
+  return kernels.search(algorithm, request, monitor);
+}
+
+// `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
+void hand_over(Outcome outcome, std::unique_ptr<SearchResult> found, std::int64_t* answer, SearchResult** result) {
+  answer[0] = static_cast<std::int64_t>(outcome);
+  answer[1] = found->cost;
+  answer[2] = found->lower_bound;
+  answer[3] = static_cast<std::int64_t>(found->plan.size());
+  *result = found.release();
+}
+
 }  // namespace
 
-PLUMBLINE_API std::int32_t plumbline_abi_version() { return 5; }
+PLUMBLINE_API std::int32_t plumbline_abi_version() { return 6; }
 
 PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
                                                  std::int32_t n_operators, const std::int32_t* pre_begin,
@@ -202,8 +230,6 @@ PLUMBLINE_API std::int32_t plumbline_states_optimal_costs(StateStore* states, st
   });
 }
 
-// `heuristic` is a number below kNumHeuristics, or -1 for `table`: a value for every state of the task by rank.
-// `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
 PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32_t algorithm,
                                             std::int32_t heuristic, std::int32_t is_admissible,
                                             const std::int64_t* table, std::int64_t table_size,
@@ -220,24 +246,41 @@ PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32
     auto found = std::make_unique<SearchResult>();
     Monitor monitor(*limits, progress);
     const Outcome outcome = run_limited(monitor, [&] {
-      if (heuristic < 0) {
-        TableHeuristic values(task->task, {table, static_cast<std::size_t>(table_size)});
-        *found = heuristic_search(chosen, request, values, monitor);
-      } else if (request.goal == task->task.goal) {
-        *found = search_relevant_part(kHeuristics[heuristic](), chosen, request, monitor);
-      } else {
-        *found = kHeuristics[heuristic]().search(chosen, request, monitor);
-      }
+      *found = search(chosen, heuristic, {table, static_cast<std::size_t>(table_size)}, request, monitor);
       return found->outcome;
     });
     if (outcome != found->outcome && chosen == Algorithm::kAstar && request.is_admissible) {
       found->lower_bound = monitor.best;
     }
-    answer[0] = static_cast<std::int64_t>(outcome);
-    answer[1] = found->cost;
-    answer[2] = found->lower_bound;
-    answer[3] = static_cast<std::int64_t>(found->plan.size());
-    *result = found.release();
+    hand_over(outcome, std::move(found), answer, result);
+    return true;
+  });
+}
+
+// AOCA* from `start` about an action that costs `action_cost` and leads to `successor`. `plan_cost` is that of a
+// plan from `start`, infinite if none is known. The plan found, if any, comes after the action if that is optimal.
+PLUMBLINE_API std::int32_t plumbline_check_action(const CompiledTask* task, std::int32_t heuristic,
+                                                  const std::int64_t* table, std::int64_t table_size,
+                                                  const std::int32_t* start, const std::int32_t* successor,
+                                                  std::int64_t action_cost, std::int32_t is_solvable,
+                                                  std::int64_t plan_cost, const Limits* limits, Progress* progress,
+                                                  std::int64_t* answer, SearchResult** result) {
+  return guarded([&] {
+    const std::int32_t n = task->task.n_variables();
+    const SearchRequest request{
+        *task, {start, start + n}, task->task.goal, kInfinity, true,
+        ActionQuestion{{successor, successor + n}, action_cost, is_solvable != 0, plan_cost}};
+    if (!in_domains(task->task, start) || !in_domains(task->task, successor)) return false;
+    if (heuristic < -1 || heuristic >= kNumHeuristics) return false;
+    if (action_cost < 0 || action_cost > kMaxOperatorCost || plan_cost < 0) return false;
+    auto found = std::make_unique<SearchResult>();
+    Monitor monitor(*limits, progress);
+    const Outcome outcome = run_limited(monitor, [&] {
+      *found = search(Algorithm::kAocaStar, heuristic, {table, static_cast<std::size_t>(table_size)}, request, monitor);
+      return found->outcome;
+    });
+    if (outcome != found->outcome) found->lower_bound = monitor.best;
+    hand_over(outcome, std::move(found), answer, result);
     return true;
   });
 }

@@ -26,7 +26,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 
 
 INFINITY = 2**63 - 1
@@ -72,6 +72,14 @@ _FUNCTIONS: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
             *[_POINTER] * 4,
         ],
     ),
+    "plumbline_check_action": (
+        _INT32,
+        [
+            *(_POINTER, _INT32, _POINTER, _INT64),
+            *(_POINTER, _POINTER, _INT64, _INT32, _INT64),
+            *[_POINTER] * 4,
+        ],
+    ),
     "plumbline_result_plan": (None, [_POINTER, _POINTER]),
     "plumbline_result_destroy": (None, [_POINTER]),
     "plumbline_evaluator_create": (_INT32, [_POINTER, _INT32, _INT32, _POINTER, _POINTER]),
@@ -105,6 +113,8 @@ class Outcome(IntEnum):
     MEMORY_LIMIT = 5
     EXPANSION_LIMIT = 6
     CANCELLED = 7
+    ACTION_OPTIMAL = 8
+    ACTION_NOT_OPTIMAL = 9
 
     @property
     def is_limit(self) -> bool:
@@ -419,6 +429,50 @@ def native_search(
         answer,
         ctypes.byref(handle),
     )
+    return _take_answer(answer, handle)
+
+
+def native_check_action(
+    task: NativeTask,
+    heuristic: Heuristic,
+    *,
+    table: Int64Array,
+    start: Int32Array,
+    successor: Int32Array,
+    action_cost: int,
+    is_solvable: bool,
+    plan_cost: int,
+    limits: NativeLimits,
+    progress: Int64Array,
+) -> NativeAnswer:
+    """Run AOCA*; the plan, if one was found, comes after the action if that is optimal."""
+    start, successor, table = as_int32(start), as_int32(successor), as_int64(table)
+    if not len(start) == len(successor) == task.n_variables:
+        raise ValueError(f"the task has {task.n_variables} variables, a state {len(start)}")
+    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
+        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
+    answer = np.empty(4, np.int64)
+    handle = _POINTER()
+    call(
+        "plumbline_check_action",
+        task.handle,
+        int(heuristic),
+        table,
+        len(table),
+        start,
+        successor,
+        action_cost,
+        int(is_solvable),
+        plan_cost,
+        ctypes.byref(limits),
+        progress,
+        answer,
+        ctypes.byref(handle),
+    )
+    return _take_answer(answer, handle)
+
+
+def _take_answer(answer: Int64Array, handle: ctypes.c_void_p) -> NativeAnswer:
     outcome, cost, lower_bound, length = answer.tolist()
     plan = np.empty(length, np.int32)
     library().plumbline_result_plan(handle, plan.ctypes.data)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,16 @@ enum class Outcome : std::int64_t {
   kMemoryLimit = 5,
   kExpansionLimit = 6,
   kCancelled = 7,
+  kActionOptimal = 8,  // AOCA*: an optimal plan starts with the action it was asked about
+  kActionNotOptimal = 9,
+};
+
+// What AOCA* is asked about: the first step of plans from the start.
+struct ActionQuestion {
+  std::vector<std::int32_t> successor;  // the state it leads to
+  Cost cost;
+  bool is_solvable;             // that the start has a plan is known
+  Cost plan_cost = kInfinity;  // of a plan from the start, if one is known
 };
 
 struct SearchRequest {
@@ -34,6 +45,7 @@ struct SearchRequest {
   std::vector<Fact> goal;
   Cost bound = kInfinity;     // only plans cheaper than this are wanted
   bool is_admissible = true;  // the heuristic: otherwise its values prove nothing but dead ends
+  std::optional<ActionQuestion> action = std::nullopt;  // for AOCA* only
 };
 
 // Shared with the Python side, field by field.

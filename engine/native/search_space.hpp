@@ -22,7 +22,8 @@ struct SearchNode {
   Cost h = kInfinity;  // infinite: a dead end
   StateId parent = kNoState;
   std::uint32_t is_closed : 1 = 0;
-  std::uint32_t position : 31 = 0;  // of the operator that leads here, in the generator's order
+  std::uint32_t is_tagged : 1 = 0;  // by AOCA*
+  std::uint32_t position : 30 = 0;  // of the operator that leads here, in the generator's order
 };
 
 template <class Heuristic>
@@ -43,18 +44,26 @@ class SearchSpace {
         table_(compiled_.packing.n_words(), monitor.account()),
         state_(table_.n_words()),
         successor_(table_.n_words()),
-        values_(request.start) {}
+        start_(request.start),
+        values_(request.start.size()) {}
 
+  StateId size() const { return table_.size(); }
   SearchNode& node(StateId id) { return table_.payload(id); }
 
   // The start node is open with g = 0 and evaluated; nothing if its state is a dead end.
   StateId add_start() {
-    std::vector<Word> words(table_.n_words());
-    compiled_.packing.pack(values_.data(), words.data());
-    const StateId id = table_.insert(words.data(), table_.hash(words.data())).id;
-    evaluate(id, words.data());
+    const StateId id = add(start_);
     node(id).g = 0;
     return id;
+  }
+
+  // A state that no operator led to, evaluated; it has no path yet.
+  StateId add(const std::vector<std::int32_t>& values) {
+    std::vector<Word> words(table_.n_words());
+    compiled_.packing.pack(values.data(), words.data());
+    const auto inserted = table_.insert(words.data(), table_.hash(words.data()));
+    if (inserted.is_new) evaluate(inserted.id, words.data());
+    return inserted.id;
   }
 
   bool is_goal(StateId id) {
@@ -106,7 +115,7 @@ class SearchSpace {
     SearchNode& reached = node(id);
     reached.g = g;
     reached.parent = parent;
-    reached.position = static_cast<std::uint32_t>(position) & 0x7FFFFFFFu;
+    reached.position = static_cast<std::uint32_t>(position) & 0x3FFFFFFFu;
   }
 
   Cost cost(std::size_t position) const { return compiled_.costs[position]; }
@@ -145,6 +154,7 @@ class SearchSpace {
   StateTable<0, SearchNode> table_;
   std::vector<Word> state_;
   std::vector<Word> successor_;
+  const std::vector<std::int32_t>& start_;
   std::vector<std::int32_t> values_;
   std::vector<std::size_t> applicable_;
   StateId expanded_ = kNoState;  // by the heuristic

@@ -1,0 +1,123 @@
+"""AOCA*: one search that decides whether an action is optimal (ALGORITHMS 12.3).
+
+The kernel (engine/native/aoca_star.hpp) looks at the open nodes only once it knows that the state
+has a plan: because it is told so, or because it has generated a goal. A plan it finds is
+replayed before it is believed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import UsageError
+from engine.native.control import Control
+from engine.native.library import (
+    INFINITY,
+    Heuristic,
+    Int64Array,
+    NativeAnswer,
+    Outcome,
+    native_check_action,
+)
+from engine.search.forward import NO_LIMITS, SearchLimits
+from engine.search.heuristics import ADMISSIBLE, heuristic_called
+from engine.task.states import native_task
+from engine.task.successors import State, is_applicable, successor
+from engine.task.task import Task
+from engine.task.validate import validate_operators
+
+
+@dataclass(frozen=True, slots=True)
+class AocaResult:
+    """`outcome` is ACTION_OPTIMAL, ACTION_NOT_OPTIMAL, UNSOLVABLE or what ended the search.
+
+    `plan` is an optimal one from the state, which starts with the action if that is optimal; an
+    answer that came before the first goal was expanded has none.
+    """
+
+    outcome: Outcome
+    plan: tuple[int, ...] | None
+    cost: int | None
+    expanded: int
+    evaluated: int
+    generated: int
+    seconds: float
+    peak_bytes: int
+    lower_bound: int  # of the cost of every plan from the state
+
+
+def aoca_star(
+    task: Task,
+    state: Sequence[int],
+    operator: int,
+    heuristic: str | Int64Array = "lmcut",
+    *,
+    solvable: bool = False,
+    plan_cost: int | None = None,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> AocaResult:
+    """Ask about an applicable operator; `plan_cost` is that of any plan from the state.
+
+    An array of heuristic values is as in `engine.search.forward.search`.
+    """
+    start = tuple(int(value) for value in state)
+    action = task.operators[operator]
+    if not is_applicable(action, start):
+        raise UsageError(f"({action.name}) is not applicable in the state")
+    kernel, table = _kernel(heuristic)
+    control = control or Control()
+    began = time.perf_counter()
+    compiled = native_task(task)
+    answer = control.run(
+        lambda: native_check_action(
+            compiled,
+            kernel,
+            table=table,
+            start=np.array(start, np.int32),
+            successor=np.array(successor(action, start), np.int32),
+            action_cost=action.cost,
+            is_solvable=solvable,
+            plan_cost=INFINITY if plan_cost is None else plan_cost,
+            limits=limits.native(),
+            progress=control.progress,
+        )
+    )
+    return AocaResult(
+        outcome=answer.outcome,
+        plan=_plan(task, start, operator, answer),
+        cost=None if answer.cost == INFINITY else answer.cost,
+        expanded=control.expanded,
+        evaluated=control.evaluated,
+        generated=control.generated,
+        seconds=time.perf_counter() - began,
+        peak_bytes=control.peak_bytes,
+        lower_bound=answer.lower_bound,
+    )
+
+
+def _kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
+    if not isinstance(heuristic, str):
+        return Heuristic.TABLE, heuristic
+    kernel = heuristic_called(heuristic)
+    if heuristic not in ADMISSIBLE:
+        raise UsageError(
+            f"{heuristic} may overestimate, so that it cannot prove anything optimal",
+            hint=f"choose one of {', '.join(sorted(ADMISSIBLE))}",
+        )
+    return kernel, np.empty(0, np.int64)
+
+
+def _plan(task: Task, start: State, operator: int, answer: NativeAnswer) -> tuple[int, ...] | None:
+    if answer.cost == INFINITY:
+        return None
+    is_first = answer.outcome is Outcome.ACTION_OPTIMAL
+    plan = (operator, *answer.plan) if is_first else answer.plan
+    verdict = validate_operators(task, plan, start)
+    if not verdict.valid or verdict.cost != answer.cost:
+        raise RuntimeError(f"AOCA* returned a plan that is none: {verdict}, cost {answer.cost}")
+    return plan
