@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from engine.campaign.config import CampaignConfig
@@ -68,22 +69,56 @@ def run(
     """
     problems, policies = problem_inputs(config), policy_inputs(config)
     portfolio = portfolio_inputs(config)
-    started = time.monotonic()
+    executor = executor or make_executor("local:1")
+    with _writing(store):
+        campaign = store.begin(config, problems, policies, resume, portfolio)
+        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+
+
+def take_up(
+    campaign: int,
+    store: Store,
+    emit: Listener = ignore,
+    cancelled: Callable[[], bool] = never_cancelled,
+    *,
+    executor: Executor | None = None,
+    paused: Callable[[], bool] = never_cancelled,
+) -> CampaignEnd:
+    """Do what is left of a stored campaign, with the inputs it began with."""
+    executor = executor or make_executor("local:1")
+    with _writing(store):
+        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+
+
+@contextmanager
+def _writing(store: Store) -> Iterator[None]:
     store.claim()
     try:
-        campaign = store.begin(config, problems, policies, resume, portfolio)
-        units = store.pending(campaign)
-        work = _Running(units, store, executor or make_executor("local:1"), emit)
-        try:
-            work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-            finished = work.until_done(cancelled, paused)
-        finally:
-            work.close()
-        seconds = time.monotonic() - started
-        status = "finished" if finished else "stopped"
-        work.tell([CampaignFinished(campaign, status, seconds)])
+        yield
     finally:
         store.release()
+
+
+def _work(
+    campaign: int,
+    store: Store,
+    executor: Executor,
+    emit: Listener,
+    *,
+    cancelled: Callable[[], bool],
+    paused: Callable[[], bool],
+) -> CampaignEnd:
+    started = time.monotonic()
+    units = store.pending(campaign)
+    work = _Running(units, store, executor, emit)
+    try:
+        work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
+        finished = work.until_done(cancelled, paused)
+    finally:
+        work.close()
+    seconds = time.monotonic() - started
+    status = "finished" if finished else "stopped"
+    work.tell([CampaignFinished(campaign, status, seconds)])
     return CampaignEnd(campaign, finished, seconds)
 
 

@@ -125,25 +125,25 @@ class Reading:
 
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
-        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'project'"):
+        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'project'"):
             return Project()  # an old file that may not be written, hence not brought up to date
-        for (document,) in self._rows("SELECT document FROM project"):
+        for (document,) in self.rows("SELECT document FROM project"):
             return Project.from_json(json.loads(document))
         return Project()
 
     def campaigns(self) -> list[CampaignRow]:
-        rows = self._rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
+        rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
         return [
             CampaignRow(number, CampaignConfig.from_json(json.loads(config)), *rest)
             for number, config, *rest in rows
         ]
 
     def campaign_with(self, key: str) -> int | None:
-        rows = self._rows("SELECT id FROM campaigns WHERE key = ?", (key,))
+        rows = self.rows("SELECT id FROM campaigns WHERE key = ?", (key,))
         return next((int(number) for (number,) in rows), None)
 
     def units(self, campaign: int | None = None) -> list[UnitRow]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT u.id, u.campaign, p.name, y.name, u.seed, u.status, u.started, u.error, "
             "u.statistics FROM units u JOIN problems p ON p.id = u.problem "
             "JOIN policies y ON y.id = u.policy WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id",
@@ -155,7 +155,7 @@ class Reading:
         """The units that are not finished, with the inputs that were stored."""
         (config,) = (row.config for row in self.campaigns() if row.id == campaign)
         marks = ", ".join("?" * len(UNFINISHED))
-        rows = self._rows(
+        rows = self.rows(
             f"SELECT id, problem, policy, seed FROM units WHERE campaign = ? "
             f"AND status IN ({marks}) ORDER BY id",
             (campaign, *UNFINISHED),
@@ -177,11 +177,11 @@ class Reading:
 
     def bugs(self, campaign: int | None = None) -> list[BugRow]:
         """All findings in the order in which they were found."""
-        rows = self._rows(f"{_BUGS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY f.id", (campaign,))
+        rows = self.rows(f"{_BUGS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY f.id", (campaign,))
         return [_bug_row(row) for row in rows]
 
     def bug(self, number: int) -> Bug:
-        for row in self._rows(f"{_BUGS} WHERE f.id = ?", (number,)):
+        for row in self.rows(f"{_BUGS} WHERE f.id = ?", (number,)):
             return self.with_proof(_bug_row(row))
         raise UsageError(
             f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
@@ -189,7 +189,7 @@ class Reading:
 
     def with_proof(self, row: BugRow) -> Bug:
         """The whole of a finding."""
-        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self._rows(
+        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self.rows(
             "SELECT u.problem, u.policy, s.packed, e.document, r.outcome, r.reason, r.cost, "
             "r.operators, r.last_decision FROM findings f JOIN units u ON u.id = f.unit "
             "JOIN states s ON s.id = f.state JOIN evidence e ON e.finding = f.id "
@@ -207,13 +207,13 @@ class Reading:
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
-        return self._rows(
+        return self.rows(
             "SELECT bound, gap, seconds FROM history WHERE finding = ? ORDER BY bound DESC",
             (finding,),
         )
 
     def problem(self, number: int) -> ProblemInput:
-        ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self._rows(
+        ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self.rows(
             "SELECT name, path, domain_path, problem_file, domain_file, unit_costs FROM problems "
             "WHERE id = ?",
             (number,),
@@ -222,24 +222,24 @@ class Reading:
         return ProblemInput(name, self._file(problem_file, path), domain, bool(unit_costs))
 
     def policy(self, number: int) -> PolicyInput:
-        ((name, spec, path, file),) = self._rows(
+        ((name, spec, path, file),) = self.rows(
             "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
         )
         return PolicyInput(name, spec, self._file(file, path) if file else None)
 
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
         )
         return tuple(self.policy(policy) for (policy,) in rows)
 
     def task_hash(self, problem: int) -> str:
-        ((value,),) = self._rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
+        ((value,),) = self.rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
         return str(value)
 
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
-        ((sas,),) = self._rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
+        ((sas,),) = self.rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
         if sas is None:
             raise WorkspaceError("this problem has not been translated yet", Location.of(self.path))
         task = parse_sas(self._file(sas, "").content.decode())
@@ -256,11 +256,11 @@ class Reading:
     def log(self) -> list[LogRow]:
         return [
             LogRow(*row)
-            for row in self._rows("SELECT time, level, unit, text FROM log ORDER BY id")
+            for row in self.rows("SELECT time, level, unit, text FROM log ORDER BY id")
         ]
 
     def pool(self, unit: int) -> list[PoolRow]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT x.number, s.packed, x.reference, x.walk, x.seconds, x.outcome, x.reason, "
             "x.policy_cost FROM pool x JOIN states s ON s.id = x.state WHERE x.unit = ? "
             "ORDER BY x.number",
@@ -272,7 +272,7 @@ class Reading:
         ]
 
     def pool_states(self, campaign: int | None = None) -> int:
-        ((count,),) = self._rows(
+        ((count,),) = self.rows(
             "SELECT count(*) FROM pool JOIN units u ON u.id = unit "
             "WHERE ?1 IS NULL OR u.campaign = ?1",
             (campaign,),
@@ -281,11 +281,11 @@ class Reading:
 
     def damage(self) -> str:
         """What is wrong with the file; empty if nothing is."""
-        ((answer,),) = self._rows("PRAGMA quick_check(1)")
+        ((answer,),) = self.rows("PRAGMA quick_check(1)")
         return "" if answer == "ok" else str(answer)
 
     def _file(self, sha256: str, path: str | None) -> File:
-        ((name, content),) = self._rows(
+        ((name, content),) = self.rows(
             "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
         )
         file = File(name, zlib.decompress(content), path or name)
@@ -293,7 +293,8 @@ class Reading:
             raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
         return file
 
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        """The answer to a query; errors of the database in the user's words."""
         with workspace_errors(self.path):
             return self.connection.execute(query, parameters).fetchall()
 

@@ -1,0 +1,66 @@
+"""A campaign configuration as the text of a TOML file that means the same.
+
+Every setting is written out. Paths below the folder of the file become relative to it, so that
+the folder can be moved.
+"""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from engine.campaign.config import CampaignConfig
+from engine.task.load import SAS_SUFFIX
+
+_HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
+
+
+def config_text(config: CampaignConfig, path: Path) -> str:
+    """The text to write to `path`."""
+    folder = path.absolute().parent
+    document = config.to_json()
+    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits")}
+    top: dict[str, Any] = {
+        "domain": None if config.domain is None else _relative(config.domain, folder),
+        "problems": [glob.escape(_relative(name, folder)) for name in config.problems],
+        "policies": [_policy(spec, folder) for spec in config.policies],
+        "portfolio": [_policy(spec, folder) for spec in config.portfolio],
+        "seeds": list(config.seeds),
+        "unit_costs": config.unit_costs,
+    }
+    if not top["portfolio"]:
+        del top["portfolio"]
+    whole = {**top, **tables}
+    header = _HEADER.format(name=path.name, stem=path.stem)
+    return header + tomli_w.dumps(_without_nothing(whole), multiline_strings=False)
+
+
+def is_grounded(problem: str) -> bool:
+    """Whether a problem is a task of its own and needs no domain."""
+    return Path(problem).suffix.lower() == SAS_SUFFIX
+
+
+def _policy(spec: str, folder: Path) -> str:
+    if spec.startswith(("builtin:", "grpc://")):
+        return spec
+    file, colon, factory = spec.rpartition(":")
+    if colon and file.endswith(".py"):
+        return f"{_relative(file, folder)}:{factory}"
+    return glob.escape(_relative(spec, folder))
+
+
+def _relative(name: str, folder: Path) -> str:
+    path = Path(name)
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else name
+
+
+def _without_nothing(document: dict[str, Any]) -> dict[str, Any]:
+    """TOML has no word for None."""
+    return {
+        key: _without_nothing(value) if isinstance(value, dict) else value
+        for key, value in document.items()
+        if value is not None
+    }

@@ -1,0 +1,207 @@
+"""The course of a campaign over time, read from the store piece by piece.
+
+A running campaign is read as it grows, a finished one in portions that hold nobody up; both give
+the same. Time is time worked: idle hours between a stop and the day it was taken up again do not
+count, and units that ran side by side share theirs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.campaign.reading import Reading, UnitRow
+from engine.oracles.bench import Verdict
+
+Times = NDArray[np.float64]
+PORTION = 10_000
+"""Rows that are read at once: some ten milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class OracleScore:
+    """What an oracle did to pool states; `unique` bugs were proven by no other oracle.
+
+    `examined_bugs` of the states it examined are known to be bugs by now, whoever proved it.
+    """
+
+    oracle: str
+    examined: int
+    bugs: int
+    unique: int
+    optimal: int
+    examined_bugs: int
+    seconds: float
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the bugs in front of it that it proved by itself."""
+        return self.bugs / self.examined_bugs if self.examined_bugs else None
+
+
+@dataclass
+class _Moments:
+    """Points in time, as the unit and the unit's own clock have them."""
+
+    units: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, unit: int, seconds: float) -> None:
+        self.units.append(unit)
+        self.seconds.append(seconds)
+
+
+class Course:
+    """Call `read_more` until it says that there is no more, and again when there may be."""
+
+    def __init__(self, store: Reading, campaign: int) -> None:
+        self._store, self._campaign = store, campaign
+        self.units: list[UnitRow] = []
+        self.kinds: Counter[str] = Counter()
+        self._next_state: dict[int, int] = {}
+        self._last_finding = 0
+        self._pool = _Moments()
+        self._first: defaultdict[str, _Moments] = defaultdict(_Moments)
+        self._proofs: defaultdict[str, _Moments] = defaultdict(_Moments)
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._oracle_seconds: defaultdict[str, float] = defaultdict(float)
+        (config,) = (row.config for row in store.campaigns() if row.id == campaign)
+        self.oracles = config.testing.oracles
+
+    def read_more(self, portion: int = PORTION) -> bool:
+        """Whether there is more to read at once."""
+        self.units = self._store.units(self._campaign)
+        more = self._read_findings(portion)
+        for unit in self.units:
+            if unit.started is not None:
+                more |= self._read_states(unit.id, portion)
+        return more
+
+    @property
+    def states(self) -> int:
+        return len(self._pool.units)
+
+    @property
+    def bugs(self) -> int:
+        return sum(self.kinds.values())
+
+    def state_times(self) -> Times:
+        """When each pool state was tested, in order."""
+        return self._times(self._pool)
+
+    def first_times(self) -> dict[str, Times]:
+        """When bugs were found, by the oracle that was the first to prove them."""
+        return {oracle: self._times(moments) for oracle, moments in self._first.items()}
+
+    def proof_times(self) -> dict[str, Times]:
+        """When each oracle proved a pool state to be a bug, whether or not others did before."""
+        return {oracle: self._times(moments) for oracle, moments in self._proofs.items()}
+
+    def scores(self) -> list[OracleScore]:
+        """In the order of the configuration."""
+        known = dict(
+            self._store.rows(
+                "SELECT a.oracle, count(*) FROM units u JOIN findings f ON f.unit = u.id "
+                "JOIN pool x ON x.unit = f.unit AND x.state = f.state "
+                "JOIN answers a ON a.unit = x.unit AND a.number = x.number "
+                "WHERE u.campaign = ? GROUP BY a.oracle",
+                (self._campaign,),
+            )
+        )
+        return [self._score(oracle, known.get(oracle, 0)) for oracle in self.oracles]
+
+    def _score(self, oracle: str, known: int) -> OracleScore:
+        counts = self._counts[oracle]
+        return OracleScore(
+            oracle,
+            examined=counts["examined"],
+            bugs=counts[Verdict.BUG.value],
+            unique=counts["unique"],
+            optimal=counts[Verdict.OPTIMAL.value],
+            examined_bugs=known,
+            seconds=self._oracle_seconds[oracle],
+        )
+
+    def _read_findings(self, portion: int) -> bool:
+        rows = self._store.rows(
+            "SELECT f.id, f.unit, f.oracle, f.kind, f.seconds FROM findings f "
+            "JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "ORDER BY f.id LIMIT ?",
+            (self._campaign, self._last_finding, portion),
+        )
+        for number, unit, oracle, kind, seconds in rows:
+            self._last_finding = number
+            self.kinds[kind] += 1
+            self._first[oracle].add(unit, seconds)
+        return len(rows) == portion
+
+    def _read_states(self, unit: int, portion: int) -> bool:
+        """Pool states are tested in order, so what is new comes after what is known."""
+        begin = self._next_state.get(unit, 0)
+        rows = self._store.rows(
+            "SELECT number, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
+            "ORDER BY number LIMIT ?",
+            (unit, begin, portion),
+        )
+        if not rows:
+            return False
+        self._next_state[unit] = rows[-1][0] + 1
+        answers: defaultdict[int, dict[str, tuple[str, float]]] = defaultdict(dict)
+        for number, oracle, verdict, seconds in self._store.rows(
+            "SELECT number, oracle, verdict, seconds FROM answers "
+            "WHERE unit = ? AND number BETWEEN ? AND ?",
+            (unit, begin, rows[-1][0]),
+        ):
+            answers[number][oracle] = verdict, seconds
+        for number, seconds in rows:
+            self._pool.add(unit, seconds)
+            self._count(unit, seconds, answers[number])
+        return len(rows) == portion
+
+    def _count(self, unit: int, began: float, answers: dict[str, tuple[str, float]]) -> None:
+        proven = []
+        for oracle in self.oracles:
+            if oracle not in answers:
+                continue
+            verdict, seconds = answers[oracle]
+            began += seconds
+            self._counts[oracle]["examined"] += 1
+            self._counts[oracle][verdict] += 1
+            self._oracle_seconds[oracle] += seconds
+            if verdict == Verdict.BUG.value:
+                proven.append(oracle)
+                self._proofs[oracle].add(unit, began)
+        if len(proven) == 1:
+            self._counts[proven[0]]["unique"] += 1
+
+    def _times(self, moments: _Moments) -> Times:
+        offsets = unit_offsets(self.units)
+        begins = np.array([offsets[unit] for unit in moments.units], dtype=np.float64)
+        return np.sort(begins + np.array(moments.seconds, dtype=np.float64))
+
+
+def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
+    """When each unit began, in seconds since the first, leaving out when none was at work."""
+    offsets: dict[int, float] = {}
+    idle, busy_until = 0.0, None
+    for unit in _by_start(units):
+        assert unit.started is not None
+        if busy_until is None:
+            idle = unit.started
+        elif unit.started > busy_until:
+            idle += unit.started - busy_until
+        offsets[unit.id] = unit.started - idle
+        end = unit.started + float(unit.statistics.get("seconds", 0.0))
+        if unit.status == "running":
+            end = float("inf")
+        busy_until = end if busy_until is None else max(busy_until, end)
+    return offsets
+
+
+def _by_start(units: Iterable[UnitRow]) -> list[UnitRow]:
+    begun = [unit for unit in units if unit.started is not None]
+    return sorted(begun, key=lambda unit: (unit.started, unit.id))

@@ -1,0 +1,103 @@
+"""What is read over time adds up to what the units counted, in any portions, killed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.campaign.campaign import run, take_up
+from engine.campaign.config import CampaignConfig
+from engine.campaign.course import Course, unit_offsets
+from engine.campaign.reading import UnitRow
+from engine.campaign.store import Store
+from engine.campaign.summary import per_oracle
+from engine.errors import UnreadableFileError
+
+Configure = Callable[..., CampaignConfig]
+ORACLES = 'seeds = [0, 1]\n[testing]\noracles = ["lookahead:depth=1", "ehc", "astar"]\n'
+
+
+@pytest.fixture
+def finished(tmp_path: Path, configure: Configure, in_threads: Callable[[], object]) -> Path:
+    config = configure(problems='"p1.pddl", "p2.pddl"', more=ORACLES + "skip_known_bugs = false\n")
+    with Store.create(tmp_path / "w.plumb") as store:
+        run(config, store, executor=in_threads())
+    return tmp_path / "w.plumb"
+
+
+@pytest.mark.parametrize("portion", [1, 7, 10_000])
+def test_a_course_agrees_with_what_the_units_counted(finished: Path, portion: int) -> None:
+    with Store.open(finished) as store:
+        course = Course(store, 1)
+        while course.read_more(portion):
+            pass
+        counted = per_oracle(store.units(1))
+        for score in course.scores():
+            for name in ("examined", "bugs", "unique", "optimal"):
+                assert getattr(score, name) == counted[score.oracle][name], (score, name)
+            assert score.seconds == pytest.approx(counted[score.oracle]["seconds"])
+            assert len(course.proof_times().get(score.oracle, ())) == score.bugs
+        assert course.bugs == len(store.bugs(1)) > 0
+        assert course.states == store.pool_states(1)
+        assert sum(map(len, course.first_times().values())) == course.bugs
+        assert (np.diff(course.state_times()) >= 0).all()
+        exact = next(score for score in course.scores() if score.oracle == "astar")
+        assert exact.recall == 1.0  # A* proves every bug, and whatever else did is one
+
+
+def test_a_running_campaign_is_read_as_it_grows(
+    tmp_path: Path, configure: Configure, in_threads: Callable[[], object]
+) -> None:
+    config = configure(more=ORACLES)
+    seen: list[tuple[int, int]] = []
+    with Store.create(tmp_path / "w.plumb") as store, Store.open(tmp_path / "w.plumb") as reader:
+        courses: list[Course] = []
+
+        def listen(event: object) -> None:
+            course = courses[0] if courses else Course(reader, 1)
+            courses[:] = [course]
+            course.read_more(3)
+            seen.append((course.states, course.bugs))
+
+        run(config, store, listen, executor=in_threads())
+        while courses[0].read_more():
+            pass
+        whole = Course(reader, 1)
+        while whole.read_more():
+            pass
+        assert whole.scores() == courses[0].scores()
+        assert whole.state_times().tolist() == courses[0].state_times().tolist()
+    assert seen == sorted(seen)
+
+
+def unit(number: int, started: float | None, seconds: float, status: str = "finished") -> UnitRow:
+    return UnitRow(number, 1, "p", "y", 0, status, started, "", {"seconds": seconds})
+
+
+def test_time_in_which_nobody_worked_does_not_count() -> None:
+    one_after_the_other = [unit(1, 100.0, 10.0), unit(2, 110.0, 5.0)]
+    assert unit_offsets(one_after_the_other) == {1: 0.0, 2: 10.0}
+    taken_up_next_day = [unit(1, 100.0, 10.0), unit(2, 86_500.0, 5.0), unit(3, 86_502.0, 9.0)]
+    assert unit_offsets(taken_up_next_day) == {1: 0.0, 2: 10.0, 3: 12.0}
+    side_by_side = [unit(2, 101.0, 5.0), unit(1, 100.0, 1.0, "running"), unit(3, None, 0.0)]
+    assert unit_offsets(side_by_side) == {1: 0.0, 2: 1.0}
+
+
+def test_a_campaign_is_taken_up_without_its_files(
+    tmp_path: Path, configure: Configure, in_threads: Callable[[], object]
+) -> None:
+    config = configure(problems='"p1.pddl", "p2.pddl"', more=ORACLES)
+    with Store.create(tmp_path / "w.plumb") as store:
+        turns = iter([False] * 3 + [True] * 100)
+        end = run(config, store, cancelled=lambda: next(turns), executor=in_threads())
+        assert not end.finished
+        assert store.pending(end.campaign)
+        (tmp_path / "domain.pddl").unlink()
+        with pytest.raises(UnreadableFileError):
+            run(config, store, executor=in_threads(), resume=True)
+        assert take_up(end.campaign, store, executor=in_threads()).finished
+        assert not store.pending(end.campaign)
+        assert {unit.status for unit in store.units()} == {"finished"}

@@ -1,0 +1,103 @@
+"""Files are known by what is in them, whatever they are called."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from engine.campaign import recognise
+from engine.campaign.recognise import Role, plugin_factories, recognise_all, recognise_file
+from engine.campaign.store import Store
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+FERRY = EXAMPLES / "ferry"
+
+
+def test_names_do_not_matter(tmp_path: Path) -> None:
+    shutil.copy(FERRY / "domain.pddl", tmp_path / "problem.txt")
+    shutil.copy(FERRY / "problems" / "p01.pddl", tmp_path / "domain")
+    shutil.copy(FERRY / "policies" / "policy.pt", tmp_path / "weights")
+    sqlite3.connect(tmp_path / "empty").close()
+    Store.create(tmp_path / "w").close()
+    roles = {
+        name: recognise_file(tmp_path / name).role
+        for name in ("problem.txt", "domain", "weights", "w", "empty")
+    }
+    assert roles == {
+        "problem.txt": Role.DOMAIN,
+        "domain": Role.PROBLEM,
+        "weights": Role.POLICY,
+        "w": Role.WORKSPACE,
+        "empty": Role.UNKNOWN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "role", "reason"),
+    [
+        ("a.pddl", "; only words\n", Role.UNKNOWN, "neither"),
+        ("a.pddl", "; words\n(DEFINE (Domain x) (:predicates (", Role.DOMAIN, ""),
+        ("a.sas", "begin_version\n3\n", Role.PROBLEM, ""),
+        ("a.txt", "begin_version\n3\n", Role.UNKNOWN, ".sas"),
+        ("a.py", "def factory(task): ...", Role.POLICY, ""),
+        ("a.py", "x = 1", Role.UNKNOWN, "one parameter"),
+        ("a.py", "def broken(", Role.UNKNOWN, "one parameter"),
+        ("a.toml", "problems = []", Role.CAMPAIGN, ""),
+        ("a.toml", "problems = [", Role.CAMPAIGN, ""),
+        ("a.toml", "other = 1", Role.UNKNOWN, "names no problems"),
+        ("a.bin", "\0\1\2", Role.UNKNOWN, "neither"),
+        ("a.pddl", " \n", Role.UNKNOWN, "empty"),
+    ],
+)
+def test_what_a_file_is(tmp_path: Path, name: str, content: str, role: Role, reason: str) -> None:
+    (tmp_path / name).write_text(content)
+    found = recognise_file(tmp_path / name)
+    assert found.role is role
+    assert reason in found.reason
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    (item,) = recognise_all([tmp_path / "nothing"]).unknown
+    assert "No such file" in item.reason
+
+
+def test_a_folder_gives_all_it_has() -> None:
+    found = recognise_all([FERRY])
+    assert found.domains == (str(FERRY / "domain.pddl"),)
+    assert [Path(name).name for name in found.problems] == [f"p0{i}.pddl" for i in range(1, 9)]
+    assert found.policies == (str(FERRY / "policies" / "policy.pt"),)
+    assert len(found.portfolio) == 10  # checkpoints of one training
+    assert found.campaigns == (str(FERRY / "campaign.toml"),)
+    assert found.unknown == ()
+
+
+def test_a_folder_is_not_searched_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognise, "MAX_FILES", 5)
+    for number in range(9):
+        (tmp_path / f"{number}.pddl").write_text("(define (problem x))")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path)
+    assert len(recognise_all([tmp_path]).problems) == 5
+    empty = tmp_path / "loop2"
+    empty.mkdir()
+    (item,) = recognise_all([empty]).unknown
+    assert "no domain" in item.reason
+
+
+def test_a_script_in_a_folder_is_no_plug_in(tmp_path: Path) -> None:
+    (tmp_path / "generate.py").write_text("def main(arguments): ...")
+    (tmp_path / "mine.py").write_text("def factory(task): ...")
+    assert recognise_all([tmp_path]).policies == (f"{tmp_path / 'mine.py'}:factory",)
+    assert recognise_all([tmp_path / "generate.py"]).policies == (
+        f"{tmp_path / 'generate.py'}:main",
+    )
+
+
+def test_factories_take_the_task_alone() -> None:
+    source = (
+        "def a(x, y): ...\ndef b(task): ...\nclass C: ...\ndef _d(task): ...\ndef factory(t): ..."
+    )
+    assert plugin_factories(source) == ["factory", "b", "C"]
