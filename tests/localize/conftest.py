@@ -1,0 +1,97 @@
+"""Runs of table policies, and what is true of their steps, by the definition alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from reference import fdr
+from reference.soundness import Table, TablePolicy, Truth
+
+from engine.localize.localisation import Localisation, StepVerdict, Verdict
+from engine.localize.policy_run import Localiser
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.task.states import StateTable
+
+
+@dataclass
+class Runner:
+    """A policy on a task, and a localiser that shares its table."""
+
+    truth: Truth
+    runs: PolicyRuns
+    localiser: Localiser
+
+    def run(self, state: fdr.State, step_limit: int | None = None) -> tuple[PolicyRun, int | None]:
+        """The run from a state and the decision that ends it, if it fails."""
+        (number,) = self.runs.table.add(state).tolist()
+        self.runs.run([number], step_limit)
+        run = self.runs.trace(number)
+        if run.outcome is not Outcome.FAILED:
+            return run, None
+        return run, int(self.runs.decisions([run.states[-1]])[0])
+
+    def localise(self, state: fdr.State, step_limit: int | None = None) -> Localisation:
+        return self.localiser.localise(*self.run(state, step_limit))
+
+    def states(self, state: fdr.State, found: Localisation) -> list[fdr.State]:
+        """The states of the path that was examined."""
+        states = [state]
+        for step in found.steps:
+            states.append(fdr.apply(self.truth.task.operators[step.operator], states[-1]))
+        return states
+
+    def violations(self, state: fdr.State, found: Localisation, complete: bool = True) -> list[str]:
+        """What is wrong or missing in what was said; without limits nothing may be missing."""
+        states = self.states(state, found)
+        wrong = [
+            f"step {step.index}: {text}"
+            for step in found.steps
+            for text in self._step_violations(step, states[step.index], states[step.index + 1])
+        ]
+        if complete and (found.undecided_steps or found.limited):
+            wrong.append("something is undecided without a limit")
+        return wrong
+
+    def _step_violations(
+        self, step: StepVerdict, state: fdr.State, following: fdr.State
+    ) -> list[str]:
+        best = self.truth.hstar[state]
+        cost = self.truth.task.operators[step.operator].cost
+        beyond = self.truth.hstar[following]
+        after = fdr.INFINITY if beyond == fdr.INFINITY else cost + beyond
+        wrong = []
+        if not step.optimal_low <= best <= step.optimal_high:
+            wrong.append(f"h* = {best} is not in {step.optimal_low}..{step.optimal_high}")
+        if not step.after_low <= after <= step.after_high:
+            wrong.append(f"{after} is not in {step.after_low}..{step.after_high}")
+        if step.verdict is not Verdict.UNDECIDED and (
+            (step.verdict is Verdict.OPTIMAL) != (best == after)
+        ):
+            wrong.append(f"{step.verdict}, but h* = {best} and {after} with this step")
+        if step.lost != (best == fdr.INFINITY) and (step.lost or step.verdict is Verdict.OPTIMAL):
+            wrong.append(f"lost is {step.lost}, but h* = {best}")
+        if step.verdict is Verdict.NOT_OPTIMAL:
+            wrong += self._plan_violations(step, state, after)
+        elif step.better_plan is not None or step.better_operator is not None:
+            wrong.append("a better plan where none was asked for")
+        return wrong
+
+    def _plan_violations(self, step: StepVerdict, state: fdr.State, after: int) -> list[str]:
+        plan = step.better_plan or ()
+        cost = fdr.plan_cost(self.truth.task, plan, state, self.truth.task.goal)
+        if cost != step.optimal_high or step.better_operator != plan[0]:
+            return [f"the better plan costs {cost}, not {step.optimal_high}"]
+        return [] if cost < after else [f"the better plan costs {cost}, which is not below {after}"]
+
+
+@pytest.fixture
+def runner() -> Callable[..., Runner]:
+    def make(truth: Truth, policy: Table, **options: object) -> Runner:
+        table = StateTable(truth.task)
+        runs = PolicyRuns(TablePolicy(policy), table)
+        return Runner(truth, runs, Localiser(table, **options))  # type: ignore[arg-type]
+
+    return make

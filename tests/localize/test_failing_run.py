@@ -1,0 +1,223 @@
+"""Runs that do not reach the goal: what lost it, or what the policy did instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from reference import fdr
+from reference.small_tasks import task_of
+from reference.soundness import Truth, policies, random_task
+
+from engine.localize.localisation import CauseKind, Localisation, Verdict
+from engine.localize.searching import LocalisationLimits
+from engine.policies.policy import NO_ACTION, NO_OPERATION
+
+MakeRunner = Callable[..., Any]
+
+
+def failure_violations(truth: Truth, states: list[fdr.State], found: Localisation) -> list[str]:
+    """Holds what is said about solvability against the truth."""
+    solvable = [truth.hstar[state] != fdr.INFINITY for state in states]
+    failure = found.failure
+    assert failure is not None
+    last, first = failure.last_solvable, failure.first_unsolvable
+    wrong = []
+    if last is not None and not solvable[last]:
+        wrong.append(f"state {last} is called solvable")
+    if first is not None and solvable[first]:
+        wrong.append(f"state {first} is called unsolvable")
+    if last is not None:
+        plan = failure.plan
+        cost = fdr.plan_cost(truth.task, plan, states[last], truth.task.goal)
+        if plan is None or cost is None:
+            wrong.append("there is no plan from the last solvable state")
+    if found.cause is not None and found.cause.kind is CauseKind.DEAD_END:
+        k = found.cause.index
+        if not (solvable[k] and not solvable[k + 1]):
+            wrong.append(f"step {k} does not lose the goal")
+    if not found.limited:
+        if last != max((k for k, yes in enumerate(solvable) if yes), default=None):
+            wrong.append(f"{last} is not the last solvable state")
+        if (found.cause is None) != (not solvable[0]):
+            wrong.append("there must be a cause if and only if there was a plan")
+    return wrong
+
+
+@pytest.mark.parametrize("expansions", [None, 1, 3])
+def test_failures_are_understood(runner: MakeRunner, expansions: int | None) -> None:
+    random = Random(3000)
+    limits = LocalisationLimits(search_expansions=expansions)
+    kinds = set()
+    for _ in range(8):
+        truth = Truth.of(random_task(random))
+        for _, policy in policies(truth, random):
+            examined = runner(truth, policy, limits=limits)
+            for state in random.sample(truth.states, 8):
+                found = examined.localise(state)
+                assert examined.violations(state, found, complete=expansions is None) == []
+                if found.failure is not None:
+                    states = examined.states(state, found)
+                    assert failure_violations(truth, states, found) == []
+                    kinds.add(found.cause and found.cause.kind)
+    expected = {CauseKind.LOOP, CauseKind.DEAD_END, CauseKind.NO_ACTION, CauseKind.FAULT}
+    assert kinds - {None} == expected
+
+
+def corridor(circle: int) -> Truth:
+    """Places 0..5 to the goal 6; from 3 one can fall to 7, and from there walk on to 8 and 9.
+
+    From place 1 one can turn in a circle over 10 and 11, and in place 2 stay.
+    """
+    rules = [(f"step {x}", {0: x}, {0: x + 1}, 1) for x in range(6)]
+    rules += [("fall", {0: 3}, {0: 7}, 0), ("stumble", {0: 7}, {0: 8}, 1)]
+    rules += [("crawl", {0: 8}, {0: 9}, 1), ("out", {0: 1}, {0: 10}, circle)]
+    rules += [("round", {0: 10}, {0: 11}, circle), ("back", {0: 11}, {0: 1}, circle)]
+    rules += [("stay", {0: 2}, {0: 2}, 1), ("rest", {0: 2}, {0: 2}, 0)]
+    return Truth.of(task_of((12,), rules, (0,), {0: 6}))
+
+
+FALL, STUMBLE, CRAWL, OUT, ROUND, BACK, STAY, REST = range(6, 14)
+TRUTH, FREE_TURN = corridor(1), corridor(0)
+STEPS = {(x,): x for x in range(6)}
+TURN = STEPS | {(1,): OUT, (10,): ROUND, (11,): BACK}
+
+
+def causes(found: Localisation) -> tuple[CauseKind, tuple[int, ...], int | None] | None:
+    return found.cause and (found.cause.kind, found.cause.state, found.cause.operator)
+
+
+@pytest.mark.parametrize("end", [{}, {(9,): -7}])
+def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, int]) -> None:
+    policy = STEPS | {(3,): FALL, (7,): STUMBLE, (8,): CRAWL} | end
+    found = runner(TRUTH, policy).localise((0,))
+    assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
+    assert found.failure is not None
+    assert (found.failure.last_solvable, found.failure.first_unsolvable) == (3, 4)
+    assert found.failure.plan == (3, 4, 5)
+    assert found.bad_steps == (3,)
+    assert [step.lost for step in found.steps] == [False, False, False, False, True, True]
+    assert {step.verdict for step in found.steps[4:]} == {Verdict.OPTIMAL}
+    assert found.steps[3].loss is None
+    assert found.searches < found.naive_searches
+
+
+def test_a_loop_blames_the_same_step_wherever_it_is_entered(runner: MakeRunner) -> None:
+    examined = runner(TRUTH, TURN)
+    found = {start: examined.localise((start,)) for start in (0, 1, 10, 11)}
+    assert {causes(item) for item in found.values()} == {(CauseKind.LOOP, (1,), OUT)}
+    assert found[0].failure is not None
+    assert found[0].failure.loop_begin == 1
+    assert found[0].failure.first_unsolvable is None
+    assert found[0].bad_steps == (1,)
+    assert [step.operator for step in found[0].steps] == [0, OUT, ROUND, BACK]
+    assert found[10].failure is not None
+    assert found[10].failure.loop_begin == 0
+
+
+def test_in_a_loop_without_costs_every_step_can_be_optimal(runner: MakeRunner) -> None:
+    examined = runner(FREE_TURN, TURN)
+    for start in (0, 1, 10, 11):
+        found = examined.localise((start,))
+        assert found.bad_steps == ()
+        assert causes(found) == (CauseKind.LOOP, (1,), OUT)
+        assert examined.violations((start,), found) == []
+
+
+@pytest.mark.parametrize(("choice", "bad"), [(STAY, (2,)), (REST, ())])
+def test_a_step_that_leads_nowhere(runner: MakeRunner, choice: int, bad: tuple[int, ...]) -> None:
+    for expansions in (None, 1):
+        limits = LocalisationLimits(search_expansions=expansions)
+        found = runner(TRUTH, STEPS | {(2,): choice}, limits=limits).localise((0,))
+        assert found.failure is not None
+        assert found.failure.loop_begin == 2
+        if expansions is None:
+            assert causes(found) == (CauseKind.LOOP, (2,), choice)
+            assert found.bad_steps == bad
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (NO_ACTION, CauseKind.NO_ACTION),
+        (NO_OPERATION, CauseKind.LOOP),
+        (STUMBLE, CauseKind.FAULT),
+    ],
+)
+def test_a_policy_without_a_usable_answer(runner: MakeRunner, answer: int, kind: CauseKind) -> None:
+    found = runner(TRUTH, STEPS | {(4,): answer}).localise((0,))
+    assert causes(found) == (kind, (4,), None)
+    assert found.bad_steps == ()
+    assert found.searches < found.naive_searches
+
+
+def test_giving_up_in_a_trap_blames_what_led_there(runner: MakeRunner) -> None:
+    found = runner(TRUTH, STEPS | {(3,): FALL, (7,): NO_ACTION}).localise((2,))
+    assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
+
+
+def test_where_there_never_was_a_plan_nothing_is_to_blame(runner: MakeRunner) -> None:
+    found = runner(TRUTH, {(7,): STUMBLE, (8,): CRAWL}).localise((7,))
+    assert found.cause is None
+    assert found.failure is not None
+    assert (found.failure.last_solvable, found.failure.first_unsolvable) == (None, 0)
+    assert not found.limited
+
+
+def test_a_stopped_run_tells_what_is_known(runner: MakeRunner) -> None:
+    """Nothing is lost yet, but what was walked holds a bad step already, or none."""
+    found = runner(TRUTH, TURN).localise((0,), step_limit=3)
+    assert causes(found) == (CauseKind.DETOUR, (1,), OUT)
+    assert found.failure is not None
+    assert found.failure.last_solvable == 3
+    assert found.steps[0].policy_cost_to_go is None
+    found = runner(TRUTH, STEPS).localise((0,), step_limit=3)
+    assert (found.bad_steps, found.cause) == ((), None)
+    fallen = STEPS | {(3,): FALL, (7,): STUMBLE, (8,): CRAWL}
+    found = runner(TRUTH, fallen).localise((0,), step_limit=5)
+    assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
+
+
+class Broken:
+    """Walks the corridor and raises in one place."""
+
+    def decide(self, states: Any) -> Any:
+        if (states == 4).any():
+            raise ValueError("it broke")
+        return states[:, 0]
+
+
+def test_a_policy_that_raises_is_a_fault(runner: MakeRunner) -> None:
+    examined = runner(TRUTH, STEPS)
+    examined.runs.policy = Broken()
+    found = examined.localise((0,))
+    assert causes(found) == (CauseKind.FAULT, (4,), None)
+
+
+def test_a_limit_is_no_proof_of_a_dead_end(runner: MakeRunner) -> None:
+    """A trap with a large space of its own: with few expansions nothing is said about it."""
+    dials = [
+        (f"turn {d} {x}", {0: 2, d: x}, {d: (x + 1) % 6}, 1) for d in (1, 2, 3) for x in range(6)
+    ]
+    # The key that the goal needs breaks in the lock, which no relaxation notices.
+    rules = [("in", {0: 0}, {0: 2}, 1), ("home", {0: 0}, {0: 1}, 1)]
+    rules += [
+        ("open one", {0: 2, 4: 0}, {4: 1, 5: 1}, 1),
+        ("open two", {0: 2, 4: 0}, {4: 1, 6: 1}, 1),
+    ]
+    rules += [("leave", {0: 2, 1: 3, 2: 3, 3: 3, 5: 1, 6: 1}, {0: 1}, 1)]
+    task = task_of((3, 6, 6, 6, 2, 2, 2), rules + dials, (0,) * 7, {0: 1})
+    truth = Truth.of(task)
+    policy = {task.init: 0}
+    for expansions in (5, 50):
+        limits = LocalisationLimits(search_expansions=expansions)
+        found = runner(truth, policy, limits=limits).localise(task.init)
+        assert found.cause is None
+        assert found.limited
+        assert found.failure is not None
+        assert found.failure.first_unsolvable is None
+        assert found.failure.last_solvable == 0
+    found = runner(truth, policy).localise(task.init)
+    assert causes(found) == (CauseKind.DEAD_END, task.init, 0)
