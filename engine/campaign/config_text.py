@@ -13,7 +13,6 @@ from typing import Any
 import tomli_w
 
 from engine.campaign.config import CampaignConfig
-from engine.task.load import SAS_SUFFIX
 
 _HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
 
@@ -36,11 +35,6 @@ def config_text(config: CampaignConfig, path: Path) -> str:
     whole = {**top, **tables}
     header = _HEADER.format(name=path.name, stem=path.stem)
     return header + tomli_w.dumps(_without_nothing(whole), multiline_strings=False)
-
-
-def is_grounded(problem: str) -> bool:
-    """Whether a problem is a task of its own and needs no domain."""
-    return Path(problem).suffix.lower() == SAS_SUFFIX
 
 
 def _policy(spec: str, folder: Path) -> str:

@@ -1,0 +1,152 @@
+"""Looks at the files of a project before anything runs: PDDL with positions, policies with fit.
+
+Nothing of the user's is executed here: networks are loaded as weights, plug-ins are only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.work.link import Link
+from engine.campaign.inputs import read_file
+from engine.campaign.project import Project
+from engine.campaign.recognise import plugin_factories
+from engine.errors import CancelledError, PlumblineError
+from engine.pddl import Diagnostic, Domain, Severity, check_files
+from engine.policies.policy import close_policy, open_policy
+from engine.task.load import SAS_SUFFIX, load_sas
+
+
+@dataclass(frozen=True, slots=True)
+class DomainChecked:
+    path: str
+    name: str
+    types: int
+    predicates: int
+    actions: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemChecked:
+    path: str
+    name: str
+    objects: int | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def is_broken(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChecked:
+    """`error` says why it cannot be used at all, `misfits` why not with this domain."""
+
+    spec: str
+    kind: str = ""
+    domain: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
+    error: str = ""
+    sha256: str = ""  # of a plug-in's file
+    factories: tuple[str, ...] = ()  # what a plug-in's file offers
+
+    @property
+    def fits(self) -> bool:
+        return not (self.misfits or self.error)
+
+
+def plugin_file(spec: str) -> str | None:
+    """The file of a plug-in policy; None for others."""
+    path, colon, _ = spec.rpartition(":")
+    return path if colon and path.endswith(".py") else None
+
+
+def is_grounded(problem: str) -> bool:
+    """Whether a problem is a task of its own and needs no domain."""
+    return Path(problem).suffix.lower() == SAS_SUFFIX
+
+
+def check_project(link: Link, project: Project) -> None:
+    """Emits one result per file, the domain first."""
+    total = 1 + len(project.problems) + len(project.policies)
+    domain = None
+    if project.domain is not None:
+        domain = _check_domain(link, project.domain)
+    for done, path in enumerate(project.problems, start=1):
+        _go_on(link, done, total, path)
+        link.emit(_check_problem(project.domain, path))
+    for done, spec in enumerate(project.policies, start=1 + len(project.problems)):
+        _go_on(link, done, total, spec)
+        link.emit(check_policy(spec, domain))
+
+
+def _go_on(link: Link, done: int, total: int, name: str) -> None:
+    if link.cancelled():
+        raise CancelledError
+    link.progress(done, total, Path(name).name)
+
+
+def _check_domain(link: Link, path: str) -> Domain | None:
+    report = check_files(path)
+    domain = report.domain
+    counts = (0, 0, 0)
+    if domain is not None:
+        counts = len(domain.types), len(domain.predicates), len(domain.actions)
+    name = domain.name if domain is not None else Path(path).name
+    link.emit(DomainChecked(path, name, *counts, report.diagnostics))
+    return domain if report.ok else None
+
+
+def _check_problem(domain: str | None, path: str) -> ProblemChecked:
+    """What is wrong with the domain is told where the domain is checked."""
+    if is_grounded(path):
+        try:
+            load_sas(path)
+        except PlumblineError as error:
+            return ProblemChecked(path, Path(path).name, None, (Diagnostic.of_error(error),))
+        return ProblemChecked(path, Path(path).name, None, ())
+    if domain is None:
+        hint = "add the domain it belongs to"
+        missing = Diagnostic.of_error(PlumblineError("there is no domain", hint=hint))
+        return ProblemChecked(path, Path(path).name, None, (missing,))
+    report = check_files(domain, path)
+    own = tuple(item for item in report.diagnostics if item.location.file != domain)
+    if report.problem is None:
+        return ProblemChecked(path, Path(path).name, None, own)
+    return ProblemChecked(path, report.problem.name, len(report.problem.objects), own)
+
+
+def check_policy(spec: str, domain: Domain | None) -> PolicyChecked:
+    """What a policy is, and whether it fits the domain."""
+    try:
+        sha256, factories = _plugin(spec)
+        policy = open_policy(spec)
+        try:
+            info = policy.describe()
+            misfits = policy.misfits(domain) if domain is not None else ()
+        finally:
+            close_policy(policy)
+    except PlumblineError as error:
+        return PolicyChecked(spec, error=str(error))
+    return PolicyChecked(
+        spec,
+        info.kind,
+        info.domain,
+        info.details,
+        misfits,
+        sha256=sha256,
+        factories=factories,
+    )
+
+
+def _plugin(spec: str) -> tuple[str, tuple[str, ...]]:
+    path = plugin_file(spec)
+    if path is None:
+        return "", ()
+    file = read_file(path)
+    return file.sha256, tuple(plugin_factories(file.content.decode("utf-8", "replace")))

@@ -1,0 +1,134 @@
+"""Lets policies act on the problems of a project: who solves what, at which cost.
+
+Each problem is translated once. A problem that takes too long is left out with a word, so that
+the others get their turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.work.check_inputs import is_grounded
+from app.work.link import Link
+from engine.campaign.project import Project
+from engine.errors import CancelledError, LimitReachedError, PlumblineError
+from engine.policies.policy import Policy, close_policy, open_policy
+from engine.policies.runs import PolicyRuns
+from engine.task.load import load_task_files
+from engine.task.states import StateTable
+from engine.task.task import Task
+from engine.task.translate import Limits
+from engine.task.translation_cache import TranslationCache
+
+STEP_LIMIT = 10_000
+SECONDS = 60.0
+"""For the translation of a problem, and again for each run on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMeasured:
+    problem: str
+    facts: int
+    operators: int
+    error: str = ""  # why there is no task
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRan:
+    """`outcome` is solved, failed, aborted (by a limit) or error."""
+
+    problem: str
+    policy: str
+    outcome: str
+    reason: str
+    cost: int | None = None
+    steps: int | None = None
+
+
+def run_policies(
+    link: Link, project: Project, policies: Sequence[str], problems: Sequence[str]
+) -> None:
+    """Emits a `TaskMeasured` per problem, then a `PolicyRan` per policy."""
+    opened: dict[str, Policy | PlumblineError] = {spec: _open(spec) for spec in policies}
+    try:
+        for done, problem in enumerate(problems):
+            link.progress(done, len(problems), Path(problem).name)
+            _run_problem(link, project, problem, opened)
+    finally:
+        for policy in opened.values():
+            if not isinstance(policy, PlumblineError):
+                close_policy(policy)
+
+
+def _open(spec: str) -> Policy | PlumblineError:
+    try:
+        return open_policy(spec)
+    except PlumblineError as error:
+        return error
+
+
+def _run_problem(
+    link: Link, project: Project, problem: str, policies: dict[str, Policy | PlumblineError]
+) -> None:
+    files = [problem] if is_grounded(problem) else [project.domain or "", problem]
+    try:
+        task = load_task_files(
+            files,
+            unit_costs=project.unit_costs,
+            limits=Limits(seconds=SECONDS),
+            cancelled=link.cancelled,
+            cache=TranslationCache.of_user(),
+        )
+    except CancelledError:
+        raise
+    except PlumblineError as error:
+        link.emit(TaskMeasured(problem, 0, 0, str(error)))
+        return
+    link.emit(TaskMeasured(problem, sum(task.domain_sizes), len(task.operators)))
+    for spec, policy in policies.items():
+        link.emit(_ran(problem, spec, policy, task, link.cancelled))
+
+
+def _ran(
+    problem: str,
+    spec: str,
+    policy: Policy | PlumblineError,
+    task: Task,
+    cancelled: Callable[[], bool],
+) -> PolicyRan:
+    if isinstance(policy, PlumblineError):
+        return PolicyRan(problem, spec, "error", str(policy))
+    try:
+        return _run(problem, spec, policy, task, cancelled)
+    except CancelledError:
+        raise
+    except LimitReachedError:
+        return PolicyRan(problem, spec, "aborted", f"it took more than {SECONDS:g} s")
+    except PlumblineError as error:
+        return PolicyRan(problem, spec, "error", str(error))
+
+
+def _run(
+    problem: str, spec: str, policy: Policy, task: Task, cancelled: Callable[[], bool]
+) -> PolicyRan:
+    deadline = time.monotonic() + SECONDS
+
+    def late() -> bool:
+        if time.monotonic() > deadline:
+            raise LimitReachedError("the run took too long")
+        return cancelled()
+
+    bound = policy.bind(task)
+    try:
+        table = StateTable(task)
+        runs = PolicyRuns(bound, table)
+        start = int(table.add(task.init)[0])
+        runs.run(start, STEP_LIMIT, late)
+        run = runs.trace(start)
+    finally:
+        close_policy(bound)
+    reason = runs.statistics.errors[0] if runs.statistics.errors else str(run.reason)
+    return PolicyRan(problem, spec, str(run.outcome), reason, run.cost, len(run.operators))
