@@ -33,6 +33,7 @@ COMMANDS = {
     "campaign": "fuzz and test policies on problems, into a workspace",
     "bugs": "list what the campaigns of a workspace have found",
     "verify": "check the evidence in a workspace again",
+    "report": "write what a campaign has found as one file to read",
     "export": "write bugs as bundles that others can reproduce",
     "dominance": "show by how much some states are provably better than others",
     "train": "make a policy for a domain from small problems and a planner",

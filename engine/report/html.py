@@ -1,0 +1,72 @@
+"""A report as one HTML file that needs nothing else: no network, no script, no second file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from engine.campaign.bug_filter import KIND_WORDS
+from engine.campaign.config_text import config_text
+from engine.report.charts import scatter_chart, step_chart
+from engine.report.content import Content
+
+LISTED = 2000
+"""How many bugs the list shows: a browser has to lay it out."""
+POINTS = 4000
+
+
+def html_report(content: Content) -> str:
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=False)
+    template = environment.from_string(
+        files("engine.report").joinpath("report.html.j2").read_text(encoding="utf-8")
+    )
+    listed = content.bugs[:LISTED]
+    return template.render(
+        title="What is wrong with the policy",
+        content=content,
+        totals=content.totals,
+        tiles=_tiles(content.totals),
+        course=step_chart(content.times, _end(content), "seconds worked"),
+        scatter=_scatter(content),
+        words=KIND_WORDS,
+        number=lambda value: "-" if value is None else value,
+        listed=listed,
+        told={story.row.id for story in content.stories},
+        configuration=config_text(content.campaign.config, Path("campaign.toml")),
+    )
+
+
+def _end(content: Content) -> float:
+    return max([0.0, *(times[-1] for times in content.times.values() if times)])
+
+
+def _tiles(totals: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    tiles = [
+        ("states tested", totals["states"]),
+        ("bugs", totals["bugs"]),
+        ("failures", totals["qualitative"]),
+        ("too expensive", totals["quantitative"] + totals["unclassified"]),
+        ("regions", totals["regions"]),
+    ]
+    if totals["root_causes"] is not None:
+        tiles.append(("root causes", totals["root_causes"]))
+    return [*tiles, ("verified", totals["verified"])]
+
+
+def _scatter(content: Content) -> str:
+    bugs = [bug for bug in content.bugs if bug.policy_cost is not None][:POINTS]
+    told = {story.row.id for story in content.stories}
+    points = [
+        (
+            bug.bound,
+            bug.policy_cost or 0,
+            f"bug {bug.id}: {bug.policy_cost} instead of {bug.bound}",
+            f"#bug-{bug.id}" if bug.id in told else "#",
+        )
+        for bug in bugs
+    ]
+    return scatter_chart(points, "best known cost", "policy cost") if points else ""

@@ -1,0 +1,74 @@
+"""Reports for other programs: CSV for spreadsheets, JSON for scripts, JUnit for test servers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, fields
+from xml.etree import ElementTree
+
+from engine.campaign.bug_filter import KIND_WORDS
+from engine.campaign.reading import BugRow
+from engine.report.content import Content
+
+
+def csv_report(content: Content) -> str:
+    """One line per bug."""
+    text = io.StringIO()
+    names = [field.name for field in fields(BugRow)]
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(bug) for bug in content.bugs)
+    return text.getvalue()
+
+
+def json_report(content: Content) -> str:
+    document = {
+        "workspace": content.workspace,
+        "campaign": content.campaign.id,
+        "made": content.made,
+        "totals": content.totals,
+        "bugs": [asdict(bug) for bug in content.bugs],
+        "bugs_over_time": content.times,
+        "configuration": content.campaign.config.to_json(),
+        "versions": content.versions,
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def junit_report(content: Content) -> str:
+    """Every unit is a test suite of its own, every bug in it a failed test."""
+    root = ElementTree.Element("testsuites", name="plumbline")
+    by_unit: dict[tuple[str, str, int], list[BugRow]] = {}
+    for bug in content.bugs:
+        by_unit.setdefault((bug.problem, bug.policy, bug.seed), []).append(bug)
+    for unit in content.totals["units"]:
+        bugs = by_unit.get((unit["problem"], unit["policy"], unit["seed"]), [])
+        name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
+        errors = [unit["error"]] if unit["error"] else []
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=name,
+            tests=str(max(1, len(bugs) + len(errors))),
+            failures=str(len(bugs)),
+            errors=str(len(errors)),
+            time=f"{unit.get('seconds') or 0:.3f}",
+        )
+        for text in errors:
+            case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
+            ElementTree.SubElement(case, "error", message=text)
+        for bug in bugs:
+            _case(suite, name, bug)
+        if not bugs and not errors:
+            ElementTree.SubElement(suite, "testcase", classname=name, name="no bug found")
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _case(suite: ElementTree.Element, unit: str, bug: BugRow) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=unit, name=f"bug {bug.id}")
+    cost = "the goal is not reached" if bug.policy_cost is None else f"cost {bug.policy_cost}"
+    message = f"{KIND_WORDS[bug.kind]}: {cost}, {bug.bound} is possible; found by {bug.found_by}"
+    ElementTree.SubElement(case, "failure", type=bug.kind, message=message)

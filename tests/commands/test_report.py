@@ -1,0 +1,134 @@
+"""`plumbline report`: one file that holds what the store holds, in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.campaign.store import Store
+from engine.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
+CONFIG = f"""\
+domain = "{EXAMPLE}/domain.pddl"
+problems = ["{EXAMPLE}/problems/p01.pddl"]
+policies = ["builtin:hadd", "builtin:gc"]
+[fuzzing]
+size = 12
+[testing]
+oracles = ["bmo", "aras-ehc", "astar"]
+"""
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "c.toml").write_text(CONFIG)
+    path = folder / "w.plumb"
+    assert main(["campaign", str(folder / "c.toml"), "--out", str(path)]) == 0
+    return path
+
+
+class Page(HTMLParser):
+    """What can be seen of a page, what it refers to, and whether its tags fit together."""
+
+    VOID = frozenset({"meta", "line", "circle", "polyline", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.names: set[str] = set()
+        self.words: list[str] = []
+        self.foreign: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.links += [values["href"]] if values.get("href") else []
+        self.names |= {values["id"]} if values.get("id") else set()
+        if tag in ("script", "link", "img", "iframe") or "src" in values:
+            self.foreign.append(tag)
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    assert main(["report", str(workspace), "--out", str(out)]) == 0
+    page = Page(out.read_text())
+    text = "".join(page.words)
+    assert not page.foreign
+    assert all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links if len(link) > 1} <= page.names
+    with Store.open(workspace) as store:
+        bugs = store.bugs()
+        assert bugs
+        for row in bugs[:30]:
+            bug, name = store.with_proof(row), f"bug-{row.id}"
+            assert name in page.names
+            operators = store.task(bug.problem_id).operators
+            assert all(f"({operators[number].name})" in text for number in bug.run.operators)
+    assert "oracles = [" in text
+
+
+def test_names_from_files_cannot_break_the_page(workspace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    with Store.open(workspace) as store:
+        store.set_status([store.bugs()[0].id], "confirmed", '<script>alert(1)</script> & "so"')
+    assert main(["report", str(workspace), "--out", str(out)]) == 0
+    assert "<script" not in out.read_text()
+    assert '<script>alert(1)</script> & "so"' in "".join(Page(out.read_text()).words)
+
+
+def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
+    for name in ("report.csv", "report.json", "report.xml"):
+        assert main(["report", str(workspace), "--out", str(tmp_path / name)]) == 0
+    with Store.open(workspace) as store:
+        bugs = store.bugs()
+    with (tmp_path / "report.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["id"]) for row in rows] == [bug.id for bug in bugs]
+    assert [row["gap"] for row in rows] == ["" if bug.gap is None else str(bug.gap) for bug in bugs]
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert document["totals"]["bugs"] == len(document["bugs"]) == len(bugs)
+    assert sum(map(len, document["bugs_over_time"].values())) == len(bugs)
+    suites = ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert len(suites) == 2
+    assert sum(int(suite.attrib["failures"]) for suite in suites) == len(bugs)
+    assert len(suites.findall(".//failure")) == len(bugs)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--out", "report.odt"], "the format of report.odt is not clear"),
+        (["--out", "missing/report.html"], "missing/report.html: cannot be written"),
+        (["--out", "report.html", "--campaign", "7"], "holds no campaign 7; it holds 1"),
+        (["--out", "report.html", "--details", "-1"], "'-1' is not a whole number"),
+    ],
+)
+@pytest.mark.usefixtures("elsewhere")
+def test_wrong_input(
+    workspace: Path, arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(workspace), *arguments]) == 2
+    assert text in capsys.readouterr().err
