@@ -1,25 +1,22 @@
 """Two plans from the same state side by side: which steps they share and where they differ.
 
-A longest common subsequence of actions, in which steps taken in the very same state count more,
-goes on common rows; what lies between two common rows is one difference, its steps paired in
-order. Computed row by row over arrays, so that plans of a thousand steps take milliseconds.
+Steps taken in the very same state are matched first, then, between them, steps with the same
+action. What lies between two common rows is one difference; its steps are paired in order, so that
+what the policy does stands beside what it should have done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
 
-import numpy as np
-
 from app.models.trace import Trace, TraceStep
+from engine.campaign.plan_alignment import align_plans
 
-SAME_STATE = 3
-SAME_ACTION = 2
 CELLS = 4_000_000
-"""Longer pairs of plans are aligned at their ends only: nobody reads two thousand steps."""
+"""Longer pairs of plans are aligned at their beginning only: nobody reads two thousand steps."""
 
 
 class RowKind(Enum):
@@ -89,60 +86,34 @@ def _common_row(policy: Trace, better: Trace, i: int, j: int) -> AlignedRow:
 def _matches(policy: Trace, better: Trace) -> list[tuple[int, int]]:
     """Pairs of step numbers that go on common rows, ascending."""
     n, m = len(policy.steps), len(better.steps)
-
-    def same(i: int, j: int) -> bool:
-        return (
-            policy.steps[i].operator == better.steps[j].operator
-            and policy.states[i] == better.states[j]
+    left = [(step.operator, policy.states[step.index]) for step in policy.steps]
+    right = [(step.operator, better.states[step.index]) for step in better.steps]
+    found: list[tuple[int, int]] = []
+    i = j = 0
+    for next_i, next_j in [*_common(left, right), (n, m)]:
+        between = _common(
+            [operator for operator, _ in left[i:next_i]],
+            [operator for operator, _ in right[j:next_j]],
         )
+        found += [(i + a, j + b) for a, b in between]
+        found.append((next_i, next_j))
+        i, j = next_i + 1, next_j + 1
+    return found[:-1]
 
+
+def _common(left: Sequence[object], right: Sequence[object]) -> list[tuple[int, int]]:
+    """A longest common subsequence as pairs of positions."""
     head = 0
-    while head < min(n, m) and same(head, head):
+    while head < min(len(left), len(right)) and left[head] == right[head]:
         head += 1
-    tail = 0
-    while tail < min(n, m) - head and same(n - 1 - tail, m - 1 - tail):
-        tail += 1
-    middle: list[tuple[int, int]] = []
-    if (n - head - tail) * (m - head - tail) <= CELLS:
-        weights = _weights(policy, better, slice(head, n - tail), slice(head, m - tail))
-        middle = [(head + i, head + j) for i, j in heaviest_chain(weights)]
-    return [
-        *((k, k) for k in range(head)),
-        *middle,
-        *((n - k, m - k) for k in range(tail, 0, -1)),
-    ]
-
-
-def _weights(policy: Trace, better: Trace, rows: slice, columns: slice) -> np.ndarray:
+    pairs = [(k, k) for k in range(head)]
+    first, second = left[head:], right[head:]
+    if not first or not second or len(first) * len(second) > CELLS:
+        return pairs
     numbers: dict[object, int] = {}
-
-    def number(items: Sequence[object]) -> np.ndarray:
-        return np.array([numbers.setdefault(item, len(numbers)) for item in items], np.int32)
-
-    operators = number([step.operator for step in policy.steps[rows]])[:, None] == number(
-        [step.operator for step in better.steps[columns]]
+    rows = align_plans(
+        [numbers.setdefault(item, len(numbers)) for item in first],
+        [numbers.setdefault(item, len(numbers)) for item in second],
     )
-    states = number(policy.states[rows])[:, None] == number(better.states[columns])
-    return np.where(operators, np.where(states, SAME_STATE, SAME_ACTION), 0).astype(np.int32)
-
-
-def heaviest_chain(weights: np.ndarray) -> list[tuple[int, int]]:
-    """Cells with positive weights, ascending in both directions, of the largest total weight."""
-    n, m = weights.shape
-    best = np.zeros((n + 1, m + 1), np.int32)
-    for i in range(n):
-        taken = np.where(weights[i] > 0, best[i, :-1] + weights[i], 0)
-        best[i + 1, 1:] = np.maximum.accumulate(np.maximum(best[i, 1:], taken))
-    return list(_trace_back(best, weights))[::-1]
-
-
-def _trace_back(best: np.ndarray, weights: np.ndarray) -> Iterator[tuple[int, int]]:
-    i, j = weights.shape
-    while i and j:
-        if best[i, j] == best[i - 1, j]:
-            i -= 1
-        elif best[i, j] == best[i, j - 1]:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
-            yield i, j
+    middle = [(row.left, row.right) for row in rows]
+    return pairs + [(head + i, head + j) for i, j in middle if i is not None and j is not None]

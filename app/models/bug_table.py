@@ -1,0 +1,254 @@
+"""The table of bugs: filtered by the language of the command line, sorted, and in groups.
+
+Groups are rows of their own, with the bugs they hold below them. A hundred thousand bugs are
+arranged in a moment because conditions and keys run over whole lists; what arrives is put in place
+all at once (`settle`), and selected bugs stay selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from app.models.bug_columns import COLUMNS, STATUS_ICONS, BugLine
+from app.models.bug_words import kind_words
+from app.models.table_model import Index, Palette, SortKeys, TableModel
+from engine.campaign.bug_filter import Term
+from engine.campaign.reading import BugRow
+
+GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+"""The `Group` of a row that is one."""
+
+
+class GroupBy(Enum):
+    NOTHING = "no groups"
+    ROOT_CAUSE = "root cause"
+    REGION = "region"
+    SCHEMA = "action schema"
+    PROBLEM = "problem"
+    KIND = "kind"
+    ORACLE = "found by"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    key: str
+    title: str
+    count: int
+    collapsed: bool
+
+
+Line = BugLine | Group
+
+
+class BugTable(TableModel[Any]):
+    """Rows are `BugLine`s and, in groups, `Group`s."""
+
+    def __init__(self, palette: Palette, parent: QObject | None = None) -> None:
+        super().__init__(COLUMNS, palette, parent)
+        self.group_by = GroupBy.NOTHING
+        self.terms: tuple[Term, ...] = ()
+        self.shown_bugs = 0
+        self._lines: dict[int, BugLine] = {}
+        self._collapsed: set[str] = set()
+        self._causes: Mapping[int, str] = {}
+        self._unsettled = False
+
+    @property
+    def total(self) -> int:
+        return len(self._lines)
+
+    @property
+    def last_id(self) -> int:
+        return self._rows[-1].row.id if self._rows else 0
+
+    def line(self, number: int) -> Line:
+        line: Line = self.row(number)
+        return line
+
+    def bug_at(self, number: int) -> BugRow | None:
+        """None for the row of a group."""
+        if not 0 <= number < len(self._shown):
+            return None
+        line = self._shown[number]
+        return line.row if isinstance(line, BugLine) else None
+
+    def known(self, bug: int) -> BugRow | None:
+        line = self._lines.get(bug)
+        return None if line is None else line.row
+
+    def place_of(self, bug: int) -> int | None:
+        """In which row a bug is shown."""
+        line = self._lines.get(bug)
+        if line is None:
+            return None
+        return next((number for number, item in enumerate(self._shown) if item is line), None)
+
+    def values(self) -> dict[str, list[str]]:
+        """What occurs in columns of texts: for completing a filter."""
+        rows = [line.row for line in self._rows]
+        return {
+            "status": list(STATUS_ICONS),
+            "kind": ["fails", "too expensive"],
+            "problem": sorted({row.problem for row in rows}),
+            "policy": sorted({row.policy for row in rows}),
+            "oracle": sorted({row.found_by for row in rows}),
+            "evidence": ["plan", "dominance"],
+        }
+
+    def take(self, rows: Iterable[BugRow]) -> int:
+        """News from the store: new bugs, and known ones that changed. How many there were.
+
+        In a table that is neither sorted nor in groups new bugs appear at once at its end,
+        else with the next `settle`.
+        """
+        new, changed = [], []
+        for row in rows:
+            line = self._lines.get(row.id)
+            if line is None:
+                line = self._lines[row.id] = BugLine(row, self._action_of(row))
+                new.append(line)
+            elif line.row != row:
+                line.row, line.bad_action = row, self._action_of(row)
+                changed.append(line)
+        if new and not self.sort_keys and self.group_by is GroupBy.NOTHING:
+            self.add_rows(new)
+            self.shown_bugs = len(self._shown)
+        else:
+            self._rows += new
+            self._unsettled |= bool(new)
+        if changed:
+            self._unsettled = True
+            self.restyle()
+        return len(new) + len(changed)
+
+    def settle(self) -> None:
+        """Put everything that came or changed in its place."""
+        if self._unsettled:
+            self.arrange()
+
+    def set_causes(self, actions: Mapping[int, str]) -> None:
+        """The bad actions of root causes."""
+        if actions == self._causes:
+            return
+        self._causes = dict(actions)
+        for line in self._rows:
+            line.bad_action = self._action_of(line.row)
+        self.arrange()
+        self.restyle()
+
+    def set_terms(self, terms: Sequence[Term]) -> None:
+        self.terms = tuple(terms)
+        self.arrange()
+
+    def set_group_by(self, group_by: GroupBy) -> None:
+        self.group_by = group_by
+        self._collapsed.clear()
+        self.arrange()
+
+    def toggle(self, number: int) -> None:
+        """Open or close the group in a row."""
+        group = self._shown[number]
+        if isinstance(group, Group):
+            self._collapsed ^= {group.key}
+            self.arrange()
+
+    def fold_all(self, folded: bool) -> None:
+        keys = {line.key for line in self._shown if isinstance(line, Group)}
+        self._collapsed = keys if folded else set()
+        self.arrange()
+
+    def arrange(self) -> None:
+        self._unsettled = False
+        self._rearrange(self._in_order(self._pass(self._rows)))
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if index.isValid() and index.row() < len(self._shown):
+            line = self._shown[index.row()]
+            if isinstance(line, Group):
+                return self._group_data(line, index.column(), role)
+            if role == GROUP_ROLE:
+                return None
+        return super().data(index, role)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if self.bug_at(index.row()) is not None:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        return flags | Qt.ItemFlag.ItemNeverHasChildren
+
+    def sort_by(self, keys: SortKeys) -> None:
+        self._unsettled = False
+        super().sort_by(keys)
+
+    def _group_data(self, group: Group, column: int, role: int) -> Any:
+        if role == GROUP_ROLE:
+            return group
+        texts = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+        if role in texts and column == 0:
+            state = ", closed" if group.collapsed else ""
+            return f"{group.title}: {group.count} {'bug' if group.count == 1 else 'bugs'}{state}"
+        return None
+
+    def _action_of(self, row: BugRow) -> str:
+        return self._causes.get(row.root_cause, "") if row.root_cause is not None else ""
+
+    def _pass(self, rows: list[Any]) -> list[Any]:
+        for term in self.terms:
+            holds = term.holds
+            rows = [line for line in rows if holds(line.row)]
+        return list(rows)
+
+    def _in_order(self, rows: list[Any]) -> list[Any]:
+        ordered = super()._in_order(rows)
+        self.shown_bugs = len(ordered)
+        return ordered if self.group_by is GroupBy.NOTHING else self._in_groups(ordered)
+
+    def _in_groups(self, lines: list[BugLine]) -> list[Line]:
+        """The largest group first; what belongs to none comes last."""
+        name = _GROUPS[self.group_by]
+        groups: dict[tuple[str, str], list[BugLine]] = {}
+        for line in lines:
+            groups.setdefault(name(line), []).append(line)
+        arranged: list[Line] = []
+        for (key, title), members in sorted(
+            groups.items(), key=lambda item: (not item[0][0], -len(item[1]))
+        ):
+            collapsed = key in self._collapsed
+            arranged.append(Group(key, title, len(members), collapsed))
+            arranged += () if collapsed else members
+        return arranged
+
+
+def _root_cause(line: BugLine) -> tuple[str, str]:
+    cause = line.row.root_cause
+    if cause is None:
+        return "", "Not localised yet"
+    return f"root {cause}", f"Root cause {cause}  ({line.bad_action})  in {line.row.problem}"
+
+
+def _region(line: BugLine) -> tuple[str, str]:
+    region = line.row.region
+    if region is None:
+        return "", "No region"
+    return f"region {region}", f"Region of bug {region}  in {line.row.problem}"
+
+
+def _schema(line: BugLine) -> tuple[str, str]:
+    schema = line.bad_action.partition(" ")[0]
+    return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localised yet")
+
+
+_GROUPS: dict[GroupBy, Callable[[BugLine], tuple[str, str]]] = {
+    GroupBy.ROOT_CAUSE: _root_cause,
+    GroupBy.REGION: _region,
+    GroupBy.SCHEMA: _schema,
+    GroupBy.PROBLEM: lambda line: (line.row.problem, line.row.problem),
+    GroupBy.KIND: lambda line: (line.row.kind, kind_words(line.row.kind).capitalize()),
+    GroupBy.ORACLE: lambda line: (line.row.found_by, f"Found by {line.row.found_by}"),
+}
+"""The key and the title of the group of a bug; an empty key means none."""

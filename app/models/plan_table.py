@@ -1,0 +1,329 @@
+"""The plan comparison as a table: steps, notes under bad steps, folded common parts, the ends.
+
+The policy's plan is on the left, the better one on the right. What a row is comes through
+`LINE_ROLE`; the delegate draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.models.bug_words import ending_words, verdict_words
+from app.models.plan_alignment import AlignedRow, Alignment, RowKind, align
+from app.models.trace import Ending, Trace, TraceStep
+from engine.localize.localisation import Localisation, StepVerdict, Verdict
+
+Index = QModelIndex | QPersistentModelIndex
+LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+CONTEXT = 2
+"""How many common steps stay visible beside a difference or a bad step."""
+SHORTEST_FOLD = 4
+_NOWHERE = QModelIndex()
+
+
+class PlanColumn:
+    POLICY_STEP, POLICY_ACTION, POLICY_COST, BETTER_STEP, BETTER_ACTION, BETTER_COST = range(6)
+    TITLES = ("", "Policy", "Cost", "", "Better plan", "Cost")
+
+
+class Mark(Enum):
+    """What localisation says about a step of the policy."""
+
+    BAD = "bad"
+    OPTIMAL = "optimal"
+    UNDECIDED = "undecided"
+    LOST = "lost"  # the goal was out of reach already
+    UNKNOWN = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """A row of the alignment."""
+
+    row: int
+    aligned: AlignedRow
+    mark: Mark = Mark.UNKNOWN
+    verdict: StepVerdict | None = None
+    blamed: bool = False
+    parting: bool = False  # both plans are in the same state and do different things
+    in_loop: bool = False
+    loop_begins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLine:
+    """What is wrong with the step above."""
+
+    row: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoldLine:
+    """Common steps that are not shown."""
+
+    rows: range
+
+
+@dataclass(frozen=True, slots=True)
+class EndLine:
+    row: int
+    policy: str
+    better: str
+    policy_ends_well: bool
+    better_ends_well: bool
+    policy_cost: str
+    better_cost: str
+
+
+PlanLine = StepLine | NoteLine | FoldLine | EndLine
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two traces aligned, with what localisation knows about the policy's."""
+
+    policy: Trace
+    better: Trace | None
+    alignment: Alignment
+    localisation: Localisation | None = None
+
+    @classmethod
+    def of(
+        cls, policy: Trace, better: Trace | None, localisation: Localisation | None = None
+    ) -> Comparison:
+        return cls(policy, better, align(policy, better), localisation)
+
+    def verdict(self, index: int) -> StepVerdict | None:
+        """On a step of the policy."""
+        if self.localisation is None:
+            return None
+        steps = self.localisation.steps
+        if index < len(steps) and steps[index].index == index:
+            return steps[index]
+        return next((step for step in steps if step.index == index), None)
+
+    @property
+    def blamed(self) -> int | None:
+        """The step to blame; without one the first bad step, if any."""
+        found = self.localisation
+        if found is None:
+            return None
+        if found.cause is not None:
+            return found.cause.index
+        return next(iter(found.bad_steps), None)
+
+
+class PlanTable(QAbstractTableModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.comparison: Comparison | None = None
+        self.lines: list[PlanLine] = []
+        self._folding = True
+        self._opened: set[int] = set()
+
+    def show_comparison(self, comparison: Comparison | None) -> None:
+        self.comparison = comparison
+        self._opened.clear()
+        self._rebuild()
+
+    @property
+    def folding(self) -> bool:
+        return self._folding
+
+    def set_folding(self, folding: bool) -> None:
+        """Whether long common parts are folded."""
+        self._folding = folding
+        self._opened.clear()
+        self._rebuild()
+
+    def unfold(self, line: int) -> None:
+        fold = self.lines[line]
+        if isinstance(fold, FoldLine):
+            self._opened.add(fold.rows.start)
+            self._rebuild()
+
+    def line_of_row(self, row: int) -> int:
+        """Where a row of the alignment is shown, or the fold that hides it."""
+        for number, line in enumerate(self.lines):
+            if isinstance(line, FoldLine):
+                if row in line.rows:
+                    return number
+            elif not isinstance(line, NoteLine) and line.row == row:
+                return number
+        return len(self.lines) - 1
+
+    def show_row(self, row: int) -> int:
+        """Where a row of the alignment is, opened if it was folded."""
+        line = self.line_of_row(row)
+        if isinstance(self.lines[line], FoldLine):
+            self.unfold(line)
+            line = self.line_of_row(row)
+        return line
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802  Qt's name
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802  Qt's name
+        return 0 if parent.isValid() else len(PlanColumn.TITLES)
+
+    def headerData(  # noqa: N802  Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return PlanColumn.TITLES[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self.lines):
+            return None
+        line = self.lines[index.row()]
+        if role == LINE_ROLE:
+            return line
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return cell_text(line, index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._tip(line, index.column())
+        return None
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self.lines = [] if self.comparison is None else self._build(self.comparison)
+        self.endResetModel()
+
+    def _build(self, comparison: Comparison) -> list[PlanLine]:
+        steps = [
+            _step_line(comparison, number, row)
+            for number, row in enumerate(comparison.alignment.rows[:-1])
+        ]
+        lines: list[PlanLine] = []
+        hidden = self._folds(steps)
+        for step in steps:
+            fold = hidden.get(step.row)
+            if fold is None:
+                lines.append(step)
+                if step.mark is Mark.BAD and step.verdict is not None:
+                    lines.append(NoteLine(step.row, note_text(step)))
+            elif fold.start == step.row:
+                lines.append(FoldLine(fold))
+        lines.append(_end_line(comparison))
+        return lines
+
+    def _folds(self, steps: Sequence[StepLine]) -> dict[int, range]:
+        """For each row that is hidden, all that are hidden with it."""
+        if not self._folding:
+            return {}
+        near = {
+            row
+            for step in steps
+            if not step.aligned.common or step.mark is Mark.BAD
+            for row in range(step.row - CONTEXT, step.row + CONTEXT + 1)
+        }
+        if not near:
+            return {}  # nothing differs: then the steps themselves are what there is to see
+        hidden: dict[int, range] = {}
+        start = 0
+        for row in range(len(steps) + 1):
+            if row == len(steps) or row in near:
+                rows = range(start, row)
+                if len(rows) >= SHORTEST_FOLD and start not in self._opened:
+                    hidden |= dict.fromkeys(rows, rows)
+                start = row + 1
+        return hidden
+
+    def _tip(self, line: PlanLine, column: int) -> str:
+        comparison = self.comparison
+        if comparison is None or not isinstance(line, StepLine):
+            return cell_text(line, column)
+        left = column < PlanColumn.BETTER_STEP
+        step = line.aligned.policy if left else line.aligned.better
+        if step is None:
+            return "The other plan has one more step here"
+        parts = [f"({step.action})", f"costs {step.cost}, {step.cost_after} so far"]
+        if line.parting:
+            parts.append("Both plans are in the same state here, and do different things")
+        elif line.aligned.kind is RowKind.SAME_ACTION:
+            parts.append("The same action, but the plans are in different states")
+        if left and line.verdict is not None:
+            parts.append(verdict_words(line.verdict))
+        if left and line.in_loop:
+            parts.append("Part of the loop")
+        return "\n".join(parts)
+
+
+def note_text(step: StepLine) -> str:
+    """As in "step 4: cost-to-go 9, should be 7"."""
+    assert step.verdict is not None
+    return f"step {step.verdict.index + 1}: {verdict_words(step.verdict)}"
+
+
+def cell_text(line: PlanLine, column: int) -> str:
+    match line:
+        case NoteLine(_, text):
+            return text if column == PlanColumn.POLICY_STEP else ""
+        case FoldLine(rows):
+            text = f"{len(rows)} common steps"
+            return text if column == PlanColumn.POLICY_STEP else ""
+        case EndLine():
+            texts = ("", line.policy, line.policy_cost, "", line.better, line.better_cost)
+            return texts[column]
+        case StepLine():
+            left = column < PlanColumn.BETTER_STEP
+            return _step_text(line.aligned.policy if left else line.aligned.better, column % 3)
+
+
+def _step_text(step: TraceStep | None, column: int) -> str:
+    if step is None:
+        return ""
+    return (str(step.index + 1), f"({step.action})", str(step.cost_after))[column]
+
+
+_MARKS = {Verdict.OPTIMAL: Mark.OPTIMAL, Verdict.UNDECIDED: Mark.UNDECIDED}
+
+
+def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine:
+    ours, theirs = row.policy, row.better
+    if ours is None:
+        return StepLine(number, row)
+    verdict = comparison.verdict(ours.index)
+    mark = Mark.UNKNOWN
+    if verdict is not None:
+        lost = verdict.lost and verdict.verdict is Verdict.OPTIMAL
+        mark = Mark.LOST if lost else _MARKS.get(verdict.verdict, Mark.BAD)
+    policy, better = comparison.policy, comparison.better
+    parting = (
+        row.kind is RowKind.DIFFERENT
+        and theirs is not None
+        and better is not None
+        and policy.states[ours.index] == better.states[theirs.index]
+    )
+    return StepLine(
+        number,
+        row,
+        mark,
+        verdict,
+        blamed=ours.index == comparison.blamed,
+        parting=parting,
+        in_loop=policy.in_loop(ours.index),
+        loop_begins=ours.index == policy.loop_begin,
+    )
+
+
+def _end_line(comparison: Comparison) -> EndLine:
+    policy, better = comparison.policy, comparison.better
+    row = len(comparison.alignment.rows) - 1
+    known = better is not None and better.ending is Ending.GOAL
+    return EndLine(
+        row,
+        ending_words(policy),
+        "no better plan is known" if better is None else ending_words(better),
+        policy.ending is Ending.GOAL,
+        known,
+        str(policy.cost) if policy.ending is Ending.GOAL else "",
+        str(better.cost) if better is not None and known else "",
+    )
