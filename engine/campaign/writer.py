@@ -10,12 +10,25 @@ import os
 import socket
 import sqlite3
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Location, WorkspaceError
 
 SILENCE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    pid: int
+    host: str
+
+
+def current(connection: sqlite3.Connection) -> Writer | None:
+    """Who writes to the workspace now, if anybody does."""
+    row = connection.execute("SELECT pid, host, process_start, heartbeat FROM writer").fetchone()
+    return Writer(row[0], row[1]) if row is not None and _is_alive(*row) else None
 
 
 def claim(connection: sqlite3.Connection, path: Path) -> None:

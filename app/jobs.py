@@ -1,0 +1,144 @@
+"""Where background work meets Qt, and the only place: worker processes as signals.
+
+`Jobs.start` runs a function of `app/work` in a process of its own, watched by a thread of its own.
+What the thread reports is queued to the window's thread and becomes the signals of a `Job`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from app.eta import Eta
+from app.messages import Messages
+from app.work.link import Failure, JobProgress
+from app.work.supervisor import Supervisor
+from app.work.wire import Batch, Done, Failed, Stopped
+
+__all__ = ["Failure", "Job", "JobProgress", "Jobs"]
+
+
+class Job(QObject):
+    """One piece of work under way. After `stop` it ends with `stopped`, unless it fails first."""
+
+    events = Signal(list)  # what the work emitted since the last batch, ten times a second at most
+    progressed = Signal(object)  # JobProgress
+    finished = Signal(object)  # what the work returned
+    failed = Signal(object)  # Failure
+    stopped = Signal()
+    ended = Signal()  # always the last, after one of the three above
+
+    _reported = Signal(object)
+
+    def __init__(
+        self,
+        title: str,
+        work: Callable[..., object],
+        arguments: tuple[object, ...],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.title = title
+        self.progress: JobProgress | None = None
+        self._eta = Eta()
+        self._reported.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._supervisor = Supervisor(work, arguments, self._reported.emit)
+
+    def begin(self) -> None:
+        self._supervisor.start()
+
+    def stop(self) -> None:
+        """Cooperatively; if that takes more than 1.5 s the process group is killed."""
+        self._supervisor.stop()
+
+    @property
+    def stopping(self) -> bool:
+        return self._supervisor.stopping
+
+    def send(self, message: object) -> None:
+        """Into the work's inbox: pause, go on."""
+        self._supervisor.send(message)
+
+    def seconds_left(self) -> float | None:
+        """None if nobody can tell."""
+        return self._eta.seconds(time.monotonic())
+
+    @property
+    def pid(self) -> int | None:
+        """Of the worker process, once it has been started."""
+        return self._supervisor.pid
+
+    def join(self) -> None:
+        """Wait for the end without letting the window live: for the very end of the program."""
+        self._supervisor.join()
+
+    @Slot(object)
+    def _take(self, report: object) -> None:
+        match report:
+            case Batch(events, progress):
+                if events:
+                    self.events.emit(events)
+                if progress is not None:
+                    self.progress = progress
+                    self._eta.update(time.monotonic(), progress.done, progress.total)
+                    self.progressed.emit(progress)
+                return
+            case Done(result):
+                self.finished.emit(result)
+            case Failed(failure):
+                self.failed.emit(failure)
+            case Stopped():
+                self.stopped.emit()
+        self._supervisor.join()  # it has nothing left to do
+        self.ended.emit()
+
+
+class Jobs(QObject):
+    """The jobs of one window."""
+
+    changed = Signal()  # a job began or ended
+
+    def __init__(self, messages: Messages, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._messages = messages
+        self._quiet: set[Job] = set()
+        self.running: list[Job] = []
+
+    def start(
+        self, title: str, work: Callable[..., object], *arguments: object, banner: bool = True
+    ) -> Job:
+        """Begin work. With `banner` a failure is shown; without, whoever started it shows it."""
+        job = Job(title, work, arguments, self)
+        if not banner:
+            self._quiet.add(job)
+        job.failed.connect(self._tell_failure)
+        job.ended.connect(self._remove)
+        self.running.append(job)
+        job.begin()
+        self.changed.emit()
+        return job
+
+    def stop_all(self, wait: bool = False) -> None:
+        """With `wait`, do not return before all processes are gone (two seconds at most)."""
+        for job in self.running:
+            job.stop()
+        if wait:
+            for job in self.running:
+                job.join()
+
+    @Slot(object)
+    def _tell_failure(self, failure: Failure) -> None:
+        job = self.sender()
+        if isinstance(job, Job) and job not in self._quiet:
+            self._messages.error(f"{job.title}: {failure.text}", failure.details)
+
+    @Slot()
+    def _remove(self) -> None:
+        job = self.sender()
+        assert isinstance(job, Job)
+        self.running.remove(job)
+        self._quiet.discard(job)
+        job.setParent(None)  # it lives as long as somebody still looks at it
+        self.changed.emit()

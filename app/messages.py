@@ -1,0 +1,53 @@
+"""What the window has to say to its user: banners now, and all of it in the log.
+
+Whoever wants to say something calls `info`, `warning` or `error`; who shows it is none of their
+business. Only for the thread of the window: background work fails or emits, and its job tells.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal
+
+Action = tuple[str, Callable[[], None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """`level` is info, warning or error; an action is a button: its text and what it does."""
+
+    level: str
+    text: str
+    details: str = ""
+    actions: tuple[Action, ...] = ()
+    time: float = field(default_factory=time.time)
+
+
+class Messages(QObject):
+    posted = Signal(object)  # Message
+    withdrawn = Signal(object)  # Message
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.history: list[Message] = []
+
+    def info(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
+        return self._post(Message("info", text, details, tuple(actions)))
+
+    def warning(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
+        return self._post(Message("warning", text, details, tuple(actions)))
+
+    def error(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
+        return self._post(Message("error", text, details, tuple(actions)))
+
+    def withdraw(self, message: Message) -> None:
+        """It is no longer true: take its banner away; the log keeps it."""
+        self.withdrawn.emit(message)
+
+    def _post(self, message: Message) -> Message:
+        self.history.append(message)
+        self.posted.emit(message)
+        return message

@@ -1,0 +1,1 @@
+"""Qt item models: what tables and trees show, without widgets."""

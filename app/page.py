@@ -1,0 +1,41 @@
+"""The base of a screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from app.context import Context
+
+
+class Page(QWidget):
+    """A screen is made when it is first shown, and lives as long as its window."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    icon: ClassVar[str]
+
+    page_wanted = Signal(str, object)  # show another screen, with something to show there
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.setObjectName(self.name)
+        self.setAccessibleName(self.title)
+
+    def show_item(self, item: object) -> None:
+        """Called after switching here with something to show; screens say what they take.
+
+        The project screen takes a list of paths: files to add to the project.
+        """
+
+    def page_actions(self) -> list[QAction]:
+        """For the screen's own menu; their shortcuts work while the screen is visible."""
+        return []
+
+    def may_close(self) -> str:
+        """Empty, or a sentence why closing now would lose something."""
+        return ""

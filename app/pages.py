@@ -1,0 +1,26 @@
+"""The screens in the order of the rail. Each is imported when it is first shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from app.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """Must agree with the class variables of its page."""
+
+    name: str
+    title: str
+    icon: str
+    where: str  # module:class
+
+    def load(self) -> type[Page]:
+        module, _, name = self.where.partition(":")
+        page: type[Page] = getattr(import_module(module), name)
+        return page
+
+
+PAGES: tuple[PageEntry, ...] = (PageEntry("log", "Log", "log", "app.views.log:LogPage"),)

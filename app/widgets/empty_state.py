@@ -1,0 +1,68 @@
+"""What a screen or a pane shows when there is nothing to show: the one thing to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.theme import Theme
+
+WIDTH = 440
+ICON = QSize(48, 48)
+
+
+class EmptyState(QWidget):
+    """An icon, a title, a sentence or two, and at most one button."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        icon: str,
+        title: str,
+        text: str,
+        *,
+        action_text: str = "",
+        on_action: Callable[[], None] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._icon = theme, icon
+        self._on_action = on_action
+        self._picture = QLabel()
+        self.title = _centered(title, "title")
+        self.text = _centered(text, "muted")
+        self.button = QPushButton(action_text)
+        self.button.setObjectName("empty-action")
+        self.button.setAccessibleName(action_text)
+        self.button.setProperty("primary", True)
+        self.button.setVisible(bool(action_text))
+        self.button.clicked.connect(self._act)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(8)
+        layout.addStretch(2)
+        for widget in (self._picture, self.title, self.text, self.button):
+            layout.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        theme.changed.connect(self._show_icon)
+        self._show_icon()
+
+    @Slot()
+    def _act(self) -> None:
+        if self._on_action is not None:
+            self._on_action()
+
+    @Slot()
+    def _show_icon(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._picture.setPixmap(self._theme.icon(self._icon, "disabled").pixmap(ICON, ratio))
+
+
+def _centered(text: str, role: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", role)
+    label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    label.setWordWrap(True)
+    label.setFixedWidth(WIDTH)
+    return label

@@ -1,0 +1,191 @@
+"""A table as people expect it: copy, choose columns, sort by several, remembered widths."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
+
+from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKeys
+from app.settings import Settings
+
+ROW_HEIGHT = 26
+
+
+class TableView(QTableView):
+    """Set the model first, then call `remember`. The model sorts (`SortableModel`)."""
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        """`name` is the object's and the settings' name, `title` what screen readers say."""
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(False)
+        self.setShowGrid(False)
+        self.setCornerButtonEnabled(False)
+        self.setTabKeyNavigation(False)  # Tab leaves the table
+        rows = self.verticalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        self._settings: Settings | None = None
+        self._prepare_header()
+        self._copy_tsv = self._action("Copy", self.copy_tsv, QKeySequence.StandardKey.Copy)
+        self._copy_markdown = self._action("Copy as Markdown", self.copy_markdown)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def remember(self, settings: Settings) -> None:
+        """Restore what the user chose for this table, and keep it from now on."""
+        self._settings = settings
+        header = self.horizontalHeader()
+        state = settings.get(self._key("columns"), "")
+        if not (state and header.restoreState(QByteArray.fromBase64(state.encode()))):
+            self._hide_optional_columns()
+        keys = settings.get(self._key("sort"), cast("list[list[object]]", []))
+        self._sort([(c, DESCENDING if d else ASCENDING) for c, d in keys if isinstance(c, int)])
+        for signal in (header.sectionResized, header.sectionMoved):
+            signal.connect(self._keep_columns)
+
+    def selected_rows(self) -> list[int]:
+        """In the order of the table."""
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
+
+    def select_row(self, row: int) -> None:
+        if 0 <= row < self.model().rowCount():
+            self.setCurrentIndex(self.model().index(row, self._first_column()))
+
+    @Slot()
+    def copy_tsv(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(map("\t".join, self._cells())))
+
+    @Slot()
+    def copy_markdown(self) -> None:
+        head, *rows = [[cell.replace("|", "\\|") for cell in row] for row in self._cells()]
+        lines = [head, ["---"] * len(head), *rows]
+        text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        QGuiApplication.clipboard().setText(text)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+        super().changeEvent(event)
+        height = max(ROW_HEIGHT, self.fontMetrics().height() + 10)
+        self.verticalHeader().setDefaultSectionSize(height)
+
+    def _prepare_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setSectionsMovable(True)
+        header.setSectionsClickable(True)
+        header.setHighlightSections(False)
+        header.setStretchLastSection(True)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.sectionClicked.connect(self._sort_by_click)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._show_column_menu)
+
+    def _action(
+        self, text: str, slot: object, shortcut: QKeySequence.StandardKey | None = None
+    ) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(slot)
+        if shortcut is not None:
+            action.setShortcut(QKeySequence(shortcut))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.addAction(action)
+        return action
+
+    def _key(self, what: str) -> str:
+        return f"table/{self.objectName()}/{what}"
+
+    def _visible_columns(self) -> list[int]:
+        header = self.horizontalHeader()
+        logical = [header.logicalIndex(place) for place in range(header.count())]
+        return [column for column in logical if not header.isSectionHidden(column)]
+
+    def _first_column(self) -> int:
+        return next(iter(self._visible_columns()), 0)
+
+    def _title(self, column: int) -> str:
+        """Without the arrow of the sorting."""
+        text = str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
+        return text.partition(" ▴")[0].partition(" ▾")[0]
+
+    def _cells(self) -> list[list[str]]:
+        """The titles and the selected rows, or all rows if none is selected."""
+        model, columns = self.model(), self._visible_columns()
+        rows = self.selected_rows() or range(model.rowCount())
+        head = [self._title(column) for column in columns]
+        body = [[_one_line(model.index(row, column)) for column in columns] for row in rows]
+        return [head, *body]
+
+    @Slot(int)
+    def _sort_by_click(self, column: int) -> None:
+        """A click sorts by a column, up, down and not at all; with Shift it is one more key."""
+        keys = list(cast("SortableModel", self.model()).sort_keys)
+        order = next((order for number, order in keys if number == column), None)
+        turned = {None: ASCENDING, ASCENDING: DESCENDING, DESCENDING: None}[order]
+        several = QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.ShiftModifier
+        if not several:
+            keys = [(column, turned)] if turned is not None else []
+        elif order is None:
+            keys.append((column, ASCENDING))
+        else:
+            keys = [
+                (number, turned if number == column and turned is not None else other)
+                for number, other in keys
+                if number != column or turned is not None
+            ]
+        self._sort(keys)
+        if self._settings is not None:
+            state = [[number, order == DESCENDING] for number, order in keys]
+            self._settings.set(self._key("sort"), state)
+
+    def _sort(self, keys: SortKeys) -> None:
+        count = self.model().columnCount()
+        model = self.model()
+        if hasattr(model, "sort_by"):
+            cast("SortableModel", model).sort_by([key for key in keys if key[0] < count])
+
+    @Slot(QPoint)
+    def _show_column_menu(self, place: QPoint) -> None:
+        self.column_menu().popup(self.horizontalHeader().mapToGlobal(place))
+
+    def column_menu(self) -> QMenu:
+        """Which columns are shown."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        header = self.horizontalHeader()
+        for column in range(header.count()):
+            action = menu.addAction(self._title(column))
+            action.setCheckable(True)
+            action.setChecked(not header.isSectionHidden(column))
+            action.setData(column)
+            action.toggled.connect(self._show_column)
+        return menu
+
+    @Slot(bool)
+    def _show_column(self, shown: bool) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        if shown or len(self._visible_columns()) > 1:
+            self.horizontalHeader().setSectionHidden(int(action.data()), not shown)
+            self._keep_columns()
+
+    def _hide_optional_columns(self) -> None:
+        for number, column in enumerate(getattr(self.model(), "columns", ())):
+            self.horizontalHeader().setSectionHidden(number, not column.shown)
+
+    @Slot()
+    def _keep_columns(self) -> None:
+        if self._settings is not None:
+            state = self.horizontalHeader().saveState().toBase64().data()
+            self._settings.set(self._key("columns"), bytes(state).decode())
+
+
+def _one_line(index: QModelIndex) -> str:
+    text = str(index.data() or "")
+    return " ".join(text.split()) if "\n" in text or "\t" in text else text

@@ -1,0 +1,1 @@
+"""What runs in worker processes: plain functions of the engine, without Qt."""

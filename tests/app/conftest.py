@@ -1,0 +1,141 @@
+"""A window without a screen, settings of its own, and a look for what a test leaves behind.
+
+A test that leaks a thread, a process, an active timer or a top-level widget fails; so does one
+during which Qt warns of something (`qt_log_level_fail` in pyproject.toml).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.document import Document
+from app.jobs import Jobs
+from app.messages import Messages
+from app.settings import Settings
+from app.theme import Theme
+
+PATIENCE = 60_000
+"""Milliseconds until something is surely broken: machines are slow at times."""
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Settings, data, caches and logs of a test are its own."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def no_leaks(qapp: QApplication) -> Iterator[None]:
+    """What a test starts it ends."""
+    threads, children = set(threading.enumerate()), _children()
+    widgets = set(map(id, _top_levels()))
+    yield
+    _delete_later()
+    _wait_until(lambda: not set(threading.enumerate()) - threads)
+    assert not set(threading.enumerate()) - threads
+    assert not _children() - children
+    left = [widget for widget in _top_levels() if id(widget) not in widgets]
+    assert not left, f"widgets without a parent are left: {left}"
+    ticking = [timer for timer in _timers() if timer.isActive()]
+    assert not ticking, f"timers tick on: {[timer.parent() for timer in ticking]}"
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _delete_later() -> None:
+    gc.collect()
+    for _ in range(2):  # what is deleted may delete more
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        QCoreApplication.processEvents()
+
+
+def _children() -> set[int]:
+    """Processes that this one has started and that still run."""
+    found = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        try:
+            found |= set(map(int, task.read_text().split()))
+        except OSError:
+            continue  # the thread has ended meanwhile
+    return found
+
+
+def _top_levels() -> list[QObject]:
+    return [widget for widget in QApplication.topLevelWidgets() if widget.parent() is None]
+
+
+def _timers() -> list[QTimer]:
+    return [item for item in gc.get_objects() if isinstance(item, QTimer) and _is_there(item)]
+
+
+def _is_there(item: QObject) -> bool:
+    from shiboken6 import isValid
+
+    return bool(isValid(item))
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    """Light, at the usual size."""
+    theme = Theme()
+    theme.set_mode("light")
+    yield theme
+    qapp.setStyleSheet("")
+    theme.deleteLater()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    settings = Settings(tmp_path / "settings.json")
+    yield settings
+    settings.write()
+    settings.deleteLater()
+
+
+@pytest.fixture
+def make_context(
+    qtbot: QtBot, theme: Theme, settings: Settings
+) -> Iterator[Callable[..., Context]]:
+    """What a page needs, on a workspace of your choice; all is closed at the end."""
+    made: list[Context] = []
+
+    def make(workspace: Path) -> Context:
+        document = Document.create(workspace)
+        messages = Messages()
+        context = Context(document, Jobs(messages), messages, settings, theme)
+        made.append(context)
+        return context
+
+    yield make
+    for context in made:
+        context.jobs.stop_all(wait=True)
+        qtbot.waitUntil(lambda c=context: not c.jobs.running, timeout=PATIENCE)
+        context.document.close()
+        for item in (context.jobs, context.messages, context.document):
+            item.deleteLater()
+
+
+@pytest.fixture
+def context(make_context: Callable[..., Context], tmp_path: Path) -> Context:
+    """What a page needs, on an empty workspace."""
+    return make_context(tmp_path / "workspace.plumb")

@@ -1,0 +1,87 @@
+"""Work functions for tests of jobs: worker processes must be able to import them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from app.work.link import Link
+from engine.campaign.store import Store
+from engine.errors import Location, PddlError
+
+
+def count(link: Link, numbers: int) -> int:
+    for number in range(numbers):
+        link.emit(number)
+        link.progress(number + 1, numbers, f"{number + 1} of {numbers}")
+    return numbers
+
+
+def wait_to_be_stopped(link: Link) -> None:
+    link.emit("started")
+    while not link.cancelled():
+        time.sleep(0.01)
+
+
+def echo_until(link: Link, last: str) -> str:
+    """Emits what it is sent until it is sent the last word."""
+    while True:
+        for message in link.messages():
+            link.emit(message)
+            if message == last:
+                return last
+        time.sleep(0.01)
+
+
+def never_listen(link: Link) -> None:
+    """With a child of its own."""
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1000)"],
+    )
+    link.emit(child.pid)
+    time.sleep(1000)
+
+
+def use_wrong_pddl(link: Link) -> None:
+    del link
+    raise PddlError("unknown predicate 'onn'", Location("domain.pddl", 3, 7), "did you mean 'on'?")
+
+
+def meet_a_defect(link: Link) -> None:
+    del link
+    raise ZeroDivisionError("a defect")
+
+
+def return_something_unpicklable(link: Link) -> object:
+    del link
+    return lambda: None
+
+
+def print_and_die(link: Link) -> None:
+    del link
+    print("my last words", flush=True)
+    os._exit(7)
+
+
+def threads_of_torch(link: Link) -> int:
+    del link
+    import torch
+
+    return int(torch.get_num_threads())
+
+
+def fill_the_disk(link: Link, workspace: Path) -> None:
+    """Files may not grow any more: what a full disk looks like to SQLite."""
+    del link
+    with Store.open(workspace) as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
+        with store.transaction() as connection:
+            for number in range(100):
+                connection.execute(
+                    "INSERT INTO log (time, level, text) VALUES (0, 'info', ?)",
+                    (f"{number} {'long ' * 1000}",),
+                )
