@@ -175,9 +175,15 @@ class Reading:
             for number, problem, policy, seed in rows
         ]
 
-    def bugs(self, campaign: int | None = None) -> list[BugRow]:
-        """All findings in the order in which they were found."""
-        rows = self.rows(f"{_BUGS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY f.id", (campaign,))
+    def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
+        """Findings in the order in which they were found.
+
+        All of them, or, to read many bit by bit, at most `limit` that come `after` a known one.
+        """
+        rows = self.rows(
+            f"{_BUGS} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) ORDER BY f.id LIMIT ?3",
+            (campaign, after, limit),
+        )
         return [_bug_row(row) for row in rows]
 
     def bug(self, number: int) -> Bug:
@@ -255,8 +261,7 @@ class Reading:
 
     def log(self) -> list[LogRow]:
         return [
-            LogRow(*row)
-            for row in self.rows("SELECT time, level, unit, text FROM log ORDER BY id")
+            LogRow(*row) for row in self.rows("SELECT time, level, unit, text FROM log ORDER BY id")
         ]
 
     def pool(self, unit: int) -> list[PoolRow]:
