@@ -103,7 +103,7 @@ class AocaStar {
     node.is_closed = 1;
     node.g = g;
     node.is_tagged = tag;
-    if (node.h == 0 && space_.is_goal(id)) found_plan(g);
+    if (node.h == 0 && space_.is_goal(id)) found_plan(id, g);
     if (f(node) > plan_cost_) return;
     node.is_closed = 0;
     ++n_open_[tag];
@@ -111,9 +111,11 @@ class AocaStar {
   }
 
   // There is a plan of this cost. Seldom cheaper than the last one, so that counting again costs little.
-  void found_plan(Cost cost) {
+  void found_plan(StateId goal, Cost cost) {
     is_solvable_ = true;
-    if (cost >= plan_cost_) return;
+    if (cost > plan_cost_) return;
+    goal_ = goal;
+    if (cost == plan_cost_) return;
     plan_cost_ = cost;
     n_open_ = counted();
   }
@@ -134,7 +136,13 @@ class AocaStar {
     return result;
   }
 
-  SearchResult agreed(Outcome outcome) const {
+  // With a plan if one of the cost that all open nodes promise at least has been generated.
+  SearchResult agreed(Outcome outcome) {
+    monitor_.best = std::max(monitor_.best, std::get<0>(queue_.min_key()));
+    const bool tag = outcome == Outcome::kActionOptimal;
+    if (goal_ != kNoState && monitor_.best == plan_cost_ && space_.node(goal_).is_tagged == tag) {
+      return plan_to(goal_);
+    }
     SearchResult result;
     result.outcome = outcome;
     result.lower_bound = monitor_.best;
@@ -155,6 +163,7 @@ class AocaStar {
   Counts n_open_{};
   bool is_solvable_;
   Cost plan_cost_;  // of the cheapest plan known
+  StateId goal_ = kNoState;  // where such a plan leads, if it was generated here
 };
 
 template <class Heuristic>

@@ -69,7 +69,7 @@ def aoca_star(
     action = task.operators[operator]
     if not is_applicable(action, start):
         raise UsageError(f"({action.name}) is not applicable in the state")
-    kernel, table = _kernel(heuristic)
+    kernel, table = admissible_kernel(heuristic)
     control = control or Control()
     began = time.perf_counter()
     compiled = native_task(task)
@@ -100,7 +100,8 @@ def aoca_star(
     )
 
 
-def _kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
+def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
+    """The kernels' form of a heuristic that can prove something; the user's error if it cannot."""
     if not isinstance(heuristic, str):
         return Heuristic.TABLE, heuristic
     kernel = heuristic_called(heuristic)
