@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.dominance import NO_SUM, NO_VALUE, NativeTables
+from engine.native.comparison import NO_SUM, NativeTables
+from engine.native.dominance import NO_VALUE
 from engine.native.library import Int32Array, Int64Array
 
 __all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]
@@ -63,8 +64,14 @@ class DominanceFunction:
     complete: bool = True  # no limit made it weaker than it could be
 
     @cached_property
-    def _native(self) -> NativeTables:
-        return NativeTables([factor.table for factor in self.factors])
+    def native(self) -> NativeTables:
+        """The tables as the kernels see them."""
+        return NativeTables(
+            [factor.table for factor in self.factors],
+            [factor.lookup for factor in self.factors],
+            [factor.variables for factor in self.factors],
+            self.domain_sizes,
+        )
 
     def factor_values(self, number: int) -> Int64Array:
         """What each state of a factor means: a row with the values of the factor's variables."""
@@ -74,18 +81,11 @@ class DominanceFunction:
 
     def ids(self, values: npt.ArrayLike) -> Int32Array:
         """The factor states of many states, one row each; -1 is a pruned one."""
-        rows = np.atleast_2d(np.asarray(values))
-        found = np.empty((len(rows), len(self.factors)), np.int32)
-        for column, factor in enumerate(self.factors):
-            index = np.zeros(len(rows), np.int64)
-            for variable in factor.variables:
-                index = index * self.domain_sizes[variable] + rows[:, variable]
-            found[:, column] = factor.lookup[index]
-        return found
+        return self.native.find(np.atleast_2d(np.asarray(values)))
 
     def values(self, sources: Int32Array, targets: Int32Array) -> Int64Array:
         """D(s, t) of all pairs of states given by ids; NO_SUM: nothing is known."""
-        return self._native.values(sources, targets)
+        return self.native.values(sources, targets)
 
     def from_one(self, source: Int32Array, others: Int32Array) -> Int64Array:
         """D(s, t) of one s (a row of ids) for many t (rows of ids)."""

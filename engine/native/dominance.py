@@ -1,4 +1,4 @@
-"""The typed Python face of the dominance kernels, as `library` is of all others.
+"""The typed Python face of the kernels that compute dominance functions.
 
 Tables of all factors lie in one array, one square after the other; row s, column t of a square is
 D_i(s, t). What the numbers mean and which are possible is in `dominance_system.hpp`.
@@ -28,24 +28,16 @@ from engine.native.library import (
 NO_VALUE = -(2**29)
 """Minus infinity in a table: nothing is known."""
 
-NO_SUM = -(2**63)
-"""Minus infinity in a sum over factors."""
-
 RANGE = 2**27
 """Finite entries lie between -RANGE and RANGE."""
 
 _POINTER = ctypes.c_void_p
 _INT32 = ctypes.c_int32
-_INT64 = ctypes.c_int64
 
 _FUNCTIONS = {
     "plumbline_dominance_create": [_INT32, *[_POINTER] * 6, _INT32, *[_POINTER] * 3],
     "plumbline_dominance_fix_point": [_POINTER, _POINTER, _INT32, _INT32, *[_POINTER] * 3],
     "plumbline_dominance_closure": [_POINTER] * 6,
-    "plumbline_dominance_values": [
-        *(_INT32, _POINTER, _POINTER),
-        *(_INT64, _POINTER, _INT64, _POINTER, _POINTER),
-    ],
 }
 
 
@@ -154,35 +146,3 @@ class NativeSystem:
         size = sum(n * n for n in self.n_states)
         if tables.dtype != np.int32 or tables.shape != (size,) or not tables.flags.c_contiguous:
             raise ValueError(f"expected {size} table entries in one int32 array")
-
-
-class NativeTables:
-    """The tables of a dominance function, ready to be asked."""
-
-    def __init__(self, tables: Sequence[Int32Array]) -> None:
-        _declare()
-        self._n_states = np.array([len(table) for table in tables], np.int32)
-        self._tables = np.concatenate([np.empty(0, np.int32), *map(np.ravel, tables)])
-        if self._tables.dtype != np.int32 or any(t.shape != (len(t), len(t)) for t in tables):
-            raise ValueError("expected square tables of 32-bit integers")
-
-    def values(self, sources: Int32Array, targets: Int32Array) -> Int64Array:
-        """D(s, t) of all pairs, NO_SUM where nothing is known.
-
-        States are rows of factor states, -1 for a pruned one.
-        """
-        n_factors = len(self._n_states)
-        sources, targets = as_int32(sources, n_factors), as_int32(targets, n_factors)
-        values = np.empty((len(sources), len(targets)), np.int64)
-        call(
-            "plumbline_dominance_values",
-            n_factors,
-            self._n_states,
-            self._tables,
-            len(sources),
-            sources,
-            len(targets),
-            targets,
-            values,
-        )
-        return values

@@ -1,8 +1,6 @@
 // The C interface of the dominance kernels. As in interface.cpp: sizes are the caller's business, contents are
 // checked here.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -88,53 +86,6 @@ PLUMBLINE_API std::int32_t plumbline_dominance_closure(const DominanceSystem* sy
       DominanceClosure(*system, split_tables(*system, tables), heights, monitor).run();
       return Outcome::kSolved;
     }));
-    return true;
-  });
-}
-
-// D(s, t) of all pairs: `tables` holds the squares of all factors one after the other, `sources` and `targets` have a
-// row of factor states per state (-1: pruned). The least int64 stands for "no value".
-PLUMBLINE_API std::int32_t plumbline_dominance_values(std::int32_t n_factors, const std::int32_t* n_states,
-                                                      const std::int32_t* tables, std::int64_t n_sources,
-                                                      const std::int32_t* sources, std::int64_t n_targets,
-                                                      const std::int32_t* targets, std::int64_t* values) {
-  return guarded([&] {
-    constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
-    std::vector<const std::int32_t*> rows(static_cast<std::size_t>(n_factors));
-    const auto known = [&](const std::int32_t* ids, std::int64_t n) {
-      for (std::int64_t k = 0; k < n * n_factors; ++k) {
-        if (ids[k] >= n_states[k % n_factors]) return false;
-      }
-      return true;
-    };
-    if (!known(sources, n_sources) || !known(targets, n_targets)) return false;
-    for (std::int64_t s = 0; s < n_sources; ++s, sources += n_factors, values += n_targets) {
-      const std::int32_t* table = tables;
-      bool is_pruned = false;
-      for (std::int32_t i = 0; i < n_factors; ++i) {
-        const std::int64_t n = n_states[i];
-        is_pruned |= sources[i] < 0;
-        rows[static_cast<std::size_t>(i)] = table + (sources[i] < 0 ? 0 : sources[i] * n);
-        table += n * n;
-      }
-      if (is_pruned) {
-        std::fill(values, values + n_targets, kNothing);
-        continue;
-      }
-      const std::int32_t* target = targets;
-      for (std::int64_t t = 0; t < n_targets; ++t, target += n_factors) {
-        std::int64_t sum = 0;
-        for (std::int32_t i = 0; i < n_factors; ++i) {
-          const Value value = target[i] < 0 ? kNoValue : rows[static_cast<std::size_t>(i)][target[i]];
-          if (value == kNoValue) {
-            sum = kNothing;
-            break;
-          }
-          sum += value;
-        }
-        values[t] = sum;
-      }
-    }
     return true;
   });
 }

@@ -189,10 +189,11 @@ def as_int32(values: npt.ArrayLike, n_columns: int | None = None) -> Int32Array:
     if array.size == 0:
         if n_columns is None or array.shape[-1:] != (n_columns,):
             array = array.reshape((0,) if n_columns is None else (0, n_columns))
-    elif not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"expected integers, got {array.dtype}")
-    elif array.dtype != np.int32 and (array.min() < -(2**31) or array.max() >= 2**31):
-        raise ValueError("a number does not fit into 32 bits")
+    elif array.dtype != np.int32:
+        if not np.issubdtype(array.dtype, np.integer):
+            raise TypeError(f"expected integers, got {array.dtype}")
+        if array.min() < -(2**31) or array.max() >= 2**31:
+            raise ValueError("a number does not fit into 32 bits")
     columns = () if n_columns is None else (n_columns,)
     if array.ndim != 1 + len(columns) or array.shape[1:] != columns:
         shape = "(n,)" if n_columns is None else f"(n, {n_columns})"

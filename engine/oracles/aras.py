@@ -21,7 +21,7 @@ class ArasOracle:
     limits: SearchLimits
 
     def examine(self, state: int) -> Proof:
-        run = self.bench.runs.trace(state)
+        run = self.bench.trace(state)
         if run.outcome is not Outcome.SOLVED:
             return NOTHING_PROVEN
         result = aras(

@@ -20,7 +20,7 @@ from engine.oracles.evidence import Evidence
 from engine.oracles.objective import BugKind, Objective
 from engine.policies.portfolio import Portfolio
 from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
 from engine.task.states import StateTable
 from engine.task.task import Task
 
@@ -106,15 +106,16 @@ class Bench:
         self.portfolio = portfolio  # policies to compare with, on the same table
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
-        costs = [operator.cost for operator in self.task.operators]
-        self.operator_costs: Int64Array = np.array(costs, np.int64)
+        self._costs = [operator.cost for operator in self.task.operators]
+        self.operator_costs: Int64Array = np.array(self._costs, np.int64)
         self.objective = objective
         self.step_limit = step_limit
         self.control = control or Control()
         self.bounds = Bounds(self.table, self._policy_parents)
         self.findings: dict[int, Finding] = {}
         self.origins: dict[int, Origin] = {}
-        self._noted: set[int] = set()  # states of finished runs
+        self._results: dict[int, tuple[Outcome, int]] = {}  # of states on finished runs
+        self._trace: PolicyRun | None = None  # the last one that was asked for
         self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
 
@@ -123,23 +124,38 @@ class Bench:
 
     def run_policy(self, state: int) -> tuple[Outcome, int]:
         """How the policy does in a state; a solved run also bounds all its states."""
-        results = self.runs.run([state], self.step_limit, self.cancelled)
-        outcome, cost = Outcome(int(results.outcome[0])), int(results.cost[0])
-        if outcome is Outcome.ABORTED:
-            self._stopped[state] = cost
-            self._unjudged[state] = None
-        else:
-            self.add_run(self.runs.trace(state))
-        return outcome, cost
+        if (known := self._results.get(state)) is not None:
+            return known
+        if self.trace(state).outcome is Outcome.ABORTED:
+            self.runs.run([state], self.step_limit, self.cancelled)
+        run = self.trace(state)
+        if run.outcome is not Outcome.ABORTED:
+            self.add_run(run)
+            return self._results[state]
+        self._stopped[state] = _cost(run)
+        self._unjudged[state] = None
+        return run.outcome, _cost(run)
+
+    def trace(self, state: int) -> PolicyRun:
+        """The policy's run from a state as far as it was walked."""
+        last = self._trace
+        if last is None or last.states[0] != state or last.outcome is Outcome.ABORTED:
+            self._trace = last = self.runs.trace(state)
+        return last
 
     def add_run(self, run: PolicyRun) -> None:
         """Take note of a finished run of the policy under test: it tells about all its states."""
-        if run.states[0] in self._noted:
+        if run.states[0] in self._results:
             return
-        self._noted.update(run.states)
         self._unjudged.update(dict.fromkeys(run.states))
         if run.outcome is Outcome.SOLVED:
+            left = _cost(run)
+            for state, operator in zip(run.states, (*run.operators, None), strict=True):
+                self._results[state] = run.outcome, left
+                left -= self._costs[operator] if operator is not None else 0
             self.bounds.add_path(run.states, run.operators, POLICY)
+        else:
+            self._results.update(dict.fromkeys(run.states, (run.outcome, INFINITY)))
 
     def test(self, state: int, oracle: Oracle) -> Examination:
         """Let an oracle examine a state."""
@@ -158,7 +174,7 @@ class Bench:
 
     def policy_result(self, state: int) -> tuple[Outcome, int]:
         """What is known of the policy in a state without asking it."""
-        return next(self._policy_results([state]))
+        return self._results.get(state) or next(self._policy_results([state]))
 
     def values(self, state: int) -> tuple[int, ...]:
         return tuple(self.table.values([state])[0].tolist())
@@ -173,14 +189,22 @@ class Bench:
         return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
 
     def _policy_results(self, states: list[int]) -> Iterator[tuple[Outcome, int]]:
-        results = self.runs.known(states)
+        others = [state for state in states if state not in self._results]
+        known = self.runs.known(others) if others else None
+        results = dict(self._results_of(others, known)) if known else {}
+        for state in states:
+            yield self._results.get(state) or results[state]
+
+    def _results_of(
+        self, states: list[int], known: RunResults
+    ) -> Iterator[tuple[int, tuple[Outcome, int]]]:
         for state, code, cost in zip(
-            states, results.outcome.tolist(), results.cost.tolist(), strict=True
+            states, known.outcome.tolist(), known.cost.tolist(), strict=True
         ):
             if code == Outcome.UNKNOWN and state in self._stopped:
-                yield Outcome.ABORTED, self._stopped[state]
+                yield state, (Outcome.ABORTED, self._stopped[state])
             else:
-                yield Outcome(code), cost
+                yield state, (Outcome(code), cost)
 
     def _collect(self, oracle: str) -> Iterator[Finding]:
         """Compare bounds with the policy wherever one of the two is news."""
@@ -207,3 +231,7 @@ class Bench:
     def _policy_parents(self, state: int) -> Iterator[Parent]:
         for parent, operator in self.runs.steps_to(state):
             yield parent, operator, POLICY
+
+
+def _cost(run: PolicyRun) -> int:
+    return INFINITY if run.cost is None else run.cost

@@ -53,8 +53,12 @@ class Bounds:
 
     def all(self, states: npt.ArrayLike) -> Int64Array:
         """The bounds of many states."""
+        return self.by_id()[np.asarray(states, np.int64)]
+
+    def by_id(self) -> Int64Array:
+        """The bounds of all states of the table, by their ids; not to be changed."""
         self._grow()
-        return self._u[np.asarray(states, np.int64)]
+        return self._u
 
     def add_path(
         self,
@@ -69,13 +73,14 @@ class Bounds:
         bound on the walk are passed back along it.
         """
         self._grow()
-        self._recognise_goal(states[-1])
+        fallen = [states[-1]] if self._recognise_goal(states[-1]) else []
         for k in range(len(operators) - 1, -1, -1):
             if register:
                 known = self._registered.setdefault(states[k + 1], {})
                 known[states[k], operators[k], origin] = None
-            self._relax(states[k], operators[k], states[k + 1], origin)
-        self._propagate(states)
+            if self._relax(states[k], operators[k], states[k + 1], origin):
+                fallen.append(states[k])
+        self._propagate(fallen)
 
     def add_plan(self, state: int, operators: Sequence[int], origin: str) -> None:
         """A plan from `state`: every state on it gets a bound."""
@@ -104,29 +109,38 @@ class Bounds:
 
     def evidence(self, state: int) -> Evidence:
         """The chain that proves the present bound of a state."""
-        start, bound = self._values(state), self.u(state)
+        bound = self.u(state)
         if bound == INFINITY:
             raise ValueError("there is no evidence where nothing is known")
+        chain = self._chain(state)
+        morphs = [following for via, following, _, _ in chain if via == _MORPH]
+        start, *sources = map(tuple, self.table.values([state, *morphs]).tolist())
         steps: list[Step] = []
-        walk, origin = list[int](), ""
-        seen = {state}
-        while (via := int(self._via[state])) != _GOAL:
-            following = int(self._next[state])
-            if walk and (via == _MORPH or self._origin_of(state) != origin):
-                steps.append(Walk(tuple(walk), origin))
+        walk, walker = list[int](), ""
+        for via, _, gain, origin in chain:
+            if walk and (via == _MORPH or origin != walker):
+                steps.append(Walk(tuple(walk), walker))
                 walk = []
-            origin = self._origin_of(state)
             if via == _MORPH:
-                steps.append(Morph(self._values(following), int(self._gain[state]), origin))
+                steps.append(Morph(sources.pop(0), gain, origin))
             else:
                 walk.append(via)
+                walker = origin
+        if walk:
+            steps.append(Walk(tuple(walk), walker))
+        return Evidence(start, tuple(steps), bound)
+
+    def _chain(self, state: int) -> list[tuple[int, int, int, str]]:
+        """The steps from a state to a goal: how, where to, by which D, who found it."""
+        chain, seen = [], {state}
+        while (via := int(self._via[state])) != _GOAL:
+            following, gain = int(self._next[state]), int(self._gain[state])
+            chain.append((via, following, gain, self._origins[self._origin[state]]))
             if following in seen:
                 raise RuntimeError("the evidence of a bound runs in a circle")
             seen.add(following)
             state = following
-        if walk:
-            steps.append(Walk(tuple(walk), origin))
-        return Evidence(start, tuple(steps), bound)
+        return chain
 
     def _grow(self) -> None:
         size, had = len(self.table), len(self._u)
@@ -139,9 +153,11 @@ class Bounds:
         self._gain = _grown(self._gain, size, 0)
         self._origin = _grown(self._origin, size, -1)
 
-    def _recognise_goal(self, state: int) -> None:
+    def _recognise_goal(self, state: int) -> bool:
         if self._u[state] > 0 and bool(self.table.is_goal([state])[0]):
             self._set(state, 0, via=_GOAL, following=-1, origin="goal")
+            return True
+        return False
 
     def _relax(self, state: int, operator: int, successor: int, origin: str) -> bool:
         """u(state) <= c(operator) + u(successor); whether that is news."""
@@ -154,9 +170,9 @@ class Bounds:
         self._set(state, bound, via=operator, following=successor, origin=origin)
         return True
 
-    def _propagate(self, states: Iterable[int]) -> None:
+    def _propagate(self, fallen: Iterable[int]) -> None:
         """Pass falls on to all predecessors until nothing falls any more."""
-        queue = deque(state for state in states if self._u[state] != INFINITY)
+        queue = deque(fallen)
         while queue:
             state = queue.popleft()
             known = (*self._parents(state), *self._registered.get(state, ()))
@@ -175,12 +191,6 @@ class Bounds:
             self._origins.append(origin)
         self._origin[state] = self._origins.index(origin)
         self._changed[state] = None
-
-    def _origin_of(self, state: int) -> str:
-        return self._origins[int(self._origin[state])]
-
-    def _values(self, state: int) -> tuple[int, ...]:
-        return tuple(self.table.values([state])[0].tolist())
 
 
 def _grown(column: npt.NDArray[Number], size: int, default: int) -> npt.NDArray[Number]:

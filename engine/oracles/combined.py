@@ -27,5 +27,5 @@ class CombinedOracle:
             return proof
         proof = self.external.examine(state)
         if proof.bound < limit:
-            self.bmo.spread(state)
+            self.bmo.spread()
         return proof

@@ -30,11 +30,7 @@ class CompositeOracle:
         proof = self.combined.examine(state)
         if proof.bound < limit or proof.optimal:
             return proof
-        bounds, bmo = self.bench.bounds, self.combined.bmo
-        tested = bmo.tested
-        before = bounds.all(tested)
         self.pco.examine(state)
-        for fallen in tested[bounds.all(tested) < before].tolist():
-            bmo.spread(fallen)
-        bound = bounds.u(state)
+        self.combined.bmo.spread()
+        bound = self.bench.bounds.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN

@@ -21,7 +21,7 @@ def local_test(
     bench: Bench, function: DominanceFunction, state: int, mode: str, origin: str
 ) -> int:
     """The bound on h* of a state that its run proves by itself; INFINITY: nothing."""
-    run = bench.runs.trace(state)
+    run = bench.trace(state)
     if mode == "none" or run.outcome is not Outcome.SOLVED or not run.operators:
         return INFINITY
     states = np.array(run.states)

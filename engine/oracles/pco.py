@@ -107,7 +107,7 @@ class PcoE:
         bench = self.bench
         limit = bench.needs_less_than(state)
         assert limit is not None  # the bench asks only where a bound can prove a bug
-        run = bench.runs.trace(state)
+        run = bench.trace(state)
         bench.bounds.add_path(run.states, run.operators, POLICY)  # it may meet states with bounds
         random = Random(f"{self.seed} {bench.values(state)}")
         for where, needed in reversed(self._along(run, limit)):

@@ -106,6 +106,15 @@ class RunGraph:
             parents = self._next_parent[parents]
         return np.concatenate(found)
 
+    def steps_to(self, state: int) -> list[tuple[int, int]]:
+        """The parents of one state, each with its decision; asked far too often for arrays."""
+        steps = []
+        parent = int(self._first_parent[state])
+        while parent >= 0:
+            steps.append((parent, int(self.decision[parent])))
+            parent = int(self._next_parent[parent])
+        return steps
+
     def resolve(self, recent: Int32Array) -> None:
         """Give every state its result that has one; all new edges must start in `recent`."""
         states = self._descendants(recent)

@@ -174,8 +174,8 @@ class PolicyRuns:
 
     def steps_to(self, state: int) -> list[tuple[int, int]]:
         """The known steps of the policy that lead to `state`: from where, by which operator."""
-        parents = self.parents(state)
-        return list(zip(parents, self._graph.decision[parents].tolist(), strict=True))
+        self._grow()
+        return self._graph.steps_to(state)
 
     def trace(self, start: int) -> PolicyRun:
         """The run from a state as far as it has been walked."""

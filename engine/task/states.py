@@ -74,6 +74,11 @@ class StateTable:
         return len(self._states)
 
     @property
+    def native(self) -> NativeStates:
+        """For kernels that work on the table."""
+        return self._states
+
+    @property
     def bytes(self) -> int:
         return self._states.bytes
 

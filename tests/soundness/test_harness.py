@@ -63,7 +63,7 @@ def test_a_failing_policy_is_taken_for_a_bug(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def _no_evidence(bounds: Bounds, state: int) -> Evidence:
-    return Evidence(bounds._values(state), (), 10**6)
+    return Evidence(tuple(bounds.table.values([state])[0].tolist()), (), 10**6)
 
 
 def test_a_stopped_run_is_taken_for_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
