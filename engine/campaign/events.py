@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.localize.localisation import Localisation
+
 State = tuple[int, ...]
 
 NO_DECISION = -3
@@ -124,6 +126,16 @@ class RegionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class BugLocalised:
+    """Which steps of the run from a bug state are bad, as far as that was decided."""
+
+    unit: int
+    state: State
+    localisation: Localisation
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class OracleStatistics:
     """What an oracle did to pool states; `unique` bugs were proven by no other oracle."""
 
@@ -151,6 +163,7 @@ class UnitStatistics:
     states: int = 0
     size: int = 0  # how many states there will be
     bugs: int = 0
+    localised: int = 0  # bugs whose runs were examined for bad steps
     walks: int = 0
     duplicates: int = 0
     filtered: int = 0
@@ -226,6 +239,7 @@ UnitEvent = (
     | BugFound
     | BugImproved
     | RegionsChanged
+    | BugLocalised
     | Progress
     | Warned
     | UnitFinished

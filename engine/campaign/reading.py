@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from engine.campaign.comparisons import ComparisonRow, StoredComparison
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import State, StoredRun
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
+from engine.campaign.localisation_rows import operator_of, read_localisation
 from engine.campaign.packing import unpack
 from engine.campaign.project import Project
 from engine.campaign.unit import Unit
 from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
+from engine.localize.localisation import CauseKind, Localisation
+from engine.localize.root_causes import RootCause
 from engine.oracles.evidence import Evidence
 from engine.pddl import check_files
 from engine.task.sas import parse_sas
@@ -109,7 +113,7 @@ class LogRow:
 
 _BUGS = """
     SELECT f.id, u.campaign, u.id, f.kind, p.name, y.name, u.seed, f.policy_cost, f.bound, f.gap,
-        f.oracle, f.evidence_kind, f.region, NULL, f.status, f.note, f.seconds,
+        f.oracle, f.evidence_kind, f.region, {root_cause}, f.status, f.note, f.seconds,
         (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective
     FROM findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
         JOIN policies y ON y.id = u.policy
@@ -125,11 +129,30 @@ class Reading:
 
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
-        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'project'"):
-            return Project()  # an old file that may not be written, hence not brought up to date
+        if not self._has_table("project"):
+            return Project()
         for (document,) in self.rows("SELECT document FROM project"):
             return Project.from_json(json.loads(document))
         return Project()
+
+    def comparisons(self) -> list[ComparisonRow]:
+        """Of two domains, the oldest first."""
+        if not self._has_table("comparisons"):
+            return []
+        rows = self.rows(
+            "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
+        )
+        return [
+            ComparisonRow(number, created, a, b, json.loads(question), json.loads(answer))
+            for number, created, a, b, question, answer in rows
+        ]
+
+    def comparison(self, number: int) -> StoredComparison:
+        ((file_a, file_b),) = self.rows(
+            "SELECT file_a, file_b FROM comparisons WHERE id = ?", (number,)
+        )
+        (row,) = (row for row in self.comparisons() if row.id == number)
+        return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
     def campaigns(self) -> list[CampaignRow]:
         rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
@@ -181,13 +204,14 @@ class Reading:
         All of them, or, to read many bit by bit, at most `limit` that come `after` a known one.
         """
         rows = self.rows(
-            f"{_BUGS} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) ORDER BY f.id LIMIT ?3",
+            f"{self._bugs_query()} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) "
+            "ORDER BY f.id LIMIT ?3",
             (campaign, after, limit),
         )
         return [_bug_row(row) for row in rows]
 
     def bug(self, number: int) -> Bug:
-        for row in self.rows(f"{_BUGS} WHERE f.id = ?", (number,)):
+        for row in self.rows(f"{self._bugs_query()} WHERE f.id = ?", (number,)):
             return self.with_proof(_bug_row(row))
         raise UsageError(
             f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
@@ -210,6 +234,54 @@ class Reading:
             raise WorkspaceError(
                 f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
             ) from error
+
+    def localisation(self, finding: int) -> Localisation | None:
+        """Which steps of a bug's run are bad; None if that has not been examined."""
+        if not self._has_table("localisations"):
+            return None
+        with workspace_errors(self.path):
+            try:
+                return read_localisation(self.connection, finding)
+            except (ValueError, KeyError, TypeError, zlib.error) as error:
+                raise WorkspaceError(
+                    f"what is known of the steps of bug {finding} is damaged: {error}",
+                    Location.of(self.path),
+                    f"'plumbline localize --bug {finding}' finds it out again",
+                ) from error
+
+    def localised_bugs(self, campaign: int | None = None) -> set[int]:
+        """The bugs whose runs have been examined, whatever came out."""
+        if not self._has_table("localisations"):
+            return set()
+        rows = self.rows(
+            "SELECT l.finding FROM localisations l JOIN findings f ON f.id = l.finding "
+            "JOIN units u ON u.id = f.unit WHERE ?1 IS NULL OR u.campaign = ?1",
+            (campaign,),
+        )
+        return {finding for (finding,) in rows}
+
+    def root_causes(self, campaign: int | None = None) -> list[RootCause]:
+        """The bad steps that bugs were traced back to, in the order in which they were found."""
+        if not self._has_table("root_causes"):
+            return []
+        bugs: dict[int, list[int]] = {}
+        for cause, finding in self.rows(
+            "SELECT l.root_cause, l.finding FROM localisations l JOIN findings f "
+            "ON f.id = l.finding JOIN units u ON u.id = f.unit WHERE l.root_cause IS NOT NULL "
+            "AND (?1 IS NULL OR u.campaign = ?1) ORDER BY l.step, l.finding",
+            (campaign,),
+        ):
+            bugs.setdefault(cause, []).append(finding)
+        rows = self.rows(
+            "SELECT c.id, c.kind, p.name, y.name, s.packed, c.operator, c.action "
+            "FROM root_causes c JOIN states s ON s.id = c.state "
+            "JOIN problems p ON p.id = s.problem JOIN policies y ON y.id = c.policy ORDER BY c.id"
+        )
+        return [_root_cause(row, bugs[row[0]]) for row in rows if row[0] in bugs]
+
+    def _bugs_query(self) -> str:
+        known = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
+        return _BUGS.format(root_cause=known if self._has_table("localisations") else "NULL")
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
@@ -259,10 +331,12 @@ class Reading:
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
 
-    def log(self) -> list[LogRow]:
-        return [
-            LogRow(*row) for row in self.rows("SELECT time, level, unit, text FROM log ORDER BY id")
-        ]
+    def log(self, skip: int = 0) -> list[LogRow]:
+        """All that happened, or what is new for somebody who knows the first `skip` entries."""
+        rows = self.rows(
+            "SELECT time, level, unit, text FROM log ORDER BY id LIMIT -1 OFFSET ?", (skip,)
+        )
+        return [LogRow(*row) for row in rows]
 
     def pool(self, unit: int) -> list[PoolRow]:
         rows = self.rows(
@@ -289,6 +363,10 @@ class Reading:
         ((answer,),) = self.rows("PRAGMA quick_check(1)")
         return "" if answer == "ok" else str(answer)
 
+    def _has_table(self, name: str) -> bool:
+        """An old file that may not be written is not brought up to date and lacks what is new."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+
     def _file(self, sha256: str, path: str | None) -> File:
         ((name, content),) = self.rows(
             "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
@@ -307,6 +385,20 @@ class Reading:
 def _unit_row(*columns: Any) -> UnitRow:
     *values, statistics = columns
     return UnitRow(*[*values, json.loads(statistics)])
+
+
+def _root_cause(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:
+    number, kind, problem, policy, packed, operator, action = columns
+    return RootCause(
+        id=number,
+        kind=CauseKind(kind),
+        problem=problem,
+        policy=policy,
+        state=unpack(packed),
+        operator=operator_of(operator),
+        action=action,
+        bugs=tuple(bugs),
+    )
 
 
 def _bug_row(columns: Sequence[Any]) -> BugRow:

@@ -155,7 +155,45 @@ CREATE TABLE project (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS, _PROJECT)
+_LOCALISATION = """
+CREATE TABLE root_causes (
+    id INTEGER PRIMARY KEY,
+    policy INTEGER NOT NULL REFERENCES policies,
+    state INTEGER NOT NULL REFERENCES states,
+    operator INTEGER NOT NULL,  -- -1: none that can be executed
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    UNIQUE (policy, state, operator, kind)
+);
+CREATE TABLE localisations (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    root_cause INTEGER REFERENCES root_causes,  -- NULL: no step is proven to be bad
+    step INTEGER,
+    searches INTEGER NOT NULL,
+    naive_searches INTEGER NOT NULL,
+    expanded INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    limited INTEGER NOT NULL,
+    failure TEXT,  -- JSON; NULL: the run reaches the goal
+    steps BLOB NOT NULL  -- zlib, JSON
+);
+CREATE INDEX localisation_by_root_cause ON localisations (root_cause);
+"""
+
+_COMPARISONS = """
+CREATE TABLE comparisons (
+    id INTEGER PRIMARY KEY,
+    created REAL NOT NULL,
+    name_a TEXT NOT NULL,
+    name_b TEXT NOT NULL,
+    file_a TEXT NOT NULL REFERENCES inputs,
+    file_b TEXT NOT NULL REFERENCES inputs,
+    question TEXT NOT NULL,  -- JSON
+    answer TEXT NOT NULL  -- JSON
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS, _PROJECT, _LOCALISATION, _COMPARISONS)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

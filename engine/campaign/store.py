@@ -11,17 +11,19 @@ import json
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from engine.campaign import writer
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import (
     BugFound,
     BugImproved,
+    BugLocalised,
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -40,11 +42,13 @@ from engine.campaign.events import (
 )
 from engine.campaign.identity import campaign_key
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
+from engine.campaign.localisation_rows import save_localisation
 from engine.campaign.packing import pack
 from engine.campaign.project import Project
 from engine.campaign.reading import Reading
 from engine.campaign.workspace_file import open_workspace, workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
+from engine.localize.localisation import Localisation
 
 STATUSES = ("new", "confirmed", "ignored", "duplicate")
 
@@ -177,6 +181,36 @@ class Store(Reading):
                 "INSERT OR REPLACE INTO project VALUES (1, ?)", (json.dumps(project.to_json()),)
             )
 
+    def add_comparison(
+        self, a: File, b: File, question: Mapping[str, Any], answer: Mapping[str, Any]
+    ) -> int:
+        """Keep a comparison of two domains; returns its number."""
+        with self.transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO comparisons (created, name_a, name_b, file_a, file_b, question, "
+                "answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    time.time(),
+                    a.path,
+                    b.path,
+                    self._add_file(a),
+                    self._add_file(b),
+                    json.dumps(dict(question)),
+                    json.dumps(dict(answer)),
+                ),
+            )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def remove_comparison(self, number: int) -> None:
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM comparisons WHERE id = ?", (number,))
+
+    def save_localisation(self, finding: int, localisation: Localisation) -> None:
+        """What was found out about the steps of a bug's run, in place of what was known."""
+        with self.transaction() as connection:
+            save_localisation(connection, finding, localisation)
+
     def _add_file(self, file: File) -> str:
         content = zlib.compress(file.content)
         self._insert_new("inputs (sha256, name, content)", (file.sha256, file.name, content))
@@ -247,6 +281,8 @@ class Store(Reading):
                 self._write_finding(event)
             case RegionsChanged():
                 self._write_regions(event)
+            case BugLocalised():
+                self._write_localisation(event)
             case _:
                 self._write_course(event)
 
@@ -407,6 +443,13 @@ class Store(Reading):
                 for state, leader in event.regions
             ],
         )
+
+    def _write_localisation(self, event: BugLocalised) -> None:
+        finding = self._one(
+            "SELECT id FROM findings WHERE unit = ? AND state = ?",
+            (event.unit, self._state(event.unit, event.state)),
+        )
+        save_localisation(self.connection, finding, event.localisation)
 
     def _log(self, level: str, unit: int | None, text: str) -> None:
         self.connection.execute(

@@ -71,7 +71,7 @@ def cause_of(
     if run.reason is Reason.LOOP:
         return _step_of_loop(run, steps, failure, bounds)
     kind = CauseKind.NO_ACTION if run.reason is Reason.NO_ACTION else CauseKind.FAULT
-    return Cause(kind, end, _values(run, end, bounds), None)
+    return _cause(kind, run, end, None, bounds)
 
 
 def _lost_goal(run: PolicyRun, failure: Failure, bounds: CostBounds) -> Cause | None:
@@ -79,7 +79,7 @@ def _lost_goal(run: PolicyRun, failure: Failure, bounds: CostBounds) -> Cause | 
     index = failure.last_solvable
     if index is None or failure.first_unsolvable != index + 1:
         return None
-    return Cause(CauseKind.DEAD_END, index, _values(run, index, bounds), run.operators[index])
+    return _cause(CauseKind.DEAD_END, run, index, run.operators[index], bounds)
 
 
 def _last_bad_step(
@@ -88,9 +88,7 @@ def _last_bad_step(
     bad = [step for step in steps if step.verdict is Verdict.NOT_OPTIMAL]
     if not bad:
         return None
-    last = bad[-1]
-    state = _values(run, last.index, bounds)
-    return Cause(CauseKind.DETOUR, last.index, state, last.operator)
+    return _cause(CauseKind.DETOUR, run, bad[-1].index, bad[-1].operator, bounds)
 
 
 def _step_of_loop(
@@ -99,12 +97,18 @@ def _step_of_loop(
     """One step that all runs into this loop agree on, wherever they enter it."""
     end = len(run.states) - 1
     if failure.loop_begin is None:  # an action that changes nothing, for which there is no operator
-        return Cause(CauseKind.LOOP, end, _values(run, end, bounds), None)
+        return _cause(CauseKind.LOOP, run, end, None, bounds)
     loop = steps[failure.loop_begin :]
     bad = [step for step in loop if step.verdict is Verdict.NOT_OPTIMAL]
     blamed = min(bad or loop, key=lambda step: _values(run, step.index, bounds))
-    state = _values(run, blamed.index, bounds)
-    return Cause(CauseKind.LOOP, blamed.index, state, blamed.operator)
+    return _cause(CauseKind.LOOP, run, blamed.index, blamed.operator, bounds)
+
+
+def _cause(
+    kind: CauseKind, run: PolicyRun, index: int, operator: int | None, bounds: CostBounds
+) -> Cause:
+    action = "" if operator is None else bounds.table.task.operators[operator].name
+    return Cause(kind, index, _values(run, index, bounds), operator, action)
 
 
 def _values(run: PolicyRun, index: int, bounds: CostBounds) -> tuple[int, ...]:

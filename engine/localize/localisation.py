@@ -83,6 +83,7 @@ class Cause:
     index: int
     state: State
     operator: int | None
+    action: str = ""  # the operator's name: "pick b1 rooma left"
 
 
 @dataclass(frozen=True, slots=True)
