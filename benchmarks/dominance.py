@@ -5,6 +5,7 @@
 FOLDER holds one folder per task with `output.sas`, `pool.txt`, `dom_atomic.json` and
 `<policy>.table.json`. Variant B must equal the golden values, R must not be below them and must
 hold against h*; SMO and BMO must flag whatever the reference flags, and nothing that is no bug.
+States per second are by CPU time, with all policy runs, the best of some passes from scratch.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.fuzzing.pool import read_pool
 from engine.native.library import INFINITY
 from engine.oracles.bench import Bench
+from engine.oracles.evidence import State
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.policies.builtin import open_builtin
@@ -41,6 +43,7 @@ ORACLES = {
     "bmo_1k_ff_interm": "bmo:factors=merged:1000,lookahead=100",
     "combined": "combined:factors=merged:1000",
 }
+PASSES = 5
 SAMPLE = 300
 """Solvable states s per task whose D(s, t) is held against h* for all t."""
 
@@ -124,18 +127,12 @@ def compare_flags(path: Path, task: Task) -> int:
     golden = json.loads(path.read_text())
     rows = golden["pool"]
     entries = read_pool(path.parent / "pool.txt", task)
+    states = [entry.state for entry in entries]
     wrong = 0
     for name, text in ORACLES.items():
-        table = StateTable(task)
-        runs = PolicyRuns(open_builtin(golden["policy"], 0).bind(task), table)
-        ids = table.add([entry.state for entry in entries]).tolist()
-        runs.run(ids)
-        bench = Bench(runs, OBJECTIVES["any"])
-        oracle = make_oracle(text, bench)
-        began = time.perf_counter()
-        for state in ids:
-            bench.test(state, oracle)
-        seconds = time.perf_counter() - began
+        passes = [examine(task, golden["policy"], states, text) for _ in range(PASSES)]
+        bench, ids, _ = passes[0]
+        seconds = min(seconds for _, _, seconds in passes)
         flagged = {i for i, state in enumerate(ids) if state in bench.findings}
         expected = {i for i, row in enumerate(rows) if name in row["flags"]}
         false = {i for i in flagged if not is_bug(rows[i])}
@@ -148,6 +145,22 @@ def compare_flags(path: Path, task: Task) -> int:
         )
         wrong += len(expected - flagged) + len(false | low)
     return wrong
+
+
+def examine(
+    task: Task, policy: str, states: list[State], oracle: str
+) -> tuple[Bench, list[int], float]:
+    """Run a policy on all states at once, then let an oracle examine them in their order."""
+    table = StateTable(task)
+    runs = PolicyRuns(open_builtin(policy, 0).bind(task), table)
+    ids = table.add(states).tolist()
+    bench = Bench(runs, OBJECTIVES["any"])
+    working = make_oracle(oracle, bench)
+    began = time.process_time()
+    runs.run(ids)
+    for state in ids:
+        bench.test(state, working)
+    return bench, ids, time.process_time() - began
 
 
 def is_bug(row: dict[str, Any]) -> bool:
