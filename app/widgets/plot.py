@@ -1,0 +1,420 @@
+"""A plot in the colours of the theme: curves or points, values on hover, export.
+
+Importing this imports pyqtgraph, which is slow: do it where the first plot is made. New data is
+drawn ten times a second at most, however often it comes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import ArrayLike, NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QContextMenuEvent, QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from app.theme import Theme
+
+DRAW_MILLISECONDS = 100
+LINE_WIDTH = 2
+POINT_SIZE = 9
+MOST_POINTS = 2000
+"""Of a longer curve only so many points are drawn: there are not more pixels."""
+NEAR_PIXELS = 14
+_PNG_RATIO = 2
+
+SERIES = (
+    ("#2F6FDE", "#6FA1FF"),
+    ("#B35900", "#F0A35E"),
+    ("#1A7F4B", "#57C785"),
+    ("#8A3FA0", "#CBA6F7"),
+    ("#A8323E", "#FF8A80"),
+    ("#0B7285", "#56C4D6"),
+    ("#6B5B00", "#D9C34A"),
+    ("#57606A", "#9AA4B2"),
+)
+"""Colours of curves without a meaning of their own, in the light and the dark theme."""
+_DASHES = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+)
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """`token` is a colour of the theme; without one the curve gets one of the series."""
+
+    name: str
+    x: ArrayLike
+    y: ArrayLike
+    token: str = ""
+    steps: bool = False  # holds its value until the next point
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Single points that can be clicked; `keys` say what is behind each."""
+
+    name: str
+    x: ArrayLike
+    y: ArrayLike
+    keys: Sequence[object]
+    token: str
+    symbol: str = "o"
+    y_text: str = ""  # what stands for a height that is no number: "the policy fails"
+
+
+class Plot(QWidget):
+    """Give it curves or points again whenever there is news."""
+
+    point_activated = Signal(object)  # the key of a point that was clicked, or entered
+    drawn = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        title: str,
+        axes: tuple[str, str],
+        *,
+        legend: tuple[int, int] = (12, 8),
+        parent: QWidget | None = None,
+    ) -> None:
+        """`axes` are the titles of the x and the y axis, with their units.
+
+        `legend` is the place of the legend; negative numbers count from the right and the bottom.
+        """
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.title, self.axes = title, axes
+        self._theme = theme
+        self._curves: tuple[Curve, ...] = ()
+        self._points: tuple[Points, ...] = ()
+        self._diagonal = False
+        self._heights: list[pg.InfiniteLine] = []
+        self._near: tuple[int, int] | None = None  # which point of which set is looked at
+        self._hover_x: float | None = None
+        self._view = pg.PlotWidget(self, enableMenu=False)
+        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self._item = self._view.getPlotItem()
+        self._item.hideButtons()
+        self._item.showGrid(x=False, y=False)
+        self._view.setMouseEnabled(x=True, y=True)
+        self._legend = self._item.addLegend(offset=legend, labelTextSize="9pt")
+        self._line = pg.InfiniteLine(angle=90, movable=False)
+        self._label = pg.TextItem(anchor=(0, 1), fill=theme.color("raised"))
+        self._ring = pg.ScatterPlotItem(size=POINT_SIZE + 6, brush=None)
+        for item in (self._line, self._label, self._ring):
+            item.setZValue(10)
+            self._item.addItem(item, ignoreBounds=True)
+            item.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._view)
+        self._button = self._export_button()
+        theme.keep_icon(self._button, "export", "muted")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DRAW_MILLISECONDS)
+        self._timer.timeout.connect(self._draw)
+        self._view.scene().sigMouseMoved.connect(self._hover)
+        self._view.scene().sigMouseClicked.connect(self._click)
+        theme.changed.connect(self.restyle)
+        self.restyle()
+
+    def set_curves(self, curves: Sequence[Curve]) -> None:
+        self._curves = tuple(curves)
+        self._soon()
+
+    def set_points(self, points: Sequence[Points], *, diagonal: bool = False) -> None:
+        """With `diagonal`, a line where both values are the same."""
+        self._points, self._diagonal = tuple(points), diagonal
+        self._near = None
+        self._soon()
+
+    @property
+    def is_empty(self) -> bool:
+        sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
+        return not any(np.size(item.x) for item in sets)
+
+    def save(self, path: Path) -> None:
+        """As PNG, SVG or CSV, by the ending of the name."""
+        self._near = self._hover_x = None
+        self._draw()
+        match path.suffix.lower():
+            case ".csv":
+                self._save_csv(path)
+            case ".svg":
+                from pyqtgraph.exporters import SVGExporter
+
+                SVGExporter(self._item).export(str(path))
+            case _:
+                self._save_png(path)
+
+    @Slot()
+    def restyle(self) -> None:
+        color = self._theme.color
+        self._view.setBackground(color("surface"))
+        for side, title in (("bottom", self.axes[0]), ("left", self.axes[1])):
+            axis = self._item.getAxis(side)
+            axis.setPen(color("border"))
+            axis.setTextPen(color("muted"))
+            axis.setStyle(tickFont=self._theme.ui_font, tickLength=-4)
+            axis.enableAutoSIPrefix(False)
+            axis.setLabel(title, color=color("muted").name())
+        self._legend.setLabelTextColor(color("text"))
+        self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
+        self._label.setColor(color("text"))
+        self._label.fill = pg.mkBrush(color("raised"))
+        self._label.border = pg.mkPen(color("border"))
+        self._ring.setPen(pg.mkPen(color("accent"), width=2))
+        self._draw()
+
+    def resizeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+        self._button.move(self.width() - self._button.width() - 4, 4)
+
+    def _soon(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    @Slot()
+    def _draw(self) -> None:
+        self._timer.stop()
+        for item in [*self._item.listDataItems(), *self._heights]:
+            if item is not self._ring:
+                self._item.removeItem(item)
+        self._heights.clear()
+        self._legend.clear()
+        for number, curve in enumerate(self._curves):
+            self._draw_curve(number, curve)
+        if self._diagonal:
+            self._draw_diagonal()
+        for points in self._points:
+            self._draw_points(points)
+        self._show_hover()
+        self.drawn.emit()
+
+    def _draw_curve(self, number: int, curve: Curve) -> None:
+        x, y = _floats(curve.x), _floats(curve.y)
+        if curve.steps and len(x):
+            x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+        x, y = _thinned(x, y)
+        self._item.plot(x, y, pen=self._pen(number, curve.token), name=curve.name)
+
+    def _draw_points(self, points: Points) -> None:
+        color = self._theme.color(points.token)
+        fill = QColor(color)
+        fill.setAlpha(110)
+        self._item.plot(
+            _floats(points.x),
+            _floats(points.y),
+            pen=None,
+            symbol=points.symbol,
+            symbolSize=POINT_SIZE,
+            symbolPen=pg.mkPen(color, width=1),
+            symbolBrush=fill,
+            name=points.name,
+        )
+        if points.y_text and len(_floats(points.y)):
+            self._draw_height(float(_floats(points.y)[0]), points.y_text)
+
+    def _draw_height(self, y: float, text: str) -> None:
+        color = self._theme.color("muted")
+        pen = pg.mkPen(color, width=1, style=Qt.PenStyle.DotLine)
+        options = {"color": color, "position": 0.98, "anchors": [(1, 0), (1, 0)]}
+        line = pg.InfiniteLine(y, angle=0, pen=pen, label=text, labelOpts=options)
+        self._heights.append(line)
+        self._item.addItem(line)
+
+    def _draw_diagonal(self) -> None:
+        numbers = [points for points in self._points if not points.y_text]
+        values = [_floats(v) for points in numbers for v in (points.x, points.y)]
+        largest = max((float(v.max()) for v in values if len(v)), default=0.0)
+        pen = pg.mkPen(self._theme.color("muted"), width=1, style=Qt.PenStyle.DashLine)
+        self._item.plot([0, largest], [0, largest], pen=pen)
+
+    def _pen(self, number: int, token: str) -> QPen:
+        if token:
+            color, style = self._theme.color(token), Qt.PenStyle.SolidLine
+        else:
+            color = QColor(SERIES[number % len(SERIES)][self._theme.is_dark])
+            style = _DASHES[number % len(_DASHES)]
+        return pg.mkPen(color, width=LINE_WIDTH, style=style)  # type: ignore[no-any-return]
+
+    @Slot(object)
+    def _hover(self, place: QPointF) -> None:
+        box = self._item.vb
+        if not box.sceneBoundingRect().contains(place):
+            self._near = self._hover_x = None
+        elif self._points:
+            self._near = self._nearest(place)
+        else:
+            self._hover_x = float(box.mapSceneToView(place).x())
+        self._show_hover()
+
+    @Slot(object)
+    def _click(self, event: object) -> None:
+        place = event.scenePos()  # type: ignore[attr-defined]  # a MouseClickEvent of pyqtgraph
+        self.setFocus()
+        self._near = self._nearest(place)
+        self._show_hover()
+        self._activate()
+
+    def _activate(self) -> None:
+        if self._near is not None:
+            number, index = self._near
+            self.point_activated.emit(self._points[number].keys[index])
+
+    def _nearest(self, place: QPointF) -> tuple[int, int] | None:
+        best, found = float(NEAR_PIXELS), None
+        for number, points in enumerate(self._points):
+            for index, (x, y) in enumerate(zip(_floats(points.x), _floats(points.y), strict=True)):
+                there = self._item.vb.mapViewToScene(QPointF(x, y))
+                distance = ((there.x() - place.x()) ** 2 + (there.y() - place.y()) ** 2) ** 0.5
+                if distance < best:
+                    best, found = distance, (number, index)
+        return found
+
+    def _show_hover(self) -> None:
+        self._line.setVisible(self._hover_x is not None and bool(self._curves))
+        self._ring.setVisible(self._near is not None)
+        texts: list[str] = []
+        x = y = 0.0
+        if self._near is not None:
+            number, index = self._near
+            points = self._points[number]
+            x, y = float(_floats(points.x)[index]), float(_floats(points.y)[index])
+            self._ring.setData([x], [y])
+            height = points.y_text or f"{self.axes[1]}: {_number(y)}"
+            texts = [points.name, f"{self.axes[0]}: {_number(x)}", height]
+        elif self._hover_x is not None and self._curves:
+            x = self._hover_x
+            self._line.setPos(x)
+            texts = [f"{self.axes[0]}: {_number(x)}", *self._values_at(x)]
+            y = float(self._item.vb.viewRange()[1][0])
+        self._label.setVisible(bool(texts))
+        if texts:
+            left, right = self._item.vb.viewRange()[0]
+            self._label.setText("\n".join(texts))
+            self._label.setAnchor((0 if x < (left + right) / 2 else 1, 1))
+            self._label.setPos(x, y)
+
+    def _values_at(self, x: float) -> list[str]:
+        texts = []
+        for curve in self._curves:
+            xs, ys = _floats(curve.x), _floats(curve.y)
+            place = int(np.searchsorted(xs, x, side="right")) - 1
+            if 0 <= place < len(ys):
+                texts.append(f"{curve.name}: {_number(float(ys[place]))}")
+        return texts
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        """Left and Right go along the values, Return opens what is behind a point."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        if event.key() in steps and not self.is_empty:
+            self._step(steps[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._activate()
+        else:
+            super().keyPressEvent(event)
+
+    def _step(self, by: int) -> None:
+        if self._points:
+            places = [
+                (number, index)
+                for number, points in enumerate(self._points)
+                for index in np.argsort(_floats(points.x), kind="stable").tolist()
+            ]
+            here = places.index(self._near) + by if self._near in places else 0
+            self._near = places[here % len(places)]
+        else:
+            xs = np.unique(np.concatenate([_floats(curve.x) for curve in self._curves]))
+            now = self._hover_x if self._hover_x is not None else float(xs[0])
+            place = int(np.searchsorted(xs, now)) + by
+            self._hover_x = float(xs[min(max(place, 0), len(xs) - 1)])
+        self._show_hover()
+
+    def _export_button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(f"{self.objectName()}-export")
+        button.setAccessibleName(f"Export {self.title}")
+        button.setToolTip("Save the plot as a picture or as numbers")
+        button.setAutoRaise(True)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        button.setMenu(self._menu())
+        button.setFixedSize(26, 26)
+        return button
+
+    def _menu(self) -> QMenu:
+        menu = QMenu(self)
+        for kind in ("PNG", "SVG", "CSV"):
+            action = menu.addAction(f"Save as {kind}…")
+            action.setData(kind.lower())
+            action.triggered.connect(self._choose_file)
+        menu.addSeparator()
+        menu.addAction("Show all").triggered.connect(self._show_all)
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802  Qt's name
+        self._button.menu().popup(event.globalPos())
+
+    @Slot()
+    def _show_all(self) -> None:
+        self._item.enableAutoRange()
+
+    @Slot()
+    def _choose_file(self) -> None:
+        ending = self.sender().data()  # type: ignore[attr-defined]  # an action of the menu
+        name, _ = QFileDialog.getSaveFileName(self, "Save plot", f"{self.objectName()}.{ending}")
+        if name:
+            self.save(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
+
+    def _save_png(self, path: Path) -> None:
+        """Twice as fine as on most screens."""
+        image = QImage(self._view.size() * _PNG_RATIO, QImage.Format.Format_ARGB32)
+        image.setDevicePixelRatio(_PNG_RATIO)
+        image.fill(self._theme.color("surface"))
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._view.render(painter, QRectF(self._view.rect()))
+        painter.end()
+        if not image.save(str(path)):
+            raise OSError(f"{path} cannot be written")
+
+    def _save_csv(self, path: Path) -> None:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["series", *self.axes])
+            sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
+            for item in sets:
+                for x, y in zip(_floats(item.x), _floats(item.y), strict=True):
+                    writer.writerow([item.name, _number(float(x)), _number(float(y))])
+
+
+def _floats(values: ArrayLike) -> Values:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
+    """Evenly chosen points, the last among them."""
+    if len(x) <= MOST_POINTS:
+        return x, y
+    chosen = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(np.int64))
+    return x[chosen], y[chosen]
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
