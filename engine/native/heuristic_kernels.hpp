@@ -31,6 +31,7 @@ class Evaluator {
 
 struct HeuristicKernels {
   SearchResult (*search)(Algorithm algorithm, const SearchRequest& request, Monitor& monitor);
+  // Null for a heuristic that is built for one state: see abstraction_interface.cpp.
   std::unique_ptr<Evaluator> (*make_evaluator)(const Task& task);
 };
 
@@ -45,5 +46,6 @@ HeuristicKernels lmcut_base_kernels();
 HeuristicKernels lmcut_gzbd_kernels();
 HeuristicKernels lmcut_delay_open_kernels();
 HeuristicKernels lmcut_fglobal_kernels();
+HeuristicKernels cartesian_kernels();
 
 }  // namespace plumbline

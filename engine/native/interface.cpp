@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aras.hpp"
+#include "checked_input.hpp"
 #include "compiled_task.hpp"
 #include "guarded.hpp"
 #include "heuristic_kernels.hpp"
@@ -21,50 +22,6 @@
 namespace {
 
 using namespace plumbline;
-
-std::vector<Fact> to_facts(std::int64_t n, const std::int32_t* pairs) {
-  std::vector<Fact> facts(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < facts.size(); ++i) facts[i] = {pairs[2 * i], pairs[2 * i + 1]};
-  return facts;
-}
-
-FactRows to_rows(std::int32_t n_rows, const std::int32_t* begin, const std::int32_t* pairs) {
-  return {std::vector<std::int32_t>(begin, begin + n_rows + 1), to_facts(begin[n_rows], pairs)};
-}
-
-// Facts exist, and in each row every variable occurs once, in ascending order.
-bool well_formed(const Task& task, std::span<const Fact> facts) {
-  std::int32_t previous = -1;
-  for (const Fact fact : facts) {
-    if (fact.variable <= previous || fact.variable >= task.n_variables()) return false;
-    if (fact.value < 0 || fact.value >= task.domain_sizes[static_cast<std::size_t>(fact.variable)]) return false;
-    previous = fact.variable;
-  }
-  return true;
-}
-
-bool well_formed(const Task& task) {
-  for (const std::int32_t size : task.domain_sizes) {
-    if (size < 1) return false;
-  }
-  for (std::int32_t op = 0; op < task.n_operators(); ++op) {
-    if (!well_formed(task, task.preconditions[op]) || !well_formed(task, task.effects[op])) return false;
-    const Cost cost = task.costs[static_cast<std::size_t>(op)];
-    if (cost < 0 || cost > kMaxOperatorCost) return false;
-  }
-  return well_formed(task, task.goal);
-}
-
-bool in_domains(const Task& task, const std::int32_t* values) {
-  for (std::size_t v = 0; v < task.domain_sizes.size(); ++v) {
-    if (values[v] < 0 || values[v] >= task.domain_sizes[v]) return false;
-  }
-  return true;
-}
-
-bool are_operators(const Task& task, std::int64_t n, const std::int32_t* operators) {
-  return std::all_of(operators, operators + n, [&](std::int32_t op) { return op >= 0 && op < task.n_operators(); });
-}
 
 // False if the operator is not applicable.
 bool apply(const Task& task, std::int32_t op, const std::int32_t* values, std::int32_t* successor) {
@@ -80,7 +37,8 @@ using MakeKernels = HeuristicKernels (*)();
 constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_kernels,
                                        hadd_kernels,  hff_kernels,        lmcut_kernels,
                                        hadd_unit_kernels, lmcut_base_kernels, lmcut_gzbd_kernels,
-                                       lmcut_delay_open_kernels, lmcut_fglobal_kernels};
+                                       lmcut_delay_open_kernels, lmcut_fglobal_kernels,
+                                       cartesian_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
 std::vector<std::int32_t> project(const RelevantPart& part, const std::vector<std::int32_t>& whole) {
@@ -297,7 +255,9 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, 
   return guarded([&] {
     const std::vector<Fact> facts = to_facts(n_goals, goal);
     if (heuristic < 0 || heuristic >= kNumHeuristics || !well_formed(task->task, facts)) return false;
-    auto evaluator = kHeuristics[heuristic]().make_evaluator(task->task);
+    const HeuristicKernels kernels = kHeuristics[heuristic]();
+    if (kernels.make_evaluator == nullptr) return false;
+    auto evaluator = kernels.make_evaluator(task->task);
     if (facts != task->task.goal) evaluator->set_goal(facts);
     *result = evaluator.release();
     return true;

@@ -140,6 +140,7 @@ class Heuristic(IntEnum):
     LMCUT_GZBD = 8
     LMCUT_DELAY_OPEN = 9
     LMCUT_FGLOBAL = 10
+    CARTESIAN = 11
 
 
 class NativeLimits(ctypes.Structure):
@@ -337,11 +338,20 @@ def _destroy_states(handle: ctypes.c_void_p, _task: NativeTask) -> None:
     library().plumbline_states_destroy(handle)
 
 
-class NativeEvaluator:
-    """A heuristic for one goal. Not for use by two threads at once."""
+CHUNK = 64
+"""States evaluated per call: between calls Ctrl-C is noticed."""
 
-    def __init__(self, task: NativeTask, heuristic: Heuristic, goal: Int32Array) -> None:
+
+class NativeEvaluator:
+    """A heuristic for one goal, made by a kernel. Not for use by two threads at once."""
+
+    def __init__(self, task: NativeTask, handle: ctypes.c_void_p) -> None:
         self.task = task
+        self.handle = handle
+        weakref.finalize(self, _destroy_evaluator, handle, task)
+
+    @classmethod
+    def of(cls, task: NativeTask, heuristic: Heuristic, goal: Int32Array) -> NativeEvaluator:
         handle = _POINTER()
         goal = as_int32(goal, 2)
         call(
@@ -352,15 +362,16 @@ class NativeEvaluator:
             goal,
             ctypes.byref(handle),
         )
-        self.handle = handle
-        weakref.finalize(self, _destroy_evaluator, handle, task)
+        return cls(task, handle)
 
     def values(self, states: Int32Array) -> Int64Array:
         states = as_int32(states, self.task.n_variables)
         values = np.empty(len(states), np.int64)
-        call(
-            "plumbline_evaluator_values", self.handle, self.task.handle, len(states), states, values
-        )
+        for begin in range(0, len(states), CHUNK):
+            part, found = states[begin : begin + CHUNK], values[begin : begin + CHUNK]
+            call(
+                "plumbline_evaluator_values", self.handle, self.task.handle, len(part), part, found
+            )
         return values
 
     def successor_values(self, state: Int32Array, operators: Int32Array) -> Int64Array:

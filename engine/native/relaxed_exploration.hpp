@@ -57,6 +57,9 @@ class RelaxedExploration {
   // facts.
   std::int32_t achiever(std::int32_t fact) const { return achiever_[index(fact)]; }
 
+  // Of a fact that the way to the goal in the last exploration needs.
+  Cost value(std::int32_t fact) const { return value_[index(fact)]; }
+
   const RelaxedTask& task() const { return task_; }
 
  private:

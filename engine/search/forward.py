@@ -19,11 +19,11 @@ from engine.native.library import (
     Algorithm,
     Heuristic,
     Int64Array,
-    NativeLimits,
     Outcome,
     native_search,
 )
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
+from engine.search.limits import NO_LIMITS, SearchLimits
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 from engine.task.validate import validate_operators
@@ -31,25 +31,6 @@ from engine.task.validate import validate_operators
 __all__ = ["NO_LIMITS", "Control", "Outcome", "SearchLimits", "SearchResult", "search"]
 
 ALGORITHMS = {"astar": Algorithm.ASTAR, "gbfs": Algorithm.GBFS, "ehc": Algorithm.EHC}
-
-
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
-    """What a search may use; None is no limit."""
-
-    seconds: float | None = None
-    bytes: int | None = None
-    expansions: int | None = None
-
-    def native(self) -> NativeLimits:
-        """The kernels' form, where 0 is no limit: less than that ends at the first look."""
-        seconds = 0.0 if self.seconds is None else max(self.seconds, 1e-9)
-        memory = INFINITY if self.bytes is None else min(max(self.bytes, 0), INFINITY)
-        expansions = 0 if self.expansions is None else min(max(self.expansions, 1), INFINITY)
-        return NativeLimits(seconds, expansions, memory)
-
-
-NO_LIMITS = SearchLimits()
 
 
 @dataclass(frozen=True, slots=True)

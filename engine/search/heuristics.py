@@ -3,6 +3,7 @@
 blind and hmax (ALGORITHMS 13.1) and lmcut (LMCUT) are admissible; gc (goal count), hadd and ff
 (13.2) guide greedy searches. hadd-unit counts every operator as 1. lmcut-NAME fixes the rule for
 the goal zone; lmcut lets the first state it evaluates choose the better one of the last two.
+cartesian (14) is built for one state and admissible where that leads.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from engine.errors import UsageError
 from engine.native.library import Heuristic, Int64Array, NativeEvaluator
+from engine.search.cartesian import build_cartesian
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
@@ -29,12 +31,13 @@ HEURISTICS = {
     "lmcut-gzbd": Heuristic.LMCUT_GZBD,
     "lmcut-delay_open": Heuristic.LMCUT_DELAY_OPEN,
     "lmcut-fglobal": Heuristic.LMCUT_FGLOBAL,
+    "cartesian": Heuristic.CARTESIAN,
 }
 LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
-ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES})
+BUILT_FOR_STATE = {"cartesian": build_cartesian}
+"""What is known of other states than those that can be reached from that one means nothing."""
 
-CHUNK = 64
-"""States per call: between calls Ctrl-C is noticed."""
+ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES, *BUILT_FOR_STATE})
 
 
 def heuristic_called(name: str) -> Heuristic:
@@ -45,17 +48,29 @@ def heuristic_called(name: str) -> Heuristic:
 
 
 class Evaluator:
-    """h of many states towards one goal (default: the task's). For one thread at a time."""
+    """h of many states towards one goal (default: the task's). For one thread at a time.
 
-    def __init__(self, task: Task, heuristic: str, goal: Sequence[Fact] | None = None) -> None:
-        facts = facts_array(task.goal if goal is None else sorted(goal))
-        self._native = NativeEvaluator(native_task(task), heuristic_called(heuristic), facts)
+    A heuristic that is built for one state is built for `state` (default: the initial one).
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        heuristic: str,
+        goal: Sequence[Fact] | None = None,
+        *,
+        state: Sequence[int] | None = None,
+    ) -> None:
+        kernel = heuristic_called(heuristic)
+        if heuristic in BUILT_FOR_STATE:
+            self._native = BUILT_FOR_STATE[heuristic](task, state, goal).native
+        else:
+            facts = facts_array(task.goal if goal is None else sorted(goal))
+            self._native = NativeEvaluator.of(native_task(task), kernel, facts)
 
     def __call__(self, states: npt.ArrayLike) -> Int64Array:
         """One value per row; INFINITY for dead ends."""
-        rows = np.atleast_2d(np.asarray(states))
-        parts = [self._native.values(rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+        return self._native.values(np.atleast_2d(np.asarray(states)))
 
     def successors(self, state: Sequence[int], operators: Sequence[int]) -> Int64Array:
         """The values after each of these applicable operators, as a search from `state` has them.
