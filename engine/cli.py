@@ -35,6 +35,7 @@ COMMANDS = {
     "verify": "check the evidence in a workspace again",
     "report": "write what a campaign has found as one file to read",
     "export": "write bugs as bundles that others can reproduce",
+    "aoc": "decide whether an action is optimal in a state",
     "dominance": "show by how much some states are provably better than others",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.commands.kernel_progress import kernel_progress
 from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
 from engine.console import Console, ProgressBar
 from engine.errors import ExitCode, Location, UsageError
@@ -40,8 +38,6 @@ HEURISTICS = {
     "lmcut": "lmcut",
 }
 """Names on the command line, and those of the engine."""
-
-TICK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +157,7 @@ def _run_search(task: Task, heuristic: str, args: argparse.Namespace, bar: Progr
     algorithm = "astar" if args.algorithm == "uniform" else args.algorithm
     memory = None if args.memory_limit is None else args.memory_limit * 2**20
     began = time.process_time()
-    with _shown(control, bar):
+    with kernel_progress(control, bar):
         result = search(
             task,
             algorithm,
@@ -195,24 +191,6 @@ _ENDS = {
     Outcome.MEMORY_LIMIT: ("limit", "memory-limit"),
     Outcome.EXPANSION_LIMIT: ("limit", "expansion-limit"),
 }
-
-
-@contextmanager
-def _shown(control: Control, bar: ProgressBar) -> Iterator[None]:
-    """Moves the bar while the kernel has the main thread waiting."""
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.wait(TICK_SECONDS):
-            bar.update(control.expanded, f"{control.expanded:,} states expanded")
-
-    ticker = threading.Thread(target=tick, name="progress", daemon=True)
-    ticker.start()
-    try:
-        yield
-    finally:
-        done.set()
-        ticker.join()
 
 
 # LAMA.

@@ -1,0 +1,208 @@
+"""`plumbline aoc`: does an optimal plan from a state start with this action?
+
+Unless `--solvable` or `--plan-cost` says so, it is not taken for granted that the state has a
+plan; where it has none the answer is undecided, since nothing is better or worse there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+
+from engine.commands.kernel_progress import kernel_progress
+from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
+from engine.console import Console
+from engine.dominance.cache import dominance_function
+from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
+from engine.dominance.function import DominanceFunction
+from engine.errors import ExitCode, UsageError
+from engine.localize.action_optimality import (
+    ALGORITHMS,
+    ActionVerdict,
+    DecidedBy,
+    Reason,
+    Verdict,
+    check_action,
+)
+from engine.native.control import Control
+from engine.search.forward import SearchLimits
+from engine.search.heuristics import ADMISSIBLE
+from engine.task.atoms import format_fact
+from engine.task.plans import operators_of_plan, parse_plan
+from engine.task.successors import State, is_applicable
+from engine.task.task import Task
+
+HEURISTICS = [name for name in ("lmcut", "cartesian", "ms", "hmax", "blind") if name in ADMISSIBLE]
+
+_CODES = {
+    Verdict.OPTIMAL: ExitCode.DONE,
+    Verdict.NOT_OPTIMAL: ExitCode.ANSWER_IS_NO,
+    Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_task_argument(parser)
+    parser.add_argument(
+        "--action", required=True, metavar='"(NAME ARGUMENTS)"', help="the action in question"
+    )
+    parser.add_argument(
+        "--state",
+        type=_values,
+        metavar="V0,V1,...",
+        help="a value per variable, as `task` lists them (default: the initial state)",
+    )
+    parser.add_argument(
+        "--algorithm",
+        choices=tuple(ALGORITHMS),
+        default="aoca",
+        help="one search (default), several in turn (sms) or side by side (pms), or dominance",
+    )
+    parser.add_argument("--heuristic", choices=HEURISTICS, default="lmcut", help="default: lmcut")
+    parser.add_argument("--solvable", action="store_true", help="the state is known to have a plan")
+    parser.add_argument(
+        "--plan-cost", type=_cost, metavar="C", help="what a known plan from the state costs"
+    )
+    parser.add_argument(
+        "--dominance",
+        metavar="atomic|merged[:TRANSITIONS]",
+        help="try the criteria by dominance first (for the algorithm dominance: atomic)",
+    )
+    add_limits(parser)
+    parser.epilog = "Exit code 1 means that the action is not optimal, 3 that it is undecided."
+
+
+def _values(text: str) -> State:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of values like 0,2,1")
+    return tuple(map(int, parts))
+
+
+def _cost(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a cost")
+    return int(text)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    started = time.monotonic()
+    factors = None if args.dominance is None else Factorisation.parse(args.dominance)
+    task = load_task_argument(args, console)
+    state = task.init if args.state is None else args.state
+    operator = _operator(task, state, args.action)
+    control = Control()
+    with console.progress("Searching") as bar, kernel_progress(control, bar):
+        limits = _remaining(args, started)
+        dominance = None if factors is None else _dominance(task, factors, limits, control)
+        began = time.process_time()
+        answer = check_action(
+            task,
+            state,
+            operator,
+            args.algorithm,
+            args.heuristic,
+            solvable=args.solvable,
+            plan_cost=args.plan_cost,
+            dominance=dominance,
+            limits=_remaining(args, started),
+            control=control,
+        )
+    document = _document(task, answer) | {"cpu_seconds": round(time.process_time() - began, 6)}
+    console.result(document, _text(task, operator, answer))
+    return _CODES[answer.verdict]
+
+
+def _remaining(args: argparse.Namespace, started: float) -> SearchLimits:
+    seconds = args.time_limit
+    if seconds is not None:
+        seconds = max(seconds - (time.monotonic() - started), 0.001)
+    return SearchLimits(seconds, None if args.memory_limit is None else args.memory_limit * 2**20)
+
+
+def _dominance(
+    task: Task, factors: Factorisation, limits: SearchLimits, control: Control
+) -> DominanceFunction:
+    limits = replace(DEFAULT_LIMITS, seconds=limits.seconds)
+    return dominance_function(task, factors, limits=limits, control=control)
+
+
+def _operator(task: Task, state: State, text: str) -> int:
+    """The operator of the action that is applicable, if one is."""
+    if len(state) != len(task.variables):
+        raise UsageError(
+            f"the task has {len(task.variables)} variables, the state {len(state)} values",
+            hint="`plumbline task` shows the variables and the initial state",
+        )
+    plan = parse_plan(text, "--action")
+    if len(plan.steps) != 1:
+        raise UsageError(f"'{text}' is not one action", hint='write --action "(name arguments)"')
+    number = operators_of_plan(replace(task, init=state), plan)[0]
+    operator = task.operators[number]
+    if not is_applicable(operator, state):
+        missing = [fact for fact in operator.precondition if state[fact[0]] != fact[1]]
+        needed = ", ".join(format_fact(task.variables[v].values[x]) for v, x in missing[:3])
+        raise UsageError(f"({operator.name}) is not applicable in the state: it needs {needed}")
+    return number
+
+
+def _document(task: Task, answer: ActionVerdict) -> dict[str, object]:
+    plan = answer.plan
+    return {
+        "verdict": answer.verdict.value,
+        "decided_by": answer.decided_by and answer.decided_by.value,
+        "reason": answer.reason and answer.reason.value,
+        "expanded": answer.expanded,
+        "evaluated": answer.evaluated,
+        "search_seconds": round(answer.seconds, 6),
+        "cost": answer.optimal_cost,
+        "cost_after_action": answer.cost_after,
+        "plan": None if plan is None else [f"({task.operators[o].name})" for o in plan],
+        "peak_bytes": answer.peak_bytes,
+    }
+
+
+def _text(task: Task, operator: int, answer: ActionVerdict) -> str:
+    action = f"({task.operators[operator].name})"
+    if answer.verdict is Verdict.UNDECIDED:
+        headline = f"{action}: undecided, {_WITHOUT_VERDICT[answer.reason or Reason.CANCELLED]}"
+    else:
+        word = "optimal" if answer.verdict is Verdict.OPTIMAL else "not optimal"
+        grounds = _GROUNDS[answer.decided_by or DecidedBy.GOAL]
+        headline = f"{action} is {word}: {grounds}"
+    lines = [headline]
+    if answer.optimal_cost is not None:
+        lines.append(f"The goal costs {answer.optimal_cost} from the state.")
+    if answer.cost_after is not None and answer.verdict is Verdict.NOT_OPTIMAL:
+        lines.append(f"With the action first it costs {answer.cost_after}.")
+    lines.append(
+        f"{answer.expanded:,} states expanded, {answer.evaluated:,} evaluated, "
+        f"{answer.seconds:.2f} s"
+    )
+    return "\n".join(lines)
+
+
+_GROUNDS = {
+    DecidedBy.SELF_LOOP: "it changes nothing",
+    DecidedBy.GOAL: "by the cheapest plan found",
+    DecidedBy.OPEN_LIST: "all ways that are left agree",
+    DecidedBy.PLAN: "a cheapest plan starts with it",
+    DecidedBy.COSTS: "by the costs with and without it",
+    DecidedBy.DEAD_END: "no plan starts with it",
+    DecidedBy.BOUNDS: "by bounds of the costs with and without it",
+    DecidedBy.LAMA: "LAMA has a cheaper plan than any that starts with it",
+    DecidedBy.DOMINANCE_A: "by dominance, it makes as much better as it costs",
+    DecidedBy.DOMINANCE_B: "by dominance, it makes less better than it costs",
+    DecidedBy.DOMINANCE_C: "by dominance over all other actions",
+    DecidedBy.DOMINANCE_D: "by dominance of another action",
+}
+
+_WITHOUT_VERDICT = {
+    Reason.UNSOLVABLE: "the goal cannot be reached from the state, so no action is better",
+    Reason.NO_CRITERION: "no criterion by dominance applies",
+    Reason.TIME_LIMIT: "the time is up",
+    Reason.MEMORY_LIMIT: "the memory is used up",
+    Reason.EXPANSION_LIMIT: "the search was limited",
+    Reason.CANCELLED: "it was stopped",
+}
