@@ -2,26 +2,37 @@
 
     python benchmarks/soundness.py --tasks 2000
 
-Prints what was examined and flagged per oracle, and every false word an oracle said.
+Prints what was examined and flagged per oracle, and every false word an oracle said. Dominance
+values in evidence are checked again, and policies are compared with other imperfect ones.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from reference.soundness import Truth, check, policies, random_task
+from reference.soundness import Truth, check, comparing, imperfect, policies, random_task
+
+from engine.dominance.check import DominanceChecker
+from engine.dominance.compute import Factorisation
 
 ORACLES = (
     *("astar", "gbfs", "gbfs:expansions=3", "ehc", "aras", "aras:expansions=5", "aras-ehc"),
     *("lookahead:depth=1", "lookahead", "lookahead:depth=3", "undo", "inverse"),
+    *("smo", "smo:factors=merged:40,local=none", "bmo", "bmo:lookahead=0,intermediate=false"),
+    *("bmo:factors=merged:40,lookahead=5", "combined:lookahead=3", "combined:factors=merged:40"),
+    *("pco-p", "pco-e", "pco-e:runs=2,probability=1", "composite:lookahead=2,expansions=3"),
 )
+FACTORISATIONS = (Factorisation(), Factorisation(40))
 
 
 def main() -> int:
@@ -30,17 +41,32 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--oracle", action="append", help="default: all")
     options = parser.parse_args()
-    oracles = options.oracle or ORACLES
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["PLUMBLINE_CACHE_DIR"] = cache
+        return run(options.oracle or ORACLES, options.tasks, options.seed)
+
+
+def run(oracles: Sequence[str], tasks: int, seed: int) -> int:
     began = time.monotonic()
     examined, flagged, missed, violations = Counter[str](), Counter[str](), Counter[str](), 0
-    for number in range(options.tasks):
-        random = Random(f"{options.seed}/{number}")
-        truth = Truth.of(random_task(random))
+    for number in range(tasks):
+        random = Random(f"{seed}/{number}")
+        truth = Truth.of(random_task(random), everything=True)
+        dominance = DominanceChecker(truth.task, FACTORISATIONS)
+        make = comparing(imperfect(truth, random))
         for position, (name, policy) in enumerate(policies(truth, random)):
             # Each oracle meets every kind of policy, though not all of them on every task.
             oracle = oracles[(number + position) % len(oracles)]
             limit = random.choice((None, None, 1, 3))
-            checked = check(truth, policy, oracle, step_limit=limit, seed=number)
+            checked = check(
+                truth,
+                policy,
+                oracle,
+                step_limit=limit,
+                seed=number,
+                make=make,
+                dominance=dominance,
+            )
             examined[oracle] += len(checked.tested)
             flagged[oracle] += len(checked.flagged)
             for violation in checked.violations:
@@ -53,9 +79,9 @@ def main() -> int:
                 bugs = {s for s in checked.tested if truth.policy_cost(policy, s) > truth.hstar[s]}
                 missed[oracle] += len(bugs - checked.flagged)
     for oracle in oracles:
-        print(f"{oracle:<20} {examined[oracle]:>8} examined {flagged[oracle]:>7} flagged")
+        print(f"{oracle:<36} {examined[oracle]:>8} examined {flagged[oracle]:>7} flagged")
     print(f"{missed.total()} bugs that A* missed")
-    print(f"{violations} violations on {options.tasks} tasks in {time.monotonic() - began:.0f} s")
+    print(f"{violations} violations on {tasks} tasks in {time.monotonic() - began:.0f} s")
     return 1 if violations or missed.total() else 0
 
 

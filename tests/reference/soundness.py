@@ -15,10 +15,11 @@ import numpy as np
 
 from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.oracles.bench import Bench, Examination, Finding, Origin, Verdict
+from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin, Verdict
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.registry import make_oracle
 from engine.oracles.verify import DominanceCheck, verify
+from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
@@ -172,6 +173,24 @@ def policies(truth: Truth, random: Random) -> Iterator[tuple[str, Table]]:
     yield "greedy", {s: _greedy(truth.task, s) for s, ops in choices.items() if ops}
     wild = {s: random.randrange(-1, len(truth.task.operators)) for s in truth.states}
     yield "inapplicable", {**best, **{s: o for s, o in wild.items() if random.random() < 0.2}}
+
+
+def comparing(rivals: Sequence[tuple[str, Table]]) -> Callable[[str, Bench], Oracle]:
+    """Makes oracles that compare with these policies."""
+
+    def make(text: str, bench: Bench) -> Oracle:
+        members = [
+            Member(name, PolicyRuns(TablePolicy(table), bench.table)) for name, table in rivals
+        ]
+        bench.portfolio = Portfolio(tuple(members))
+        return make_oracle(text, bench)
+
+    return make
+
+
+def imperfect(truth: Truth, random: Random) -> list[tuple[str, Table]]:
+    kinds = [*policies(truth, random), *policies(truth, random)]
+    return [(f"{name} {i}", table) for i, (name, table) in enumerate(kinds) if name != "optimal"]
 
 
 def _greedy(task: Task, state: State) -> int:

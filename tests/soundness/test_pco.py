@@ -1,26 +1,21 @@
 """Policy comparison is sound with any portfolio, and as strong as the portfolio is."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 from reference import fdr
 from reference.soundness import (
-    Table,
-    TablePolicy,
     Truth,
     check,
+    comparing,
+    imperfect,
     optimal_policy,
     policies,
     random_task,
 )
 
 from engine.dominance.check import DominanceChecker
-from engine.oracles.bench import Bench, Oracle
-from engine.oracles.registry import make_oracle
-from engine.policies.portfolio import Member, Portfolio
-from engine.policies.runs import PolicyRuns
 
 ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
 TASKS = 3
@@ -29,24 +24,6 @@ TASKS = 3
 def truths(seed: int) -> list[Truth]:
     random = Random(seed)
     return [Truth.of(random_task(random)) for _ in range(TASKS)]
-
-
-def comparing(rivals: Sequence[tuple[str, Table]]) -> Callable[[str, Bench], Oracle]:
-    """Makes oracles that compare with these policies."""
-
-    def make(text: str, bench: Bench) -> Oracle:
-        members = [
-            Member(name, PolicyRuns(TablePolicy(table), bench.table)) for name, table in rivals
-        ]
-        bench.portfolio = Portfolio(tuple(members))
-        return make_oracle(text, bench)
-
-    return make
-
-
-def imperfect(truth: Truth, random: Random) -> list[tuple[str, Table]]:
-    kinds = [*policies(truth, random), *policies(truth, random)]
-    return [(f"{name} {i}", table) for i, (name, table) in enumerate(kinds) if name != "optimal"]
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
