@@ -59,6 +59,23 @@ class UnitLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalisationSettings:
+    """Whether bad steps are looked for on the runs of all bugs, and with how much effort.
+
+    What the expansions do not decide stays undecided; a limit in seconds costs repeatability.
+    """
+
+    enabled: bool = False
+    search_expansions: int = 10_000
+    bug_expansions: int = 50_000
+    unit_expansions: int = 1_000_000
+    bug_seconds: float | None = None
+
+
+NO_LOCALISATION = LocalisationSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class CampaignConfig:
     """`domain` is None if the problems are `.sas` files. Paths are absolute."""
 
@@ -71,6 +88,7 @@ class CampaignConfig:
     testing: OracleSettings
     limits: UnitLimits
     portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
+    localisation: LocalisationSettings = NO_LOCALISATION
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -88,6 +106,7 @@ class CampaignConfig:
             testing=OracleSettings(**testing),
             limits=UnitLimits(**document["limits"]),
             portfolio=tuple(document.get("portfolio", ())),
+            localisation=LocalisationSettings(**document.get("localisation", {})),
         )
 
     def with_seeds(self, *seeds: int) -> CampaignConfig:
@@ -192,6 +211,13 @@ _TABLES: dict[str, dict[str, _Field]] = {
         "skip_known_bugs": _Field(_true_or_false),
     },
     "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(64)},
+    "localisation": {
+        "enabled": _Field(_true_or_false),
+        "search_expansions": _whole(1),
+        "bug_expansions": _whole(1),
+        "unit_expansions": _whole(1),
+        "bug_seconds": _Field(_positive),
+    },
 }
 _TOP = ("preset", "domain", "problems", "policies", "portfolio", "seeds", "unit_costs")
 
@@ -223,6 +249,7 @@ class _Reader:
             testing=OracleSettings(**tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
             portfolio=portfolio,
+            localisation=LocalisationSettings(**tables["localisation"]),
         )
 
     def _portfolio(self) -> tuple[str, ...]:

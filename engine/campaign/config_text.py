@@ -21,7 +21,7 @@ def config_text(config: CampaignConfig, path: Path) -> str:
     """The text to write to `path`."""
     folder = path.absolute().parent
     document = config.to_json()
-    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits")}
+    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits", "localisation")}
     top: dict[str, Any] = {
         "domain": None if config.domain is None else _relative(config.domain, folder),
         "problems": [glob.escape(_relative(name, folder)) for name in config.problems],

@@ -19,8 +19,11 @@ def campaign_key(
     policies: Sequence[PolicyInput],
     portfolio: Sequence[PolicyInput],
 ) -> str:
+    settings = config.to_json()
+    if not config.localisation.enabled:
+        del settings["localisation"]  # campaigns are older than it, and without it still the same
     document = {
-        **config.to_json(),
+        **settings,
         "domain": None,
         "problems": [[item.name, *(file.sha256 for file in item.files)] for item in problems],
         "policies": _identities(policies),

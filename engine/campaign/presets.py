@@ -43,6 +43,7 @@ _PRESETS = (
                     "astar:expansions=20000",
                 ]
             },
+            "localisation": {"enabled": True},
         },
     ),
     Preset(

@@ -194,6 +194,7 @@ class Reading:
                 config.testing,
                 config.limits,
                 portfolio,
+                config.localisation,
             )
             for number, problem, policy, seed in rows
         ]

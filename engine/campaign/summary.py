@@ -15,12 +15,13 @@ _COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")
 def summary(store: Reading, campaign: int) -> dict[str, Any]:
     """`verified` counts bugs whose evidence was verified: without that, none is ever stored.
 
-    `root_causes` is None because bad actions have not been localised.
+    `root_causes` is None if no bug has been localised.
     """
     (row,) = (row for row in store.campaigns() if row.id == campaign)
     units, bugs = store.units(campaign), store.bugs(campaign)
     kinds = Counter(bug.kind for bug in bugs)
     in_pool = sum(bug.pool_number is not None for bug in bugs)
+    localised = len(store.localised_bugs(campaign))
     return {
         "states": store.pool_states(campaign),
         "bugs": len(bugs),
@@ -31,7 +32,8 @@ def summary(store: Reading, campaign: int) -> dict[str, Any]:
         "nonpool_bugs": len(bugs) - in_pool,
         "retrospective_bugs": sum(bug.retrospective for bug in bugs),
         "regions": len({(bug.unit, bug.region) for bug in bugs}),
-        "root_causes": None,
+        "root_causes": len(store.root_causes(campaign)) if localised else None,
+        "localised": localised,
         "per_oracle": per_oracle(units),
         "verified": len(bugs),
         "units": [_unit(unit) for unit in units],

@@ -50,4 +50,13 @@ seeds = [0]
 [limits]
 # unit_seconds = 600
 # unit_megabytes = 4000
+
+# Which steps of the policy's runs are bad, and which bugs have the same root cause. What the
+# expansions do not decide stays undecided; 'plumbline localize' can look again, and longer.
+[localisation]
+# enabled = false
+# search_expansions = 10000        # for one search from one state of a run
+# bug_expansions = 50000           # for all searches along the run of one bug
+# unit_expansions = 1000000        # for all bugs of one problem, policy and seed
+# bug_seconds = 10                 # a limit in seconds makes a campaign hard to repeat exactly
 """

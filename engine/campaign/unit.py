@@ -16,11 +16,18 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from engine.campaign.checking import Claim, dominance_check, problem_with
-from engine.campaign.config import FuzzSettings, OracleSettings, UnitLimits
+from engine.campaign.config import (
+    NO_LOCALISATION,
+    FuzzSettings,
+    LocalisationSettings,
+    OracleSettings,
+    UnitLimits,
+)
 from engine.campaign.events import (
     Answer,
     BugFound,
     BugImproved,
+    BugLocalised,
     Progress,
     RegionsChanged,
     RivalStatistics,
@@ -39,11 +46,14 @@ from engine.campaign.events import (
 )
 from engine.campaign.gate import Gate
 from engine.campaign.inputs import PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.localising import localise_finding
 from engine.campaign.regions import Regions
 from engine.campaign.statistics import OracleCounts
 from engine.errors import CancelledError, PlumblineError
 from engine.fuzzing.biases import make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.localize.policy_run import Localiser
+from engine.localize.searching import LocalisationLimits
 from engine.native.library import INFINITY
 from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin
 from engine.oracles.objective import OBJECTIVES
@@ -74,6 +84,7 @@ class Unit:
     testing: OracleSettings
     limits: UnitLimits
     portfolio: tuple[PolicyInput, ...] = ()
+    localisation: LocalisationSettings = NO_LOCALISATION
 
 
 def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
@@ -142,7 +153,8 @@ class _Work:
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
-        self.reported: set[int] = set()
+        self.reported: dict[int, tuple[Finding, StoredRun]] = {}
+        self.localised = 0
         self.cleared: set[int] = set()  # pool states examined without success
         self.last_progress = 0.0
         self.warnings: set[str] = set()
@@ -167,11 +179,14 @@ class _Work:
         return Fuzzer(self.table, bias, options, self.gate.cancelled)
 
     def run(self) -> None:
+        all_tested = False
         try:
             for number in self.fuzzer.grow():
                 self._take(number)
                 self._test(number)
                 self._report_progress()
+            all_tested = True
+            self._localise()
         except CancelledError:
             if not self.gate.expired:
                 raise
@@ -179,7 +194,10 @@ class _Work:
         missing = self.unit.fuzzing.size - len(self.pool)
         if missing > 0 and not self.gate.expired:
             self._warn(f"the walks found {len(self.pool)} states, {missing} fewer than asked for")
-        self.emit(UnitFinished(self.unit.number, self._statistics(), self.gate.expired))
+        left = len(self.reported) - self.localised
+        if left and self.unit.localisation.enabled:
+            self._warn(f"its time was over before {left} bugs were localised")
+        self.emit(UnitFinished(self.unit.number, self._statistics(), limited=not all_tested))
 
     def _take(self, number: int) -> None:
         """A new pool state, and how the policy does in it."""
@@ -265,8 +283,8 @@ class _Work:
                 seconds=self.gate.seconds,
             )
         )
+        self.reported[finding.state] = finding, run
         if is_new:
-            self.reported.add(finding.state)
             self.regions.add(evidence.state)
             self.counts.add_finding(finding.oracle)
 
@@ -277,6 +295,30 @@ class _Work:
             return stored
         (decision,) = self.runs.decisions([run.states[-1]]).tolist()
         return StoredRun(stored.outcome, stored.reason, None, run.operators, last_decision=decision)
+
+    def _localise(self) -> None:
+        """Bad steps on the runs of all bugs; what one of them teaches the next ones know."""
+        settings = self.unit.localisation
+        if not settings.enabled:
+            return
+        localiser = Localiser(
+            self.table, control=self.gate.control, emit=lambda _: self.gate.check()
+        )
+        left = settings.unit_expansions
+        for finding, run in self.reported.values():
+            limits = LocalisationLimits(
+                search_expansions=settings.search_expansions,
+                total_expansions=min(settings.bug_expansions, left),
+                total_seconds=settings.bug_seconds,
+            )
+            evidence = finding.evidence
+            found = localise_finding(localiser, evidence.state, run, evidence, limits)
+            # What a stopped localisation found is sound but not repeatable: it is not reported.
+            self.gate.check()
+            left -= found.expanded
+            self.localised += 1
+            self.emit(BugLocalised(self.unit.number, evidence.state, found, self.gate.seconds))
+            self._report_progress()
 
     def _report_regions(self) -> None:
         if changes := self.regions.changes():
@@ -296,6 +338,7 @@ class _Work:
             states=len(self.pool),
             size=self.unit.fuzzing.size,
             bugs=len(self.reported),
+            localised=self.localised,
             walks=fuzzing.walks,
             duplicates=fuzzing.duplicates,
             filtered=fuzzing.filtered,

@@ -59,7 +59,8 @@ class Localiser:
     ) -> None:
         self.table = table
         self.bounds = CostBounds(table)
-        self._searching = Searching(self.bounds, heuristic, limits, control or Control())
+        self._limits = limits
+        self._searching = Searching(self.bounds, heuristic, control or Control())
         self._emit = emit
 
     def localise(
@@ -69,12 +70,14 @@ class Localiser:
         *,
         known_plan: tuple[int, ...] | None = None,
         known_bound: int | None = None,
+        limits: LocalisationLimits | None = None,
     ) -> Localisation:
         """Verdicts on the steps of a run, and on `last_decision` if that closes a loop.
 
-        A plan from the first state, or a bound on its h*, spares searches if it is known. A stop
-        through the control leaves steps undecided.
+        A plan from the first state, or a bound on its h*, spares searches if it is known. Limits
+        may differ from run to run. A stop through the control leaves steps undecided.
         """
+        self._searching.begin(limits or self._limits)
         path = Path.of(run, last_decision, self.table)
         if known_plan is not None:
             self.bounds.add_plan(path.states[0], known_plan, optimal=False)
@@ -117,7 +120,6 @@ class _Examination:
         self.known_bound = INFINITY if known_bound is None else known_bound
         self.costs = [bounds.table.task.operators[o].cost for o in path.operators]
         self.spent = [0, *accumulate(self.costs)]
-        searching.begin()
 
     def result(self, run: PolicyRun) -> Localisation:
         solved = run.outcome is Outcome.SOLVED

@@ -38,17 +38,16 @@ DEFAULT_LIMITS = LocalisationLimits()
 class Searching:
     """Searches from the states of one table, within the limits of one run at a time."""
 
-    def __init__(
-        self, bounds: CostBounds, heuristic: str, limits: LocalisationLimits, control: Control
-    ) -> None:
-        self._bounds, self._heuristic, self._limits = bounds, heuristic, limits
+    def __init__(self, bounds: CostBounds, heuristic: str, control: Control) -> None:
+        self._bounds, self._heuristic = bounds, heuristic
         self._task: Task = bounds.table.task
         self.control = control
         self._too_hard: set[tuple[str, int]] = set()  # even with all that one search may use
-        self.begin()
+        self.begin(DEFAULT_LIMITS)
 
-    def begin(self) -> None:
-        """A new run: what it may use is whole again."""
+    def begin(self, limits: LocalisationLimits) -> None:
+        """A new run and what it may use."""
+        self._limits = limits
         self.searches = 0
         self.expanded = 0
         self._failed: set[tuple[str, int]] = set()
