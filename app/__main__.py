@@ -1,51 +1,35 @@
-"""`python -m app`: opens Plumbline.
+"""`python -m app [workspace]`: opens Plumbline's window.
 
-The window is not part of this version: the bundled example runs on the command line instead,
-one command after the other, each shown as it would be typed.
+Where there is no display, or with --demo, the bundled example runs on the command line instead.
 """
 
 from __future__ import annotations
 
-import shlex
+import argparse
 import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli import main as plumbline
-from engine.errors import ExitCode
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
-EXAMPLE = EXAMPLES / "parcel-delivery"
+import engine
+from app.display import no_window_because
 
 
-def example_commands(workspace: Path) -> list[list[str]]:
-    """The tour: read the files, find a best plan, see what the policy does, and where it errs."""
-    domain = str(EXAMPLE / "domain.pddl")
-    problem = str(EXAMPLE / "problems" / "p03.pddl")
-    policy = str(EXAMPLE / "policies" / "policy.pt")
-    return [
-        ["check", domain, problem],
-        ["search", domain, problem],
-        ["run", policy, domain, problem],
-        ["campaign", str(EXAMPLE / "campaign.toml"), "--out", str(workspace)],
-        ["bugs", str(workspace), "--filter", "gap>28"],
-    ]
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="plumbline-app", description=engine.__doc__)
+    parser.add_argument("workspace", nargs="?", type=Path, help="a .plumb file")
+    parser.add_argument("--demo", action="store_true", help="the example on the command line")
+    parser.add_argument("--version", action="version", version=f"Plumbline {engine.__version__}")
+    options = parser.parse_args(arguments)
+    reason = "" if options.demo else no_window_because()
+    if options.demo or reason:
+        from app.tour import run_tour
 
+        if reason:
+            print(f"No window: {reason}. Here is the example on the command line.", flush=True)
+        return run_tour()
+    from app.application import run
 
-def run_example() -> int:
-    """Runs the tour and ends with the first exit code that is not zero."""
-    with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
-        for command in example_commands(Path(folder) / "example.plumb"):
-            print(f"\n$ plumbline {shlex.join(command)}", flush=True)
-            code = plumbline(command)
-            if code != ExitCode.DONE:
-                return code
-    return ExitCode.DONE
-
-
-def main() -> int:
-    print("Plumbline has no window yet: here is its example on the command line.")
-    return run_example()
+    return run(options.workspace)
 
 
 if __name__ == "__main__":

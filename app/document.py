@@ -29,6 +29,7 @@ class Document(QObject):
 
     changed = Signal(str)  # a topic
     lost = Signal()  # the file was deleted or replaced while it was open
+    looked = Signal()  # another look at the file was taken, once a second
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -124,3 +125,4 @@ class Document(QObject):
         if version != self._version:
             self._version = version
             self.changed.emit("outside")
+        self.looked.emit()

@@ -137,7 +137,7 @@ def test_a_result_that_cannot_be_sent_is_a_failure(qtbot: QtBot, context: Contex
 def test_who_handles_failures_gets_no_banner(qtbot: QtBot, context: Context) -> None:
     heard = Heard(context.jobs.start("Work", works.use_wrong_pddl, banner=False))
     qtbot.waitUntil(lambda: bool(heard.end), timeout=PATIENCE)
-    assert not heard.failure().details == ""
+    assert heard.failure().details
     assert not context.messages.history
 
 

@@ -1,0 +1,258 @@
+"""A window on one workspace: the rail, the screens, banners, menus, and the jobs that run.
+
+Knows nothing of other windows: what concerns the whole program it asks for by signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.document import Document
+from app.jobs import Jobs
+from app.menus import Menus
+from app.messages import Messages
+from app.page import Page
+from app.pages import PAGES, PageEntry
+from app.settings import Settings
+from app.theme import Theme
+from app.widgets.banner import BannerArea
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.job_strip import JobStrip
+from app.widgets.rail import Rail
+from app.workspace_notices import WorkspaceNotices
+from app.workspaces import SUFFIX
+from engine.errors import PlumblineError
+
+SIZE = (1280, 800)
+LEAST_SIZE = (960, 600)
+FILES = f"Workspaces (*{SUFFIX})"
+
+
+class MainWindow(QMainWindow):
+    new_wanted = Signal()
+    workspace_wanted = Signal(object)  # Path
+    example_wanted = Signal(str)
+    quit_wanted = Signal()
+    closed = Signal(object)  # itself
+
+    def __init__(
+        self,
+        document: Document,
+        settings: Settings,
+        theme: Theme,
+        pages: Sequence[PageEntry] = PAGES,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        document.setParent(self)
+        messages = Messages(self)
+        self.context = Context(document, Jobs(messages, self), messages, settings, theme)
+        self.pages = tuple(pages)
+        self._made: dict[str, Page] = {}
+        self._may_close = False
+        self.setObjectName("window")
+        self.setWindowTitle(f"{document.name} \u2013 Plumbline")
+        self.setAcceptDrops(True)
+        self.setMinimumSize(*LEAST_SIZE)
+        self._lay_out()
+        self.menus = Menus(self)
+        self._notices = WorkspaceNotices(self.context, self.choose_copy, self)
+        self._restore()
+        self._notices.tell_all()
+
+    @property
+    def current_page(self) -> Page:
+        page = self._stack.currentWidget()
+        assert isinstance(page, Page)
+        return page
+
+    @Slot(str)
+    @Slot(str, object)
+    def show_page(self, name: str, item: object = None) -> None:
+        """Switch to a screen, and hand it something to show there."""
+        page = self._made.get(name)
+        if page is None:
+            page = self._make_page(name)
+        self._stack.setCurrentWidget(page)
+        self._rail.show_current(name)
+        self.menus.show_page(page)
+        self.context.settings.set("window/page", name)
+        if item is not None:
+            page.show_item(item)
+
+    @Slot()
+    def choose_workspace(self) -> None:
+        folder = str(self.context.document.path.parent)
+        name, _ = QFileDialog.getOpenFileName(self, "Open workspace", folder, FILES)
+        if name:
+            self.workspace_wanted.emit(Path(name))
+
+    @Slot()
+    def choose_copy(self) -> None:
+        folder = str(Path.home() / self.context.document.path.name)
+        name, _ = QFileDialog.getSaveFileName(self, "Save a copy", folder, FILES)
+        if name:
+            path = Path(name)
+            self.save_copy(path if path.suffix else path.with_suffix(SUFFIX))
+
+    def save_copy(self, path: Path) -> None:
+        messages = self.context.messages
+        try:
+            self.context.document.save_copy(path)
+        except PlumblineError as error:
+            messages.error(str(error))
+            return
+        messages.info(
+            f"The copy is saved as {path}",
+            actions=[("Open the copy", lambda: self.workspace_wanted.emit(path))],
+        )
+
+    @Slot()
+    def show_shortcuts(self) -> None:
+        from app.shortcuts import IN_TABLES, ShortcutSheet, groups_of
+
+        ShortcutSheet([*groups_of(self.menus.menus), IN_TABLES], self).open()
+
+    @Slot()
+    def show_about(self) -> None:
+        from app.about import AboutDialog
+
+        AboutDialog(self).open()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
+        if not self._may_close and (reasons := self._reasons_to_stay()):
+            event.ignore()
+            self._ask_to_close(reasons)
+        elif self.context.jobs.running:
+            event.ignore()
+            self._stop_then_close()
+        else:
+            self._put_away()
+            event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802  Qt's name
+        if _dropped_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802  Qt's name
+        """Workspaces open, everything else is for the project."""
+        files = _dropped_files(event)
+        others = [file for file in files if file.suffix != SUFFIX]
+        for file in files:
+            if file.suffix == SUFFIX:
+                self.workspace_wanted.emit(file)
+        if others and any(page.name == "project" for page in self.pages):
+            self.show_page("project", others)
+        event.acceptProposedAction()
+
+    def _lay_out(self) -> None:
+        theme = self.context.theme
+        self._rail = Rail(self.pages, theme)
+        self._rail.chosen.connect(self.show_page)
+        self._stack = QStackedWidget()
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(BannerArea(self.context.messages, theme))
+        right.addWidget(self._stack, 1)
+        center = QWidget()
+        layout = QHBoxLayout(center)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._rail)
+        layout.addLayout(right, 1)
+        self.setCentralWidget(center)
+        path = ElidedLabel(str(self.context.document.path))
+        path.setProperty("role", "muted")
+        path.setContentsMargins(8, 0, 8, 0)
+        bar = self.statusBar()
+        bar.setSizeGripEnabled(False)
+        bar.addWidget(path, 1)
+        bar.addPermanentWidget(JobStrip(self.context.jobs, theme))
+
+    def _make_page(self, name: str) -> Page:
+        (entry,) = (page for page in self.pages if page.name == name)
+        page = entry.load()(self.context)
+        page.page_wanted.connect(self.show_page)
+        self._made[name] = page
+        self._stack.addWidget(page)
+        return page
+
+    def _restore(self) -> None:
+        settings = self.context.settings
+        geometry = QByteArray.fromBase64(settings.get("window/geometry", "").encode())
+        if geometry.isEmpty() or not self.restoreGeometry(geometry):
+            self.resize(*SIZE)
+        names = [page.name for page in self.pages]
+        last = settings.get("window/page", names[0])
+        self.show_page(last if last in names else names[0])
+
+    def _reasons_to_stay(self) -> list[str]:
+        reasons = [page.may_close() for page in self._made.values()]
+        running = [job.title for job in self.context.jobs.running]
+        if running:
+            verb = "is" if len(running) == 1 else "are"
+            reasons.append(
+                f"{', '.join(running)} {verb} still running; what has been found so far is kept."
+            )
+        return [reason for reason in reasons if reason]
+
+    def _ask_to_close(self, reasons: list[str]) -> None:
+        box = QMessageBox(self)
+        box.setObjectName("close-question")
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle("Close")
+        box.setText("Close this window?")
+        box.setInformativeText("\n".join(reasons))
+        running = bool(self.context.jobs.running)
+        close = box.addButton(
+            "Stop and close" if running else "Close", QMessageBox.ButtonRole.AcceptRole
+        )
+        close.setObjectName("close-yes")
+        stay = box.addButton("Stay", QMessageBox.ButtonRole.RejectRole)
+        stay.setObjectName("close-no")
+        box.setDefaultButton(stay)
+        box.accepted.connect(self._close_anyway)
+        box.open()
+
+    @Slot()
+    def _close_anyway(self) -> None:
+        self._may_close = True
+        self.close()
+
+    def _stop_then_close(self) -> None:
+        self._may_close = True
+        self.setEnabled(False)
+        self.context.jobs.changed.connect(self._close_when_idle)
+        self.context.jobs.stop_all()
+
+    @Slot()
+    def _close_when_idle(self) -> None:
+        if not self.context.jobs.running:
+            self.close()
+
+    def _put_away(self) -> None:
+        settings = self.context.settings
+        geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        settings.set("window/geometry", geometry)
+        settings.write()
+        self.closed.emit(self)
+        self.context.document.close()
+
+
+def _dropped_files(event: QDropEvent) -> list[Path]:
+    urls = event.mimeData().urls()
+    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]

@@ -1,0 +1,175 @@
+"""The log: everything that happened, by level and by words; to follow and to copy."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.messages import Message
+from app.models.log_table import COLUMNS, LEVELS, LogEntry, clock
+from app.models.table_model import TableModel
+from app.page import Page
+from app.widgets.empty_state import EmptyState
+from app.widgets.table_view import TableView
+
+_LEVEL_TEXTS = ("Everything", "Warnings and errors", "Errors")
+_WIDTHS = (170, 100, 100)
+_DETAILS_HEIGHT = 120
+
+
+class LogPage(Page):
+    name, title, icon = "log", "Log", "log"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self._of_workspace = 0
+        """How many entries of the workspace are shown already."""
+        self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
+        self._make_controls()
+        self._make_table()
+        self._lay_out()
+        messages = context.messages
+        self.model.add_rows(map(LogEntry.of_window, messages.history))
+        messages.posted.connect(self._add_message)
+        context.document.changed.connect(self._document_changed)
+        context.theme.changed.connect(self._restyle)
+        self._read_workspace()
+
+    def page_actions(self) -> list[QAction]:
+        return [self._find, self._follow_action]
+
+    def _make_controls(self) -> None:
+        self.level = QComboBox()
+        self.level.setObjectName("log-level")
+        self.level.setAccessibleName("Level")
+        for text, level in zip(_LEVEL_TEXTS, LEVELS, strict=True):
+            self.level.addItem(text, level)
+        self.words = QLineEdit()
+        self.words.setObjectName("log-words")
+        self.words.setAccessibleName("Filter by words")
+        self.words.setPlaceholderText("Filter by words")
+        self.words.setClearButtonEnabled(True)
+        self.count = QLabel()
+        self.count.setProperty("role", "muted")
+        self.follow = QCheckBox("Follow")
+        self.follow.setObjectName("log-follow")
+        self.follow.setAccessibleName("Follow")
+        self.follow.setToolTip("Keep the newest entry in view")
+        self.follow.setChecked(True)
+        self.copy = QPushButton("Copy")
+        self.copy.setObjectName("log-copy")
+        self.copy.setAccessibleName("Copy the selected entries, or all of them")
+        self.copy.setToolTip(self.copy.accessibleName())
+        self._find = QAction("Filter by words", self)
+        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
+        self._find.triggered.connect(self._focus_words)
+        self._follow_action = QAction("Follow", self, checkable=True, checked=True)
+        self._follow_action.toggled.connect(self.follow.setChecked)
+        self.follow.toggled.connect(self._follow_action.setChecked)
+        self.level.currentIndexChanged.connect(self._filter)
+        self.words.textChanged.connect(self._filter)
+
+    def _make_table(self) -> None:
+        self.table = TableView("log-table", "Log entries")
+        self.table.setModel(self.model)
+        for column, width in enumerate(_WIDTHS):
+            self.table.setColumnWidth(column, width)
+        self.table.remember(self.context.settings)
+        self.table.selectionModel().selectionChanged.connect(self._show_details)
+        self.copy.clicked.connect(self.table.copy_tsv)
+        self.details = QPlainTextEdit()
+        self.details.setObjectName("log-details")
+        self.details.setAccessibleName("Details of the selected entry")
+        self.details.setPlaceholderText("Select an entry to read it in full")
+        self.details.setReadOnly(True)
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setSpacing(8)
+        bar.addWidget(self.level)
+        bar.addWidget(self.words, 1)
+        for widget in (self.count, self.follow, self.copy):
+            bar.addWidget(widget)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.table)
+        split.addWidget(self.details)
+        split.setStretchFactor(0, 1)
+        split.setSizes([600, _DETAILS_HEIGHT])
+        full = QWidget()
+        layout = QVBoxLayout(full)
+        layout.setContentsMargins(16, 12, 16, 12)
+        layout.addLayout(bar)
+        layout.addWidget(split, 1)
+        text = "What campaigns do and what goes wrong will be listed here, with the time."
+        empty = EmptyState(self.context.theme, "log", "Nothing has happened yet", text)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic in ("log", "outside"):
+            self._read_workspace()
+
+    def _read_workspace(self) -> None:
+        rows = self.context.document.store.log(skip=self._of_workspace)
+        self._of_workspace += len(rows)
+        self._add(list(map(LogEntry.of_workspace, rows)))
+
+    @Slot(object)
+    def _add_message(self, message: Message) -> None:
+        self._add([LogEntry.of_window(message)])
+
+    def _add(self, entries: list[LogEntry]) -> None:
+        """By time, as far as possible: what was there when this page was made comes mixed."""
+        newest = max((entry.time for entry in self.model.rows), default=0.0)
+        if any(entry.time < newest for entry in entries):
+            self.model.set_rows(sorted([*self.model.rows, *entries], key=lambda entry: entry.time))
+        else:
+            self.model.add_rows(entries)
+        self._show_count()
+        if self.follow.isChecked():
+            self.table.scrollToBottom()
+
+    @Slot()
+    def _filter(self) -> None:
+        level, words = str(self.level.currentData()), self.words.text()
+        self.model.set_filter(lambda entry: entry.passes(level, words))
+        self._show_count()
+
+    def _show_count(self) -> None:
+        shown, total = self.model.rowCount(), len(self.model.rows)
+        self._stack.setCurrentIndex(int(total > 0))
+        self.count.setText(str(total) if shown == total else f"{shown} of {total}")
+
+    @Slot()
+    def _show_details(self) -> None:
+        entries = [self.model.row(number) for number in self.table.selected_rows()]
+        texts = [
+            f"{clock(entry.time)}  {entry.level}  {entry.source}\n{entry.text}\n{entry.details}"
+            for entry in entries[:100]
+        ]
+        self.details.setPlainText("\n".join(texts).strip())
+
+    @Slot()
+    def _focus_words(self) -> None:
+        self.words.setFocus()
+        self.words.selectAll()
+
+    @Slot()
+    def _restyle(self) -> None:
+        self.model.restyle()

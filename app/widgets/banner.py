@@ -1,0 +1,172 @@
+"""Banners: what happened and what to do about it, above the screen and never in the way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.messages import Action, Message, Messages
+from app.theme import Theme
+
+MOST = 3
+"""More are not read; the log has them all."""
+INFO_MILLISECONDS = 10_000
+"""How long plain news stay when they ask for nothing."""
+DETAILS_HEIGHT = 160
+ICON = QSize(20, 20)
+_TOKENS = {"info": "accent", "warning": "undecided", "error": "bad"}
+
+
+class BannerArea(QWidget):
+    """Shows what is posted, the newest on top."""
+
+    def __init__(self, messages: Messages, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banners")
+        self._theme = theme
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(0)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        messages.posted.connect(self.post)
+        messages.withdrawn.connect(self.withdraw)
+
+    def banners(self) -> list[Banner]:
+        """The newest first."""
+        found = self.findChildren(Banner, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return sorted(found, key=lambda banner: -banner.message.time)
+
+    @Slot(object)
+    def post(self, message: Message) -> None:
+        for banner in self._same(message):
+            banner.dismiss()
+        for banner in self.banners()[MOST - 1 :]:
+            banner.dismiss()
+        self._layout.insertWidget(0, Banner(message, self._theme, self))
+
+    @Slot(object)
+    def withdraw(self, message: Message) -> None:
+        for banner in self.banners():
+            if banner.message is message:
+                banner.dismiss()
+
+    def _same(self, message: Message) -> list[Banner]:
+        """Said again, it is shown once."""
+        wanted = (message.level, message.text)
+        return [
+            item for item in self.banners() if (item.message.level, item.message.text) == wanted
+        ]
+
+
+class Banner(QFrame):
+    def __init__(self, message: Message, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.message = message
+        self._theme = theme
+        self.setObjectName("banner")
+        self.setAccessibleName(f"{message.level}: {message.text}")
+        self.setProperty("level", message.level)
+        self._picture = QLabel()
+        self._picture.setFixedWidth(ICON.width())
+        self._text = QLabel(message.text)
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._details: QPlainTextEdit | None = None
+        self._copy = self._button("Copy", "banner-copy", "Copy the message and its details")
+        self._build(message)
+        theme.changed.connect(self._show_icon)
+        self._show_icon()
+        if message.level == "info" and not (message.actions or message.details):
+            timer = QTimer(self)
+            timer.setSingleShot(True)
+            timer.timeout.connect(self.dismiss)
+            timer.start(INFO_MILLISECONDS)
+
+    @Slot()
+    def dismiss(self) -> None:
+        self.hide()
+        self.setParent(None)
+        self.deleteLater()
+
+    def _build(self, message: Message) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self._picture)
+        line.addWidget(self._text, 1)
+        for number, action in enumerate(message.actions):
+            line.addWidget(self._action_button(action, number))
+        if message.details:
+            more = self._button("Details", "banner-details", "Show the details")
+            more.setCheckable(True)
+            more.toggled.connect(self._show_details)
+            line.addWidget(more)
+        line.addWidget(self._copy)
+        self._copy.clicked.connect(self._copy_all)
+        close = self._button("", "banner-close", "Close this message")
+        close.setToolTip("Close; the log keeps it")
+        self._theme.keep_icon(close, "close", "muted")
+        close.clicked.connect(self.dismiss)
+        line.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 6, 8, 6)
+        layout.addLayout(line)
+        self._copy.setVisible(message.level != "info")
+
+    def _button(self, text: str, name: str, accessible: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(accessible)
+        button.setProperty("flat", True)
+        return button
+
+    def _action_button(self, action: Action, number: int) -> QPushButton:
+        text, _ = action
+        button = QPushButton(text, self)
+        button.setObjectName(f"banner-action-{number}")
+        button.setAccessibleName(text)
+        button.clicked.connect(self._act)
+        return button
+
+    @Slot()
+    def _act(self) -> None:
+        sender = self.sender()
+        assert sender is not None
+        _, do = self.message.actions[int(sender.objectName().rpartition("-")[2])]
+        self.dismiss()
+        do()
+
+    @Slot(bool)
+    def _show_details(self, shown: bool) -> None:
+        if self._details is None:
+            self._details = QPlainTextEdit(self.message.details, self)
+            self._details.setObjectName("banner-text")
+            self._details.setAccessibleName("Details")
+            self._details.setReadOnly(True)
+            self._details.setFont(self._theme.mono_font)
+            self._details.setFixedHeight(DETAILS_HEIGHT)
+            layout = self.layout()
+            assert layout is not None
+            layout.addWidget(self._details)
+        self._details.setVisible(shown)
+
+    @Slot()
+    def _copy_all(self) -> None:
+        text = f"{self.message.text}\n\n{self.message.details}".strip()
+        QGuiApplication.clipboard().setText(text)
+
+    @Slot()
+    def _show_icon(self) -> None:
+        level = self.message.level
+        icon = self._theme.icon(level, _TOKENS[level])
+        self._picture.setPixmap(icon.pixmap(ICON, self.devicePixelRatioF()))

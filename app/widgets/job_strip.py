@@ -1,0 +1,131 @@
+"""The running jobs in the status bar: what, how far, how long still, and a way to stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QWidget
+
+from app.eta import in_words
+from app.jobs import Job, Jobs
+from app.theme import Theme
+
+MOST = 2
+"""Jobs shown at length; the menu lists all."""
+REFRESH_MILLISECONDS = 1000
+BAR = QSize(140, 12)
+_STEPS = 1000
+
+
+class JobStrip(QWidget):
+    def __init__(self, jobs: Jobs, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("jobs")
+        self._jobs, self._theme = jobs, theme
+        self._items: dict[Job, JobItem] = {}
+        self._idle = QLabel("No job is running")
+        self._idle.setProperty("role", "muted")
+        self._more = QPushButton(self)
+        self._more.setObjectName("jobs-more")
+        self._more.setAccessibleName("All running jobs")
+        self._more.setProperty("flat", True)
+        self._more.setMenu(QMenu(self))
+        self._more.menu().aboutToShow.connect(self._fill_menu)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 4, 0)
+        self._layout.setSpacing(16)
+        self._layout.addWidget(self._idle)
+        self._layout.addWidget(self._more)
+        self._timer = QTimer(self)
+        self._timer.setInterval(REFRESH_MILLISECONDS)
+        self._timer.timeout.connect(self._refresh)
+        jobs.changed.connect(self._follow)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        running = self._jobs.running
+        for job in [job for job in self._items if job not in running]:
+            self._items.pop(job).deleteLater()
+        for place, job in enumerate(running):
+            if job not in self._items:
+                self._items[job] = JobItem(job, self._theme, self)
+                self._layout.insertWidget(place, self._items[job])
+            self._items[job].setVisible(place < MOST)
+        self._idle.setVisible(not running)
+        self._more.setVisible(len(running) > MOST)
+        self._more.setText(f"{len(running) - MOST} more")
+        if running:
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    @Slot()
+    def _refresh(self) -> None:
+        for item in self._items.values():
+            item.refresh()
+
+    @Slot()
+    def _fill_menu(self) -> None:
+        menu = self._more.menu()
+        menu.clear()
+        for job in self._jobs.running:
+            menu.addAction(f"Stop {job.title}").triggered.connect(job.stop)
+        menu.addSeparator()
+        menu.addAction("Stop all").triggered.connect(self._stop_all)
+
+    @Slot()
+    def _stop_all(self) -> None:
+        self._jobs.stop_all()
+
+
+class JobItem(QWidget):
+    """One job."""
+
+    def __init__(self, job: Job, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._job = job
+        self._title = QLabel(job.title)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("job-progress")
+        self._bar.setAccessibleName(f"Progress of {job.title}")
+        self._bar.setFixedSize(BAR)
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 0)
+        self._state = QLabel()
+        self._state.setProperty("role", "muted")
+        self._stop = QPushButton(self)
+        self._stop.setObjectName("job-stop")
+        self._stop.setAccessibleName(f"Stop {job.title}")
+        self._stop.setToolTip(f"Stop {job.title}; what it has found so far is kept")
+        self._stop.setProperty("flat", True)
+        theme.keep_icon(self._stop, "stop")
+        self._stop.clicked.connect(self._stop_job)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for widget in (self._title, self._bar, self._state, self._stop):
+            layout.addWidget(widget)
+        job.progressed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        progress = self._job.progress
+        words = []
+        if progress is not None:
+            words.append(progress.text)
+            if progress.total:
+                self._bar.setRange(0, _STEPS)
+                self._bar.setValue(round(_STEPS * min(progress.done / progress.total, 1.0)))
+                left = self._job.seconds_left()
+                if left is not None:
+                    words.append(f"{in_words(left)} left")
+        if self._job.stopping:
+            words = ["stopping\u2026"]
+        self._state.setText(", ".join(word for word in words if word))
+
+    @Slot()
+    def _stop_job(self) -> None:
+        self._job.stop()
+        self._stop.setEnabled(False)
+        self.refresh()
