@@ -1,0 +1,95 @@
+"""The step that is looked at: plan, slider, state, graph and plot all follow it.
+
+A step belongs to the policy's run or to the better plan. One past the last step is the end. Apart
+from steps, a state that a proof speaks of can be looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from PySide6.QtCore import QObject, Signal
+
+from app.models.plan_table import Comparison
+from app.models.trace import Trace, TraceStep
+from engine.campaign.events import State
+
+
+class Side(Enum):
+    POLICY = "policy"
+    BETTER = "better"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A state to look at; `after` is what becomes of it, or what it is compared with."""
+
+    title: str
+    state: State
+    after: State | None
+    step: TraceStep | None = None
+
+
+class StepCursor(QObject):
+    moved = Signal()
+    """To another step, or to another state."""
+    comparison_changed = Signal()
+    """Another bug, or more is known about this one."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.comparison: Comparison | None = None
+        self.side = Side.POLICY
+        self.index = 0
+        self._sight: Sight | None = None
+
+    def show_comparison(self, comparison: Comparison | None, keep_place: bool = False) -> None:
+        """With `keep_place` the cursor stays at its step, as far as that still exists."""
+        self.comparison = comparison
+        if not keep_place:
+            self.side, self.index, self._sight = Side.POLICY, 0, None
+        if comparison is not None and comparison.better is None:
+            self.side = Side.POLICY
+        trace = self.trace
+        self.index = 0 if trace is None else min(self.index, len(trace.steps))
+        self.comparison_changed.emit()
+        self.moved.emit()
+
+    def move(self, side: Side, index: int) -> None:
+        if self.comparison is None or (side is Side.BETTER and self.comparison.better is None):
+            return
+        wanted = (side, index, None)
+        if wanted != (self.side, self.index, self._sight):
+            self.side, self.index, self._sight = wanted
+            self.moved.emit()
+
+    def look_at(self, title: str, state: State, compared_with: State | None = None) -> None:
+        """At a state that is on neither plan."""
+        self._sight = Sight(title, state, compared_with)
+        self.moved.emit()
+
+    @property
+    def trace(self) -> Trace | None:
+        if self.comparison is None:
+            return None
+        return self.comparison.policy if self.side is Side.POLICY else self.comparison.better
+
+    @property
+    def aside(self) -> bool:
+        """Whether a state is looked at that is on neither plan."""
+        return self._sight is not None
+
+    @property
+    def sight(self) -> Sight | None:
+        """What is to be seen; None if there is nothing."""
+        trace = self.trace
+        if self._sight is not None or trace is None:
+            return self._sight
+        whose = "policy" if self.side is Side.POLICY else "better plan"
+        if self.index < len(trace.steps):
+            step = trace.steps[self.index]
+            title = f"Before step {self.index + 1} of the {whose}"
+            return Sight(title, trace.states[self.index], trace.state_after(self.index), step)
+        last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
+        return Sight(f"At the end of the {whose}", trace.states[last], None)

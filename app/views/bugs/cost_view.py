@@ -1,0 +1,81 @@
+"""The cost-to-go of the policy against the optimum, step by step, with the cursor on it.
+
+pyqtgraph is slow to import, so the plot is made when the view is first shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.models.cost_curves import CostCurves, cost_curves
+from app.models.step_cursor import Side, StepCursor
+from app.theme import Theme
+
+if TYPE_CHECKING:
+    from app.views.bugs.cost_plot import CostPlot
+
+
+class CostView(QWidget):
+    def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cost-view")
+        self._theme, self._cursor = theme, cursor
+        self.plot: CostPlot | None = None
+        self.words = QLabel()
+        self.words.setObjectName("cost-words")
+        self.words.setProperty("role", "muted")
+        self.words.setWordWrap(True)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(8, 8, 8, 8)
+        self._layout.setSpacing(8)
+        self._layout.addWidget(self.words)
+        self._layout.addStretch(1)
+        cursor.comparison_changed.connect(self._show_comparison)
+        cursor.moved.connect(self._follow)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
+        super().showEvent(event)
+        if self.plot is None:
+            from app.views.bugs.cost_plot import CostPlot
+
+            self.plot = CostPlot(self._theme)
+            self.plot.point_activated.connect(self._go_to)
+            self._layout.takeAt(self._layout.count() - 1)
+            self._layout.insertWidget(0, self.plot, 1)
+            self._show_comparison()
+
+    @Slot()
+    def _show_comparison(self) -> None:
+        comparison = self._cursor.comparison
+        if self.plot is None or comparison is None:
+            return
+        curves = cost_curves(comparison)
+        bad = comparison.localisation.bad_steps if comparison.localisation else ()
+        self.plot.show_costs(curves, bad)
+        self.words.setText(_words(curves, comparison.localisation is not None))
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        if self.plot is not None and self._cursor.comparison is not None:
+            on_policy = self._cursor.side is Side.POLICY and not self._cursor.aside
+            self.plot.mark(self._cursor.index if on_policy else None)
+
+    @Slot(object)
+    def _go_to(self, step: object) -> None:
+        if isinstance(step, int):
+            self._cursor.move(Side.POLICY, step)
+
+
+def _words(curves: CostCurves, localised: bool) -> str:
+    if not localised:
+        return "Localise the bug to see the optimum along the policy's run."
+    if curves.lost_from is not None:
+        return f"From step {curves.lost_from + 1} on the goal is out of reach."
+    if curves.possible:
+        return "Where the optimum is not known exactly, what is possible is shown instead."
+    return "The curves drift apart where a step is bad."

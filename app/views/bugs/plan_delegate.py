@@ -1,0 +1,209 @@
+"""Draws the plan comparison: the eye is to find the bad step first, then what differs.
+
+Common steps are quiet, differing ones in the colours of their plans, gaps hatched; a bad step is
+red with its icon and a note below it; a loop has a bracket beside its steps.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPen, QPolygon
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.models.plan_alignment import RowKind
+from app.models.plan_table import (
+    LINE_ROLE,
+    EndLine,
+    FoldLine,
+    Mark,
+    NoteLine,
+    PlanColumn,
+    PlanLine,
+    StepLine,
+)
+from app.theme import Theme
+from app.views.bugs.painting import CENTER, ICON, LEFT, RIGHT, draw_elided, icon_place
+
+PADDING = 6
+BRACKET = 5
+
+_MARKS = {
+    Mark.BAD: ("bad", "bad"),
+    Mark.OPTIMAL: ("optimal", "proven"),
+    Mark.UNDECIDED: ("unknown", "undecided"),
+    Mark.LOST: ("dead-end", "muted"),
+}
+"""Icon and colour."""
+
+
+class PlanDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        line: PlanLine = index.data(LINE_ROLE)
+        rect: QRect = option.rect
+        state: QStyle.StateFlag = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.setClipRect(rect)
+        self._background(painter, rect, line, index.column(), selected)
+        match line:
+            case StepLine():
+                self._step(painter, rect, line, index.column())
+            case NoteLine(_, text):
+                self._note(painter, rect, text)
+            case FoldLine(rows):
+                self._fold(painter, rect, len(rows))
+            case EndLine():
+                self._end(painter, rect, line, index.column())
+        if index.column() == PlanColumn.POLICY_COST and not isinstance(line, NoteLine | FoldLine):
+            painter.setPen(self._theme.color("border"))
+            painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.restore()
+
+    def _background(
+        self, painter: QPainter, rect: QRect, line: PlanLine, column: int, selected: bool
+    ) -> None:
+        left = column < PlanColumn.BETTER_STEP
+        bad = isinstance(line, NoteLine) or (
+            isinstance(line, StepLine) and line.mark is Mark.BAD and left
+        )
+        if selected:
+            painter.fillRect(rect, self._theme.color("selection"))
+        elif bad:
+            painter.fillRect(rect, self._theme.color("bad_surface"))
+        elif isinstance(line, FoldLine):
+            painter.fillRect(rect, self._theme.color("window"))
+        elif isinstance(line, StepLine) and line.aligned.kind is RowKind.DIFFERENT:
+            step = line.aligned.policy if left else line.aligned.better
+            if step is not None:
+                tint = self._theme.color("policy" if left else "better")
+                tint.setAlpha(34 if self._theme.is_dark else 22)
+                painter.fillRect(rect, tint)
+        if isinstance(line, EndLine):
+            painter.setPen(self._theme.color("border"))
+            painter.drawLine(rect.topLeft(), rect.topRight())
+
+    def _step(self, painter: QPainter, rect: QRect, line: StepLine, column: int) -> None:
+        left = column < PlanColumn.BETTER_STEP
+        step = line.aligned.policy if left else line.aligned.better
+        if step is None:
+            painter.fillRect(rect, QBrush(self._theme.color("border"), Qt.BrushStyle.BDiagPattern))
+            return
+        if column == PlanColumn.POLICY_STEP and line.in_loop:
+            self._bracket(painter, rect, line.loop_begins)
+        if column == PlanColumn.POLICY_STEP:
+            self._mark(painter, rect, line)
+        inner = rect.adjusted(PADDING, 0, -PADDING, 0)
+        match column % 3:
+            case 0:
+                painter.setFont(self._theme.mono_font)
+                painter.setPen(self._theme.color("muted"))
+                painter.drawText(inner, RIGHT, str(step.index + 1))
+            case 1:
+                painter.setFont(self._action_font(line, left))
+                painter.setPen(self._action_color(line, left))
+                draw_elided(painter, inner, f"({step.action})")
+            case _:
+                self._costs(painter, inner, step.cost, step.cost_after)
+
+    def _action_font(self, line: StepLine, left: bool) -> QFont:
+        font = self._theme.mono_font
+        font.setBold((left and line.mark is Mark.BAD) or (not left and line.parting))
+        return font
+
+    def _action_color(self, line: StepLine, left: bool) -> QColor:
+        if left and line.mark is Mark.BAD:
+            return self._theme.color("bad")
+        if line.aligned.kind is RowKind.DIFFERENT:
+            return self._theme.color("policy" if left else "better")
+        if line.aligned.kind is RowKind.SAME_ACTION:
+            return self._theme.color("muted")
+        return self._theme.color("text")
+
+    def _costs(self, painter: QPainter, rect: QRect, cost: int, total: int) -> None:
+        """What the step costs, quietly, and all up to it."""
+        font = self._theme.mono_font
+        painter.setFont(font)
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(rect, RIGHT, str(total))
+        room = rect.width() - QFontMetrics(font).horizontalAdvance(str(total)) - PADDING
+        if cost != 1 and QFontMetrics(font).horizontalAdvance(f"+{cost}") <= room:
+            painter.setPen(self._theme.color("muted"))
+            painter.drawText(rect, LEFT, f"+{cost}")
+
+    def _mark(self, painter: QPainter, rect: QRect, line: StepLine) -> None:
+        if line.mark in _MARKS:
+            name, token = _MARKS[line.mark]
+        elif line.parting:
+            name, token = "parting", "muted"
+        else:
+            return
+        place = icon_place(rect.left() + BRACKET + PADDING, rect)
+        self._theme.icon(name, token).paint(painter, place)
+
+    def _bracket(self, painter: QPainter, rect: QRect, begins: bool) -> None:
+        """A line beside the steps of a loop, with an arrow where it comes back."""
+        painter.setPen(QPen(self._theme.color("policy"), 2))
+        x = rect.left() + BRACKET
+        top = rect.center().y() if begins else rect.top()
+        painter.drawLine(x, top, x, rect.bottom())
+        if begins:
+            tip = QPoint(x + 6, top)
+            painter.drawLine(x, top, x + 4, top)
+            painter.setBrush(self._theme.color("policy"))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawPolygon(QPolygon([tip, tip + QPoint(-5, -4), tip + QPoint(-5, 4)]))
+
+    def _note(self, painter: QPainter, rect: QRect, text: str) -> None:
+        left = rect.left() + BRACKET + PADDING + ICON + PADDING
+        painter.setPen(self._theme.color("bad"))
+        font = self._theme.ui_font
+        font.setBold(True)
+        painter.setFont(font)
+        corner = QPoint(left + 4, rect.top() + 2)
+        painter.drawLine(corner, QPoint(left + 4, rect.center().y()))
+        painter.drawLine(QPoint(left + 4, rect.center().y()), QPoint(left + 14, rect.center().y()))
+        inner = rect.adjusted(left + 20 - rect.left(), 0, -PADDING, 0)
+        draw_elided(painter, inner, text)
+
+    def _fold(self, painter: QPainter, rect: QRect, count: int) -> None:
+        painter.setFont(self._theme.ui_font)
+        painter.setPen(self._theme.color("muted"))
+        painter.drawText(
+            rect.adjusted(PADDING, 0, -PADDING, 0),
+            CENTER,
+            f"⋯  {count} common steps  ⋯",
+        )
+
+    def _end(self, painter: QPainter, rect: QRect, line: EndLine, column: int) -> None:
+        left = column < PlanColumn.BETTER_STEP
+        good = line.policy_ends_well if left else line.better_ends_well
+        inner = rect.adjusted(PADDING, 0, -PADDING, 0)
+        match column % 3:
+            case 0:
+                name, token = ("goal", "policy" if left else "better") if good else ("stop", "bad")
+                if not left and not good:
+                    name, token = "unknown", "undecided"
+                place = icon_place(rect.right() - ICON - PADDING, rect)
+                self._theme.icon(name, token).paint(painter, place)
+            case 1:
+                font = self._theme.ui_font
+                font.setBold(True)
+                painter.setFont(font)
+                token = ("policy" if left else "better") if good else "bad" if left else "undecided"
+                painter.setPen(self._theme.color(token))
+                draw_elided(painter, inner, line.policy if left else line.better)
+            case _:
+                font = self._theme.mono_font
+                font.setBold(True)
+                painter.setFont(font)
+                painter.setPen(self._theme.color("policy" if left else "better"))
+                painter.drawText(inner, RIGHT, line.policy_cost if left else line.better_cost)

@@ -1,0 +1,264 @@
+"""The plan comparison: what the policy does beside what would have been better."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app.models.plan_table import (
+    Comparison,
+    EndLine,
+    FoldLine,
+    NoteLine,
+    PlanColumn,
+    PlanLine,
+    PlanTable,
+    StepLine,
+)
+from app.models.step_cursor import Side, StepCursor
+from app.theme import Theme
+from app.views.bugs.painting import ICON
+from app.views.bugs.plan_delegate import BRACKET, PADDING, PlanDelegate
+
+ROW_HEIGHT = 24
+
+
+class PlanView(QTableView):
+    """Follows the cursor, and moves it."""
+
+    unfolded = Signal()
+
+    def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._cursor = theme, cursor
+        self._following = False
+        self.setObjectName("plan-comparison")
+        self.setAccessibleName("Plan comparison")
+        self.table = PlanTable(self)
+        self.setModel(self.table)
+        self.setItemDelegate(PlanDelegate(theme, self))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setShowGrid(False)
+        self.setCornerButtonEnabled(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.clicked.connect(self._click)
+        self.selectionModel().currentChanged.connect(self._current_changed)
+        cursor.comparison_changed.connect(self._show_comparison)
+        cursor.moved.connect(self._follow)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    @Slot()
+    def next_difference(self) -> None:
+        """F8."""
+        self._step_through([rows.start for rows in self._differences()], forwards=True)
+
+    @Slot()
+    def previous_difference(self) -> None:
+        """Shift+F8."""
+        self._step_through([rows.start for rows in self._differences()], forwards=False)
+
+    @Slot()
+    def go_to_bad_step(self) -> None:
+        """To the step to blame; from there to the other bad ones."""
+        comparison = self.table.comparison
+        if comparison is None or comparison.localisation is None:
+            return
+        bad = list(comparison.localisation.bad_steps)
+        blamed = comparison.blamed
+        if blamed is None:
+            return
+        here = self._cursor.index if self._cursor.side is Side.POLICY else -1
+        if here == blamed and len(bad) > 1:
+            blamed = next((index for index in bad if index > here), bad[0])
+        self._cursor.move(Side.POLICY, min(blamed, len(comparison.policy.steps)))
+        self.setFocus()
+
+    @Slot(bool)
+    def set_folding(self, folding: bool) -> None:
+        self.table.set_folding(folding)
+        self._span()
+        self._follow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        opens = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if event.key() in opens and self._unfold(self.currentIndex()):
+            event.accept()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self._copy()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _differences(self) -> tuple[range, ...]:
+        comparison = self.table.comparison
+        return comparison.alignment.differences if comparison else ()
+
+    def _step_through(self, rows: list[int], forwards: bool) -> None:
+        here = self._row_here()
+        if forwards:
+            wanted = next((row for row in rows if row > here), None)
+        else:
+            wanted = next((row for row in reversed(rows) if row < here), None)
+        if wanted is not None:
+            self._go_to_row(wanted)
+
+    def _row_here(self) -> int:
+        """The row of the alignment that is current; -1 before the first move."""
+        number = self.currentIndex().row()
+        if not 0 <= number < len(self.table.lines):
+            return -1
+        line = self.table.lines[number]
+        return line.rows.start if isinstance(line, FoldLine) else line.row
+
+    def _go_to_row(self, row: int) -> None:
+        line = self.table.show_row(row)
+        self._span()
+        self.setCurrentIndex(self.table.index(line, PlanColumn.POLICY_ACTION))
+        self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    @Slot()
+    def _show_comparison(self) -> None:
+        self.table.show_comparison(self._cursor.comparison)
+        self._span()
+        self._fit_columns()
+        self.scrollToTop()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Make the row of the cursor current."""
+        comparison, trace = self.table.comparison, self._cursor.trace
+        if comparison is None or trace is None or self._cursor.aside:
+            return
+        row = _row_of(comparison, self._cursor.side, self._cursor.index)
+        column = (
+            PlanColumn.POLICY_ACTION
+            if self._cursor.side is Side.POLICY
+            else PlanColumn.BETTER_ACTION
+        )
+        hidden = isinstance(self.table.lines[self.table.line_of_row(row)], FoldLine)
+        line = self.table.show_row(row)
+        if hidden:
+            self._span()
+        current = self.currentIndex()
+        shown = self.table.lines[current.row()] if current.isValid() else None
+        if (current.row() == line and current.column() // 3 == column // 3) or (
+            isinstance(shown, NoteLine) and shown.row == row
+        ):
+            return
+        self._following = True
+        self.setCurrentIndex(self.table.index(line, column))
+        self._following = False
+
+    @Slot(QModelIndex, QModelIndex)
+    def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
+        if self._following or not current.isValid():
+            return
+        place = self._place(self.table.lines[current.row()], current.column())
+        if place is not None:
+            self._cursor.move(*place)
+
+    def _place(self, line: PlanLine, column: int) -> tuple[Side, int] | None:
+        """Which step a cell stands for; beside a gap, where that plan is by then."""
+        comparison = self.table.comparison
+        if comparison is None or isinstance(line, FoldLine):
+            return None
+        side = Side.POLICY if column < PlanColumn.BETTER_STEP else Side.BETTER
+        if comparison.better is None or (
+            isinstance(line, StepLine) and line.aligned.better is None
+        ):
+            side = Side.POLICY
+        elif isinstance(line, StepLine) and line.aligned.policy is None:
+            side = Side.BETTER
+        trace = comparison.policy if side is Side.POLICY else comparison.better
+        assert trace is not None
+        if isinstance(line, EndLine):
+            return side, len(trace.steps)
+        aligned = comparison.alignment.rows[line.row]
+        step = aligned.policy if side is Side.POLICY else aligned.better
+        return (side, step.index) if step is not None else None
+
+    @Slot(QModelIndex)
+    def _click(self, index: QModelIndex) -> None:
+        self._unfold(index)
+
+    def _unfold(self, index: QModelIndex) -> bool:
+        if not index.isValid() or not isinstance(self.table.lines[index.row()], FoldLine):
+            return False
+        number = index.row()
+        self.table.unfold(number)
+        self._span()
+        self.setCurrentIndex(self.table.index(number, PlanColumn.POLICY_ACTION))
+        self.unfolded.emit()
+        return True
+
+    def _span(self) -> None:
+        """Notes and folds go from one side to the other."""
+        self.clearSpans()
+        for number, line in enumerate(self.table.lines):
+            if isinstance(line, NoteLine | FoldLine):
+                self.setSpan(number, 0, 1, self.table.columnCount())
+
+    def _copy(self) -> None:
+        index = self.currentIndex()
+        if index.isValid():
+            QGuiApplication.clipboard().setText(str(index.data() or ""))
+
+    @Slot()
+    def _restyle(self) -> None:
+        height = max(ROW_HEIGHT, self._theme.point_size * 2 + 4)
+        self.verticalHeader().setDefaultSectionSize(height)
+        self._fit_columns()
+        self.viewport().update()
+
+    def _fit_columns(self) -> None:
+        """Numbers get what they need, both plans share the rest."""
+        digit = self.fontMetrics().horizontalAdvance("0")
+        comparison = self.table.comparison
+        costs, steps = [1], [1]
+        for trace in (comparison.policy, comparison.better) if comparison else ():
+            if trace is not None:
+                costs.append(trace.cost)
+                steps.append(len(trace.steps))
+        number = len(str(max(steps))) * (digit + 1) + 2 * PADDING
+        has_costs = comparison is not None and any(
+            step.cost != 1
+            for trace in (comparison.policy, comparison.better)
+            if trace is not None
+            for step in trace.steps
+        )
+        cost = (len(str(max(costs))) * (2 if has_costs else 1) + has_costs + 1) * (digit + 1)
+        widths = {
+            PlanColumn.POLICY_STEP: number + BRACKET + PADDING + ICON,
+            PlanColumn.POLICY_COST: max(cost + 3 * PADDING, 52),
+            PlanColumn.BETTER_STEP: number + ICON // 2,
+            PlanColumn.BETTER_COST: max(cost + 3 * PADDING, 52),
+        }
+        rest = self.viewport().width() - sum(widths.values())
+        widths[PlanColumn.POLICY_ACTION] = max(rest // 2, 80)
+        widths[PlanColumn.BETTER_ACTION] = max(rest - rest // 2, 80)
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+
+
+def _row_of(comparison: Comparison, side: Side, index: int) -> int:
+    rows = comparison.alignment.rows
+    for number, row in enumerate(rows):
+        step = row.policy if side is Side.POLICY else row.better
+        if step is not None and step.index == index:
+            return number
+    return len(rows) - 1

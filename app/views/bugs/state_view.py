@@ -1,0 +1,162 @@
+"""The state at the step that is looked at: its goals, what the step changes, and all its facts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Slot
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.fact_list import LINE_ROLE, FactList, Heading
+from app.models.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
+from app.theme import Theme
+from app.views.bugs.painting import CENTER, LEFT, RIGHT, draw_elided, icon_place
+
+PADDING = 8
+SIGN = 20
+
+
+class StateView(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("state-view")
+        self.facts = FactList(self)
+        self.title = QLabel()
+        self.title.setObjectName("state-title")
+        self.title.setProperty("role", "heading")
+        self._words = QLineEdit()
+        self._words.setObjectName("state-filter")
+        self._words.setAccessibleName("Filter facts")
+        self._words.setPlaceholderText("Filter facts")
+        self._words.setClearButtonEnabled(True)
+        self._words.textChanged.connect(self.facts.set_words)
+        self._grouping = QComboBox()
+        self._grouping.setObjectName("state-grouping")
+        self._grouping.setAccessibleName("Group facts by")
+        for grouping in Grouping:
+            self._grouping.addItem(f"by {grouping.value}", grouping)
+        self._grouping.currentIndexChanged.connect(self._group)
+        static = QCheckBox("Constant facts")
+        static.setObjectName("state-static")
+        static.setAccessibleName("Show constant facts")
+        static.setToolTip("Facts that no action ever changes")
+        static.toggled.connect(self.facts.set_static)
+        bar = QHBoxLayout()
+        bar.setSpacing(8)
+        bar.addWidget(self._words, 1)
+        bar.addWidget(self._grouping)
+        bar.addWidget(static)
+        self.list = QListView()
+        self.list.setObjectName("state-facts")
+        self.list.setAccessibleName("Facts of the state")
+        self.list.setModel(self.facts)
+        self.list.setUniformItemSizes(True)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.setItemDelegate(FactDelegate(theme, self.list))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.title)
+        layout.addLayout(bar)
+        layout.addWidget(self.list, 1)
+        theme.changed.connect(self.list.viewport().update)
+
+    def show_state(self, title: str, facts: StateFacts | None) -> None:
+        bar = self.list.verticalScrollBar()
+        place = bar.value()
+        self.title.setText(title)
+        self.facts.show_facts(facts)
+        bar.setValue(place)
+
+    @Slot()
+    def _group(self) -> None:
+        self.facts.set_grouping(self._grouping.currentData())
+
+
+class FactDelegate(QStyledItemDelegate):
+    """A sign before each fact: reached or open goals, plus and minus for changes."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(  # noqa: N802  Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        del option, index
+        return QSize(80, max(22, self._theme.point_size * 2 + 2))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        line = index.data(LINE_ROLE)
+        rect: QRect = option.rect
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self._theme.color("selection"))
+        inner = rect.adjusted(PADDING, 0, -PADDING, 0)
+        match line:
+            case Heading(text, count):
+                self._heading(painter, rect, inner, text, count)
+            case GoalLine():
+                self._goal(painter, inner, line)
+            case FactLine():
+                self._fact(painter, inner, line)
+        painter.restore()
+
+    def _heading(self, painter: QPainter, rect: QRect, inner: QRect, text: str, count: str) -> None:
+        painter.fillRect(rect, self._theme.color("window"))
+        font = self._theme.ui_font
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("muted"))
+        painter.drawText(inner, LEFT, text)
+        font.setBold(False)
+        painter.setFont(font)
+        painter.drawText(inner, RIGHT, count)
+
+    def _goal(self, painter: QPainter, inner: QRect, line: GoalLine) -> None:
+        name, token = ("optimal", "proven") if line.after else ("open-goal", "undecided")
+        self._theme.icon(name, token).paint(painter, icon_place(inner.left(), inner))
+        font = self._theme.mono_font
+        font.setBold(line.before != line.after)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("text"))
+        room = inner.adjusted(SIGN + 4, 0, 0, 0)
+        if line.before != line.after:
+            word = "reached now" if line.after else "undone now"
+            painter.setPen(self._theme.color("proven" if line.after else "bad"))
+            painter.drawText(inner, RIGHT, word)
+            width = painter.fontMetrics().horizontalAdvance(word)
+            room.setRight(inner.right() - width - PADDING)
+        draw_elided(painter, room, line.text)
+
+    def _fact(self, painter: QPainter, inner: QRect, line: FactLine) -> None:
+        font = self._theme.mono_font
+        sign, token = {
+            Change.ADDED: ("+", "proven"),
+            Change.REMOVED: ("\N{MINUS SIGN}", "bad"),
+            Change.NONE: ("", "muted" if line.static else "text"),
+        }[line.change]
+        painter.setPen(self._theme.color(token))
+        font.setBold(bool(sign))
+        painter.setFont(font)
+        painter.drawText(QRect(inner.left(), inner.top(), 16, inner.height()), CENTER, sign)
+        font.setBold(False)
+        font.setStrikeOut(line.change is Change.REMOVED)
+        painter.setFont(font)
+        draw_elided(painter, inner.adjusted(SIGN + 4, 0, 0, 0), line.text)

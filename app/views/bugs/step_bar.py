@@ -1,0 +1,110 @@
+"""A slider along the policy's run, with the bad steps marked on it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, Qt, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QStyle, QToolButton, QWidget
+
+from app.models.step_cursor import Side, StepCursor
+from app.theme import Theme
+
+
+class StepBar(QWidget):
+    """Follows the cursor, and moves it along the plan it is on."""
+
+    def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._previous = self._button(theme, "previous", "Previous step", self._back)
+        self._next = self._button(theme, "next", "Next step", self._forth)
+        self.slider = _MarkedSlider(theme)
+        self.slider.valueChanged.connect(self._moved)
+        self.label = QLabel()
+        self.label.setProperty("role", "muted")
+        self.label.setMinimumWidth(
+            self.fontMetrics().horizontalAdvance("better plan, step 100 of 100")
+        )
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 2, 8, 2)
+        layout.setSpacing(4)
+        for widget in (self._previous, self.slider, self._next, self.label):
+            layout.addWidget(widget)
+        layout.setStretch(1, 1)
+        cursor.comparison_changed.connect(self._show_comparison)
+        cursor.moved.connect(self._follow)
+        theme.changed.connect(self.slider.update)
+        self._show_comparison()
+
+    def _button(self, theme: Theme, icon: str, text: str, slot: object) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(f"step-{icon}")
+        button.setAccessibleName(text)
+        button.setToolTip(text)
+        button.setAutoRaise(True)
+        button.clicked.connect(slot)
+        theme.keep_icon(button, icon, "muted")
+        return button
+
+    @Slot()
+    def _back(self) -> None:
+        self.slider.setValue(self.slider.value() - 1)
+
+    @Slot()
+    def _forth(self) -> None:
+        self.slider.setValue(self.slider.value() + 1)
+
+    @Slot()
+    def _show_comparison(self) -> None:
+        comparison = self._cursor.comparison
+        found = comparison.localisation if comparison else None
+        self.slider.bad = found.bad_steps if found else ()
+        self.setEnabled(comparison is not None)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        trace = self._cursor.trace
+        if trace is None:
+            self.label.setText("")
+            return
+        blocked = self.slider.blockSignals(True)
+        self.slider.setRange(0, len(trace.steps))
+        self.slider.setValue(self._cursor.index)
+        self.slider.blockSignals(blocked)
+        self.slider.marked = self._cursor.side is Side.POLICY
+        self.slider.update()
+        whose = "policy" if self._cursor.side is Side.POLICY else "better plan"
+        place = (
+            "at the end"
+            if self._cursor.index >= len(trace.steps)
+            else f"step {self._cursor.index + 1} of {len(trace.steps)}"
+        )
+        self.label.setText(f"{whose}, {place}")
+
+    @Slot(int)
+    def _moved(self, value: int) -> None:
+        self._cursor.move(self._cursor.side, value)
+
+
+class _MarkedSlider(QSlider):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setObjectName("step-slider")
+        self.setAccessibleName("Step")
+        self.setPageStep(5)
+        self._theme = theme
+        self.bad: tuple[int, ...] = ()
+        self.marked = True
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802  Qt's name
+        super().paintEvent(event)
+        if not (self.marked and self.bad and self.maximum()):
+            return
+        painter = QPainter(self)
+        handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, None, self)
+        room = self.width() - handle
+        for step in self.bad:
+            x = QStyle.sliderPositionFromValue(0, self.maximum(), step, room) + handle // 2
+            painter.fillRect(QRect(x - 2, 0, 4, 5), self._theme.color("bad"))
+        painter.end()

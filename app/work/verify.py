@@ -1,0 +1,27 @@
+"""Checks bugs of a workspace again in the background, from the stored files up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.work.link import Link
+from engine.campaign.store import Store
+from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
+from engine.errors import CancelledError
+
+
+def verify(link: Link, workspace: Path, bugs: Sequence[int]) -> tuple[Verified, ...]:
+    """One verdict per bug; each is emitted as soon as it is there."""
+    with Store.open(workspace) as store:
+        refuse_damaged(store)
+        rows = [store.bug(number).row for number in bugs]
+        verdicts: list[Verified] = []
+        link.progress(0, len(rows))
+        for verdict in verify_bugs(store, rows, link.cancelled):
+            verdicts.append(verdict)
+            link.emit(verdict)
+            link.progress(len(verdicts), len(rows), f"bug {verdict.bug}")
+            if link.cancelled():
+                raise CancelledError
+    return tuple(verdicts)

@@ -1,0 +1,46 @@
+"""Keeps a concrete plan for a bug of which only a bound was known.
+
+The plan becomes the bug's evidence if it is as good as the bound; the finding is checked once more
+before anything is written. A plan that is better than the policy but not as good as the bound
+proves less than what is there, so it is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from engine.campaign.checking import Claim, problem_with
+from engine.campaign.reading import Bug
+from engine.campaign.store import Store
+from engine.oracles.evidence import Evidence, Walk
+from engine.task.task import Task
+
+ORIGIN = "search"
+
+
+def keep_plan(store: Store, bug: Bug, task: Task, operators: Sequence[int]) -> bool:
+    """Whether the plan is the bug's evidence now."""
+    cost = sum(task.operators[number].cost for number in operators)
+    row = bug.row
+    if cost > row.bound:
+        return False
+    evidence = Evidence(bug.state, (Walk(tuple(operators), ORIGIN),), cost)
+    gap = None if row.gap is None or row.policy_cost is None else row.policy_cost - cost
+    claim = Claim(bug.state, row.kind, row.policy_cost, cost, gap, evidence, bug.run)
+    if problem_with(claim, task):
+        return False
+    with store.transaction() as connection:
+        connection.execute(
+            "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ? AND bound >= ?",
+            (cost, gap, evidence.kind, row.id, cost),
+        )
+        connection.execute(
+            "UPDATE evidence SET document = ? WHERE finding = "
+            "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
+            (json.dumps(evidence.to_json(), separators=(",", ":")), row.id, cost),
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)
+        )
+    return True
