@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "../aoca_star.hpp"
 #include "../astar.hpp"
 #include "../blind_search.hpp"
 #include "../enforced_hill_climbing.hpp"
@@ -102,6 +105,67 @@ void check_searches(const CompiledTask& compiled, const State& start, Cost truth
   }
 }
 
+// Admissible, and as inconsistent as can be: some number up to the truth, by the state's id.
+class BelowTruth {
+ public:
+  BelowTruth(StateStore& store, const std::vector<Cost>& costs) : store_(store), costs_(costs) {}
+  void set_goal(std::span<const Fact>) {}
+
+  Cost operator()(const std::int32_t* values) {
+    std::int32_t id = -1;
+    CHECK(store_.find(1, values, &id) && id >= 0);
+    const Cost cost = costs_[static_cast<std::size_t>(id)];
+    const Cost scattered = (id * 7919) % 1009;
+    if (cost == kInfinity) return scattered % 3 == 0 ? kInfinity : scattered;
+    return scattered % (cost + 1);
+  }
+
+ private:
+  StateStore& store_;
+  const std::vector<Cost>& costs_;
+};
+
+// AOCA* step by step, the open nodes counted again after each.
+template <class Heuristic>
+SearchResult check_action(const SearchRequest& request, Heuristic& heuristic) {
+  Progress progress{};
+  Monitor monitor(kNoLimits, &progress);
+  AocaStar<Heuristic> search(request, heuristic, monitor);
+  while (true) {
+    CHECK(search.counters_hold());
+    if (const std::optional<SearchResult> result = search.step()) return *result;
+  }
+}
+
+// All actions of the start, with all that may be known about it.
+void check_actions(const CompiledTask& compiled, const State& start, StateStore& store,
+                   const std::vector<Cost>& costs) {
+  const Task& task = compiled.task;
+  if (holds(task.goal, start)) return;
+  for (std::int32_t op = 0; op < task.n_operators(); op += 1 + op / 8) {
+    if (!holds(task.preconditions[op], start)) continue;
+    const State successor = apply(task, op, start);
+    std::int32_t id = -1;
+    CHECK(store.find(1, successor.data(), &id) && id >= 0);
+    const Cost after = costs[static_cast<std::size_t>(id)];
+    const Cost step = task.costs[static_cast<std::size_t>(op)];
+    const bool is_optimal = after != kInfinity && costs[0] == step + after;
+    const Outcome truth = costs[0] == kInfinity ? Outcome::kUnsolvable
+                          : is_optimal          ? Outcome::kActionOptimal
+                                                : Outcome::kActionNotOptimal;
+    SearchRequest request{compiled, start, task.goal, kInfinity, true, ActionQuestion{successor, step, false}};
+    BelowTruth inconsistent(store, costs);
+    LmCut lmcut(task);
+    CHECK(check_action(request, lmcut).outcome == truth);
+    CHECK(check_action(request, inconsistent).outcome == truth);
+    if (truth == Outcome::kUnsolvable) continue;
+    request.action->is_solvable = true;
+    CHECK(check_action(request, inconsistent).outcome == truth);
+    request.action->plan_cost = costs[0];
+    CHECK(check_action(request, inconsistent).outcome == truth);
+  }
+}
+
 void check_task(Random& random, std::int32_t n_fillers) {
   const CompiledTask compiled(random_task(random, n_fillers));
   const State start = random_state(random, compiled.task);
@@ -114,6 +178,7 @@ void check_task(Random& random, std::int32_t n_fillers) {
   const std::vector<Cost> costs = store.optimal_costs(compiled.task.goal, monitor);
   check_states(compiled, store);
   check_searches(compiled, start, costs[0]);
+  check_actions(compiled, start, store, costs);
 
   const RelevantPart& part = compiled.relevant();
   State projected;
