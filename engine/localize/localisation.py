@@ -49,7 +49,7 @@ class StepVerdict:
     optimal_high: int
     after_low: int
     after_high: int
-    better_operator: int | None = None  # of a step that is not optimal
+    better_operator: int | None = None  # of a step that is not optimal, if one is known
     better_plan: tuple[int, ...] | None = None  # costs `optimal_high`, less than `after_low`
 
     @property
@@ -68,7 +68,7 @@ class StepVerdict:
         """What this step is proven to cost more than necessary; None if it loses the goal."""
         if self.verdict is not Verdict.NOT_OPTIMAL:
             return 0
-        return None if self.after_low == INFINITY else self.after_low - self.optimal_high
+        return None if self.after_low == INFINITY else max(self.after_low - self.optimal_high, 1)
 
 
 @dataclass(frozen=True, slots=True)

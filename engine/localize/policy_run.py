@@ -3,16 +3,19 @@
 Along any path F = cost so far + h* never falls, and a step is optimal where F stays the same.
 Where F is equal at both ends of a stretch, all its steps are optimal; where not, a search in the
 middle tells in which half F rises. On a solved run F is the policy's cost minus its gap; on one
-that fails F becomes infinite where the goal is lost, so all runs are treated alike. The papers
-check one action at a time; bisection needs few searches when few steps are bad.
+that fails F becomes infinite where the goal is lost, so all runs are treated alike. The paper
+checks one action at a time, and so can we; bisection needs few searches when few steps are bad.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
+from typing import TypeVar
 
+from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
 from engine.localize.localisation import Localisation, StepVerdict, Verdict
@@ -36,6 +39,11 @@ class Searched:
 
 Listener = Callable[[Searched], None]
 
+Answer = TypeVar("Answer")
+
+BISECTION = "bisection"
+ALGORITHMS = (BISECTION, *ACTION_ALGORITHMS)
+
 
 def ignore(event: Searched) -> None:
     """For localisations to which nobody listens."""
@@ -46,12 +54,14 @@ class Localiser:
     """Localises bad steps on many runs through the states of one table.
 
     All runs share what is known, so one that joins a run that was examined before costs little.
+    Any algorithm but bisection is asked about one step after the other.
     """
 
     def __init__(
         self,
         table: StateTable,
         *,
+        algorithm: str = BISECTION,
         heuristic: str = "lmcut",
         limits: LocalisationLimits = DEFAULT_LIMITS,
         control: Control | None = None,
@@ -59,7 +69,7 @@ class Localiser:
     ) -> None:
         self.table = table
         self.bounds = CostBounds(table)
-        self._limits = limits
+        self._algorithm, self._limits = algorithm, limits
         self._searching = Searching(self.bounds, heuristic, control or Control())
         self._emit = emit
 
@@ -83,7 +93,7 @@ class Localiser:
             self.bounds.add_plan(path.states[0], known_plan, optimal=False)
         self.bounds.add_path(path.states, path.operators)
         examination = _Examination(path, self.bounds, self._searching, self._emit, known_bound)
-        return examination.result(run)
+        return examination.result(run, self._algorithm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +130,16 @@ class _Examination:
         self.known_bound = INFINITY if known_bound is None else known_bound
         self.costs = [bounds.table.task.operators[o].cost for o in path.operators]
         self.spent = [0, *accumulate(self.costs)]
+        self.answers: dict[int, Verdict] = {}  # to questions about single steps
 
-    def result(self, run: PolicyRun) -> Localisation:
+    def result(self, run: PolicyRun, algorithm: str) -> Localisation:
         solved = run.outcome is Outcome.SOLVED
         if not solved:
             settle_solvability(self.path.states, self._knows_if_solvable, self.bounds)
-        self._bisect(self._last_solvable())
+        if algorithm == BISECTION:
+            self._bisect(self._last_solvable())
+        else:
+            self._ask_about_steps(algorithm)
         steps = tuple(self._verdict(k, run) for k in range(len(self.path.operators)))
         failure = (
             None if solved else failure_of(self.path.states, self.path.loop_begin, self.bounds)
@@ -166,6 +180,15 @@ class _Examination:
             if known or self._is_exact(end):
                 stretches.append((middle, end))
 
+    def _ask_about_steps(self, algorithm: str) -> None:
+        """One step after the other, from the end, as far as what is known does not decide."""
+        for k in reversed(range(len(self.path.operators))):
+            state, operator = self.path.states[k], self.path.operators[k]
+            if self._judge(k) is Verdict.UNDECIDED and self.bounds.high(state) != INFINITY:
+                self.answers[k] = self._watched(
+                    partial(self.searching.ask, state, operator, algorithm)
+                )
+
     def _is_exact(self, k: int) -> bool:
         return self.bounds.is_exact(self.path.states[k])
 
@@ -183,21 +206,21 @@ class _Examination:
 
     def _knows_cost(self, k: int) -> bool:
         at_most = self.known_bound if k == 0 else INFINITY
-        return self._watched(lambda: self.searching.find_cost(self.path.states[k], at_most))
+        return self._watched(partial(self.searching.find_cost, self.path.states[k], at_most))
 
     def _knows_if_solvable(self, state: int) -> bool:
-        return self._watched(lambda: self.searching.find_plan(state))
+        return self._watched(partial(self.searching.find_plan, state))
 
-    def _watched(self, question: Callable[[], bool]) -> bool:
+    def _watched(self, question: Callable[[], Answer]) -> Answer:
         before = self.searching.searches
-        known = question()
+        answer = question()
         if self.searching.searches > before:
             steps = range(len(self.path.operators))
             decided = sum(self._judge(k) is not Verdict.UNDECIDED for k in steps)
             self.emit(
                 Searched(self.searching.searches, self.searching.expanded, decided, len(steps))
             )
-        return known
+        return answer
 
     def _after(self, k: int) -> tuple[int, int]:
         """What the goal costs at least and at most when step k is taken."""
@@ -213,20 +236,21 @@ class _Examination:
             return Verdict.OPTIMAL  # nothing is better: the goal is lost
         if high < after_low:
             return Verdict.NOT_OPTIMAL
-        return Verdict.OPTIMAL if after_high <= low else Verdict.UNDECIDED
+        return Verdict.OPTIMAL if after_high <= low else self.answers.get(k, Verdict.UNDECIDED)
 
     def _verdict(self, k: int, run: PolicyRun) -> StepVerdict:
         state, verdict = self.path.states[k], self._judge(k)
         after_low, after_high = self._after(k)
-        plan = self.bounds.plan(state) if verdict is Verdict.NOT_OPTIMAL else None
+        low, high = self.bounds.low(state), self.bounds.high(state)
+        plan = self.bounds.plan(state) if high < after_low else None
         total = run.cost if run.outcome is Outcome.SOLVED else None
         return StepVerdict(
             index=k,
             operator=self.path.operators[k],
             verdict=verdict,
             policy_cost_to_go=None if total is None else total - self.spent[k],
-            optimal_low=self.bounds.low(state),
-            optimal_high=self.bounds.high(state),
+            optimal_low=low,
+            optimal_high=high,
             after_low=after_low,
             after_high=after_high,
             better_operator=plan[0] if plan else None,

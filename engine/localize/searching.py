@@ -9,7 +9,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from engine.localize.action_optimality import check_action
 from engine.localize.cost_bounds import CostBounds
+from engine.localize.localisation import Verdict
 from engine.native.control import Control
 from engine.native.library import INFINITY, Outcome
 from engine.search.forward import SearchLimits, SearchResult, search
@@ -85,6 +87,36 @@ class Searching:
             bounds.raise_low(state, INFINITY)
         return bounds.is_settled(state)
 
+    def ask(self, state: int, operator: int, algorithm: str) -> Verdict:
+        """Whether an operator is optimal in a state that has a plan, by an algorithm of its own."""
+        limits, bounds = self._remaining(), self._bounds
+        if limits is None:
+            return Verdict.UNDECIDED
+        answer = check_action(
+            self._task,
+            self._values(state),
+            operator,
+            algorithm,
+            self._heuristic,
+            solvable=True,
+            plan_cost=bounds.high(state),
+            limits=limits,
+            control=self.control,
+        )
+        self.searches += 1
+        self.expanded += answer.expanded
+        if answer.plan is not None:
+            bounds.add_plan(state, answer.plan, optimal=True)
+        bounds.raise_low(state, answer.optimal_low)
+        cost = self._task.operators[operator].cost
+        beyond = answer.after_low if answer.after_low == INFINITY else answer.after_low - cost
+        bounds.raise_low(int(bounds.table.apply([state], [operator])[0]), beyond)
+        return answer.verdict
+
+    def _values(self, state: int) -> list[int]:
+        values: list[int] = self._bounds.table.values([state])[0].tolist()
+        return values
+
     def _search(
         self, state: int, algorithm: str, heuristic: str, below: int
     ) -> SearchResult | None:
@@ -92,12 +124,11 @@ class Searching:
         question = algorithm, state
         if limits is None or question in self._too_hard or question in self._failed:
             return None
-        values = self._bounds.table.values([state])[0].tolist()
         result = search(
             self._task,
             algorithm,
             heuristic,
-            state=values,
+            state=self._values(state),
             bound=None if below == INFINITY else below,
             limits=limits,
             control=self.control,

@@ -43,13 +43,23 @@ class Runner:
             states.append(fdr.apply(self.truth.task.operators[step.operator], states[-1]))
         return states
 
-    def violations(self, state: fdr.State, found: Localisation, complete: bool = True) -> list[str]:
-        """What is wrong or missing in what was said; without limits nothing may be missing."""
+    def violations(
+        self, state: fdr.State, found: Localisation, complete: bool = True, plans: bool = True
+    ) -> list[str]:
+        """What is wrong or missing in what was said; without limits nothing may be missing.
+
+        Bisection has a better plan for every bad step.
+        """
         states = self.states(state, found)
         wrong = [
             f"step {step.index}: {text}"
             for step in found.steps
             for text in self._step_violations(step, states[step.index], states[step.index + 1])
+        ]
+        wrong += [
+            f"step {k}: there is no better plan"
+            for k in found.bad_steps
+            if plans and found.steps[k].better_plan is None
         ]
         if complete and (found.undecided_steps or found.limited):
             wrong.append("something is undecided without a limit")
@@ -73,10 +83,8 @@ class Runner:
             wrong.append(f"{step.verdict}, but h* = {best} and {after} with this step")
         if step.lost != (best == fdr.INFINITY) and (step.lost or step.verdict is Verdict.OPTIMAL):
             wrong.append(f"lost is {step.lost}, but h* = {best}")
-        if step.verdict is Verdict.NOT_OPTIMAL:
+        if step.better_plan is not None:
             wrong += self._plan_violations(step, state, after)
-        elif step.better_plan is not None or step.better_operator is not None:
-            wrong.append("a better plan where none was asked for")
         return wrong
 
     def _plan_violations(self, step: StepVerdict, state: fdr.State, after: int) -> list[str]:

@@ -12,7 +12,7 @@ from reference.small_tasks import task_of
 from reference.soundness import Table, Truth, policies, random_task
 
 from engine.localize.localisation import CauseKind, Verdict
-from engine.localize.policy_run import Searched
+from engine.localize.policy_run import ALGORITHMS, Searched
 from engine.localize.searching import LocalisationLimits
 from engine.native.control import Control
 from engine.policies.run_graph import Outcome as RunOutcome
@@ -50,6 +50,27 @@ def test_every_admissible_heuristic_gives_the_same(
         examined = runner(truth, policy, heuristic=heuristic)
         for state in truth.states[::5]:
             assert examined.violations(state, examined.localise(state)) == []
+
+
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "pms-lama"])
+def test_asking_about_one_step_after_the_other_gives_the_same(
+    runner: MakeRunner, algorithm: str
+) -> None:
+    """pms-lama starts a planner for each question; it is tested where it stands."""
+    random = Random(77)
+    for _ in range(3):
+        truth = Truth.of(random_task(random))
+        for _, policy in policies(truth, random):
+            examined = runner(truth, policy, algorithm=algorithm)
+            bisected = runner(truth, policy)
+            for state in random.sample(truth.states, 4):
+                found = examined.localise(state)
+                complete = algorithm != "dominance"
+                assert examined.violations(state, found, complete, plans=False) == []
+                if complete:
+                    expected = bisected.localise(state)
+                    assert found.bad_steps == expected.bad_steps
+                    assert found.cause == expected.cause
 
 
 @pytest.mark.parametrize("seed", range(6))
