@@ -1,0 +1,90 @@
+"""Brings the bugs of the workspace into the table, a few at a time.
+
+A hundred thousand rows take more than a second to read: read in small portions between two turns
+of the event loop, nobody notices. News is looked for again when somebody says there may be some.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.document import Document
+from app.models.bug_table import BugTable
+from engine.errors import PlumblineError
+
+PORTION = 400
+PAUSE_MILLISECONDS = 1000
+"""Between two readings at least; a long one is followed by a longer pause."""
+PATIENCE = 4
+
+
+class BugFeed(QObject):
+    read = Signal()
+    """Everything that is in the workspace is in the table."""
+    progressed = Signal()
+    failed = Signal(str)
+
+    def __init__(self, document: Document, table: BugTable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document, self._table = document, table
+        self._position = 0
+        self._again = False
+        self._reading = False
+        self._began = 0.0
+        self.complete = False
+        self._turn = QTimer(self)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self._read_portion)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._look_again)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Look for news, now or after what is being read."""
+        if self._reading or self._pause.isActive():
+            self._again = True
+            return
+        self._again = False
+        self._reading = True
+        self._position = 0
+        self._began = time.monotonic()
+        self._turn.start()
+
+    def take(self, bugs: list[int]) -> None:
+        """News about single bugs, at once."""
+        self._table.take([self._document.store.bug(number).row for number in bugs])
+
+    def stop(self) -> None:
+        self._turn.stop()
+        self._pause.stop()
+        self._reading = self._again = False
+
+    @Slot()
+    def _read_portion(self) -> None:
+        try:
+            rows = self._document.store.bugs(after=self._position, limit=PORTION)
+        except PlumblineError as error:
+            self.stop()
+            self.failed.emit(str(error))
+            return
+        self._table.take(rows)
+        if rows:
+            self._position = rows[-1].id
+        if len(rows) == PORTION:
+            self.progressed.emit()
+            return
+        self._turn.stop()
+        self._reading = False
+        self.complete = True
+        self._table.settle()
+        self.read.emit()
+        took = time.monotonic() - self._began
+        self._pause.start(max(PAUSE_MILLISECONDS, int(took * PATIENCE * 1000)))
+
+    @Slot()
+    def _look_again(self) -> None:
+        if self._again:
+            self.refresh()

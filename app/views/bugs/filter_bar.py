@@ -1,0 +1,252 @@
+"""The filter as a line of chips: finished conditions are chips, the one being written is text.
+
+Space or Return finishes a condition, Backspace takes the last chip up again. What is written
+filters at once; a condition that means nothing yet is underlined in words, and the others hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QEvent, QObject, QSize, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCompleter,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import Theme
+from app.views.bugs.filter_chip import FilterChip
+from engine.campaign.bug_filter import (
+    COLUMNS,
+    FilterError,
+    Term,
+    completions,
+    parse_terms,
+    split_words,
+)
+
+DELAY_MILLISECONDS = 120
+Values = Callable[[], Mapping[str, list[str]]]
+
+HELP = "\n".join(
+    (
+        "Conditions, all of which must hold:",
+        "  gap>5   cost:10..20   region:none   compare numbers",
+        "  oracle:bmo|aras   kind:fails   contain a text",
+        '  note:"wrong truck"   quotes keep spaces',
+        "  -status:ignored   the opposite",
+        "  crane   anywhere",
+        "",
+        *(f"  {column.name}: {column.meaning}" for column in COLUMNS.values()),
+    )
+)
+
+
+class FilterBar(QWidget):
+    changed = Signal(object)
+    """The conditions, as a tuple of `Term`."""
+    left = Signal()
+    """The user wants back to the table."""
+
+    def __init__(self, theme: Theme, values: Values, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bug-filter")
+        self._theme, self._values = theme, values
+        self._chips: list[FilterChip] = []
+        self._terms: tuple[Term, ...] = ()
+        self.edit = QLineEdit()
+        self.edit.setObjectName("bug-filter-text")
+        self.edit.setAccessibleName("Filter bugs")
+        self.edit.setFrame(False)
+        self.edit.setToolTip(HELP)
+        self.edit.installEventFilter(self)
+        self.edit.textEdited.connect(self._edited)
+        self.problem = QLabel()
+        self.problem.setObjectName("bug-filter-problem")
+        self.problem.setProperty("role", "bad")
+        self.problem.hide()
+        self._frame = QFrame()
+        self._frame.setObjectName("filter-frame")
+        self._row = QHBoxLayout(self._frame)
+        self._row.setContentsMargins(6, 2, 6, 2)
+        self._row.setSpacing(4)
+        glass = QLabel()
+        glass.setObjectName("filter-glass")
+        self._glass = glass
+        self._row.addWidget(glass)
+        self._row.addWidget(self.edit, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._frame)
+        layout.addWidget(self.problem)
+        self._names = QStringListModel(self)
+        self._completer = QCompleter(self._names, self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setWidget(self.edit)
+        self._completer.activated.connect(self._complete)
+        popup = self._completer.popup()
+        assert popup is not None  # a completer with a popup mode has one
+        self._popup = popup
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DELAY_MILLISECONDS)
+        self._timer.timeout.connect(self._apply)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    @property
+    def text(self) -> str:
+        """The whole filter, as it would be written on the command line."""
+        return " ".join([*(chip.condition for chip in self._chips), self.edit.text()]).strip()
+
+    def set_text(self, text: str) -> None:
+        """A whole filter; every condition of it becomes a chip."""
+        self._clear_chips()
+        self.edit.clear()
+        for _, word in split_words(text):
+            self._add_chip(word)
+        self._apply()
+
+    def focus(self) -> None:
+        self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.edit.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        if watched is self.edit and isinstance(event, QKeyEvent):
+            if event.type() == QEvent.Type.KeyPress and self._key(event):
+                return True
+        elif watched is self.edit and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._restyle()
+        return super().eventFilter(watched, event)
+
+    def _key(self, event: QKeyEvent) -> bool:
+        """Whether a key was meant for the chips."""
+        key, text = event.key(), self.edit.text()
+        if key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return self._finish(text, leave=key != Qt.Key.Key_Space)
+        if key == Qt.Key.Key_Backspace and not text and self._chips:
+            self.edit.setText(self._remove_chip(self._chips[-1]))
+            self._apply()
+            return True
+        if key == Qt.Key.Key_Escape:
+            if text:
+                self.edit.clear()
+                self._apply()
+            self.left.emit()
+            return True
+        if key == Qt.Key.Key_Down and not self._popup.isVisible():
+            self._suggest()
+            if not self._names.stringList():
+                self.left.emit()
+            return True
+        return False
+
+    def _finish(self, text: str, leave: bool) -> bool:
+        if text.count('"') % 2 and not leave:
+            return False  # a space inside quotes
+        words = [word for _, word in split_words(text)]
+        if not words and not leave:
+            return True
+        if self._problem_with(text):
+            self._apply()
+            return True
+        for word in words:
+            self._add_chip(word)
+        self.edit.clear()
+        self._apply()
+        if leave:
+            self.left.emit()
+        return True
+
+    def _problem_with(self, text: str) -> bool:
+        try:
+            parse_terms(text)
+        except FilterError:
+            return True
+        return False
+
+    @Slot()
+    def _edited(self) -> None:
+        if len(split_words(self.edit.text())) > 1 and self.edit.text().count('"') % 2 == 0:
+            self._finish(self.edit.text(), leave=False)  # several conditions were pasted
+            return
+        self._suggest()
+        self._timer.start()
+
+    def _suggest(self) -> None:
+        word = self.edit.text()
+        found = completions(word, self._values())[:12]
+        self._names.setStringList(found)
+        if found and self.edit.hasFocus():
+            self._completer.complete()
+        else:
+            self._popup.hide()
+
+    @Slot(str)
+    def _complete(self, text: str) -> None:
+        self.edit.setText(text)
+        if not text.endswith((":", ">")):
+            self._finish(text, leave=False)
+        self._apply()
+
+    @Slot()
+    def _apply(self) -> None:
+        """Tell which conditions hold now; a broken one is left out and said."""
+        self._timer.stop()
+        terms: list[Term] = []
+        problem = ""
+        for word in [*(chip.condition for chip in self._chips), self.edit.text()]:
+            try:
+                terms += parse_terms(word)
+            except FilterError as error:
+                problem = str(error).removeprefix("filter: ")
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.edit.setPlaceholderText("" if self._chips else "Filter: gap>5 oracle:bmo status:new")
+        wanted = tuple(terms)
+        if [term.text for term in wanted] != [term.text for term in self._terms]:
+            self._terms = wanted
+            self.changed.emit(wanted)
+
+    def _add_chip(self, condition: str) -> None:
+        chip = FilterChip(condition, self._theme, self)
+        chip.removed.connect(self._chip_removed)
+        self._chips.append(chip)
+        self._row.insertWidget(self._row.count() - 1, chip)
+
+    def _remove_chip(self, chip: FilterChip) -> str:
+        self._chips.remove(chip)
+        self._row.removeWidget(chip)
+        chip.hide()
+        chip.deleteLater()
+        return chip.condition
+
+    def _clear_chips(self) -> None:
+        for chip in list(self._chips):
+            self._remove_chip(chip)
+
+    @Slot(object)
+    def _chip_removed(self, chip: FilterChip) -> None:
+        self._remove_chip(chip)
+        self.edit.setFocus()
+        self._apply()
+
+    @Slot()
+    def _restyle(self) -> None:
+        color = self._theme.color
+        border = color("accent" if self.edit.hasFocus() else "border").name()
+        self._frame.setStyleSheet(
+            f"QFrame#filter-frame {{ background: {color('surface').name()}; "
+            f"border: 1px solid {border}; border-radius: 6px; }}"
+            "QLineEdit { background: transparent; }"
+        )
+        self._glass.setPixmap(
+            self._theme.icon("search", "muted").pixmap(QSize(16, 16), self.devicePixelRatioF())
+        )

@@ -1,0 +1,67 @@
+"""Tasks of the workspace, read once each in a thread of its own: large ones take a second."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from engine.campaign.store import Store
+from engine.errors import PlumblineError
+from engine.task.task import Task
+
+MOST_TASKS = 12
+"""More are not kept: a task can be large."""
+
+
+class TaskShelf(QObject):
+    arrived = Signal(int)
+    """A task that was asked for is there: the number of its problem."""
+    failed = Signal(int, str)
+
+    _read = Signal(int, object)
+
+    def __init__(self, workspace: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._tasks: dict[int, Task] = {}
+        self._wanted: dict[int, threading.Thread] = {}
+        self._read.connect(self._take, Qt.ConnectionType.QueuedConnection)
+
+    def get(self, problem: int) -> Task | None:
+        """The task, or None: then it is fetched, and `arrived` says when it is there."""
+        task = self._tasks.pop(problem, None)
+        if task is not None:
+            self._tasks[problem] = task  # the most recently used is the last
+        elif problem not in self._wanted:
+            thread = threading.Thread(
+                target=self._fetch, args=(problem,), name=f"task {problem}", daemon=True
+            )
+            self._wanted[problem] = thread
+            thread.start()
+        return task
+
+    def wait(self) -> None:
+        """Until nothing is being read: for the end."""
+        for thread in list(self._wanted.values()):
+            thread.join()
+
+    def _fetch(self, problem: int) -> None:
+        try:
+            with Store.open(self._workspace) as store:
+                answer: Task | str = store.task(problem)
+        except PlumblineError as error:
+            answer = str(error)
+        self._read.emit(problem, answer)
+
+    @Slot(int, object)
+    def _take(self, problem: int, answer: object) -> None:
+        self._wanted.pop(problem).join()
+        if isinstance(answer, Task):
+            self._tasks[problem] = answer
+            while len(self._tasks) > MOST_TASKS:
+                del self._tasks[next(iter(self._tasks))]
+            self.arrived.emit(problem)
+        else:
+            self.failed.emit(problem, str(answer))

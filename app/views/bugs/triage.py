@@ -1,0 +1,55 @@
+"""What the user decides about bugs, as commands that can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtGui import QUndoCommand
+
+from engine.campaign.reading import BugRow
+from engine.campaign.store import Store
+
+Told = Callable[[list[int]], None]
+"""Hears of bugs whose status or note is different now."""
+
+
+class Decision(QUndoCommand):
+    """A status, a note, or both, for some bugs."""
+
+    def __init__(
+        self,
+        store: Store,
+        rows: Sequence[BugRow],
+        told: Told,
+        *,
+        status: str | None = None,
+        note: str | None = None,
+    ) -> None:
+        super().__init__(_words(rows, status))
+        self._store, self._told = store, told
+        self._before = [(row.id, row.status, row.note) for row in rows]
+        self._after = [
+            (row.id, status or row.status, row.note if note is None else note) for row in rows
+        ]
+
+    def redo(self) -> None:
+        self._write(self._after)
+
+    def undo(self) -> None:
+        self._write(self._before)
+
+    def _write(self, decisions: list[tuple[int, str, str]]) -> None:
+        alike: dict[tuple[str, str], list[int]] = {}
+        for bug, status, note in decisions:
+            alike.setdefault((status, note), []).append(bug)
+        for (status, note), bugs in alike.items():
+            self._store.set_status(bugs, status, note)
+        self._told([bug for bug, _, _ in decisions])
+
+
+def _words(rows: Sequence[BugRow], status: str | None) -> str:
+    which = f"bug {rows[0].id}" if len(rows) == 1 else f"{len(rows)} bugs"
+    verbs = {"confirmed": "confirm", "ignored": "ignore", "duplicate": "mark as duplicate"}
+    if status is None:
+        return f"note on {which}"
+    return f"{verbs[status]} {which}" if status in verbs else f"mark {which} as {status}"
