@@ -187,6 +187,8 @@ class MainWindow(QMainWindow):
         (entry,) = (page for page in self.pages if page.name == name)
         page = entry.load()(self.context)
         page.page_wanted.connect(self.show_page)
+        page.workspace_wanted.connect(self.workspace_wanted)
+        page.example_wanted.connect(self.example_wanted)
         self._made[name] = page
         self._stack.addWidget(page)
         return page

@@ -23,4 +23,7 @@ class PageEntry:
         return page
 
 
-PAGES: tuple[PageEntry, ...] = (PageEntry("log", "Log", "log", "app.views.log:LogPage"),)
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("project", "Project", "project", "app.views.project.page:ProjectPage"),
+    PageEntry("log", "Log", "log", "app.views.log:LogPage"),
+)

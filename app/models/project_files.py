@@ -1,0 +1,293 @@
+"""The project of a workspace, and what is known about each of its files.
+
+One per document, shared by the screens. Files are checked in the background whenever the project
+or one of its files changes; then the policies are tried on the problems. Adding and removing can
+be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QUndoCommand
+
+from app.context import Context
+from app.document import Document
+from app.jobs import Job
+from app.models.policy_words import policy_name
+from app.models.project_problems import ProblemRow
+from app.work.check_inputs import (
+    DomainChecked,
+    PolicyChecked,
+    ProblemChecked,
+    check_project,
+    plugin_file,
+)
+from app.work.policy_runs import PolicyRan, TaskMeasured, run_policies
+from engine.campaign.config import CampaignConfig, read_config
+from engine.campaign.project import Project
+from engine.campaign.recognise import Found, recognise_all
+from engine.errors import PlumblineError
+from engine.pddl import Diagnostic, Severity
+
+RECHECK_MILLISECONDS = 300
+"""An editor writes a file in several steps."""
+
+
+def project_files(context: Context) -> ProjectFiles:
+    """The one of this document."""
+    known = context.document.findChild(ProjectFiles)
+    return known if isinstance(known, ProjectFiles) else ProjectFiles(context)
+
+
+class ProjectFiles(QObject):
+    changed = Signal()  # other files
+    checked = Signal()  # more is known about them
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.document)
+        self._context = context
+        self.project: Project = self._document.store.project()
+        self.domain: DomainChecked | None = None
+        self.policies: dict[str, PolicyChecked] = {}
+        self.rows: dict[str, ProblemRow] = {}
+        self._job: Job | None = None
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.fileChanged.connect(self._file_changed)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(RECHECK_MILLISECONDS)
+        self._soon.timeout.connect(self.check)
+        self._document.changed.connect(self._document_changed)
+        self._fill_rows()
+        if not self.project.is_empty:
+            self.check()
+
+    @property
+    def _document(self) -> Document:
+        return self._context.document
+
+    @property
+    def is_checking(self) -> bool:
+        return self._soon.isActive() or self._job is not None
+
+    def add(self, paths: Iterable[str | Path]) -> Found:
+        """Whatever can be used of files and folders; says what was found."""
+        found = recognise_all(paths)
+        after = self.project.with_files(
+            domain=found.domains[0] if found.domains else None,
+            problems=found.problems,
+            policies=found.policies,
+            portfolio=found.portfolio,
+        )
+        if self.project.is_empty and found.campaigns:
+            after = self._with_campaign(after, found.campaigns[0])
+        count = sum(map(len, (found.domains, found.problems, found.policies)))
+        self._push(after, f"add {count} files" if count != 1 else "add a file")
+        return found
+
+    def add_policy(self, spec: str) -> None:
+        self._push(self.project.with_files(policies=[spec]), f"add {policy_name(spec)}")
+
+    def remove(self, names: Iterable[str]) -> None:
+        gone = list(names)
+        what = policy_name(gone[0]) if len(gone) == 1 else f"{len(gone)} files"
+        self._push(self.project.without(gone), f"remove {what}")
+
+    def use_factory(self, spec: str, factory: str) -> None:
+        """Another function of the same plug-in."""
+        other = f"{plugin_file(spec)}:{factory}"
+        policies = tuple(other if name == spec else name for name in self.project.policies)
+        self._push(replace(self.project, policies=policies), f"use {factory}")
+
+    def set_unit_costs(self, unit_costs: bool) -> None:
+        what = "count actions" if unit_costs else "add up costs"
+        self._push(replace(self.project, unit_costs=unit_costs), what)
+
+    def trust(self, spec: str) -> None:
+        """The user lets the plug-in run, as it is now. Not undone: it is not about the files."""
+        self._set(self.project.trusting(self.policies[spec].sha256))
+        self.check()
+
+    def set_draft(self, draft: CampaignConfig) -> None:
+        """The campaign as the form has it."""
+        if draft != self.project.draft:
+            self._set(replace(self.project, draft=draft))
+
+    def apply(self, project: Project) -> None:
+        """Other files; what is not about files stays as it is."""
+        before = self.project
+        draft = before.draft or project.draft
+        self._set(replace(project, draft=draft, trusted=before.trusted))
+        if (before.domain, before.unit_costs) != (project.domain, project.unit_costs):
+            self.rows.clear()
+        self._fill_rows()
+        self.changed.emit()
+        self.check()
+
+    def is_trusted(self, spec: str) -> bool:
+        """Whether a policy may run: plug-ins only with the user's word."""
+        if plugin_file(spec) is None:
+            return True
+        checked = self.policies.get(spec)
+        return checked is not None and checked.sha256 in self.project.trusted
+
+    def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
+        if self.domain is not None and path == self.domain.path:
+            return self.domain.diagnostics
+        row = self.rows.get(path)
+        return row.checked.diagnostics if row is not None and row.checked is not None else ()
+
+    def errors(self) -> list[Diagnostic]:
+        paths = [self.project.domain or "", *self.project.problems]
+        found = [item for path in paths for item in self.diagnostics(path)]
+        return [item for item in found if item.severity is Severity.ERROR]
+
+    @Slot()
+    def check(self) -> None:
+        """Look at everything again."""
+        self._soon.stop()
+        self._stop()
+        self._watch()
+        if self.project.is_empty:
+            self.domain, self.policies = None, {}
+            self.checked.emit()
+            return
+        self._start("Check files", check_project, self.project)
+        assert self._job is not None
+        self._job.finished.connect(self._try_policies)
+
+    def _push(self, after: Project, text: str) -> None:
+        if after != self.project:
+            self._document.undo_stack.push(_Change(self, self.project, after, text))
+
+    def _set(self, project: Project) -> None:
+        try:
+            self._document.store.set_project(project)
+        except PlumblineError as error:
+            self._context.messages.error(f"The project cannot be saved: {error}")
+        self.project = project
+        self._document.notify("project")
+
+    def _with_campaign(self, project: Project, path: str) -> Project:
+        """A folder with a campaign in it: that says which files matter."""
+        try:
+            config = read_config(path)
+        except PlumblineError as error:
+            self._context.messages.warning(f"The campaign cannot be used: {error}")
+            return project
+        return replace(
+            project.with_files(
+                domain=config.domain, problems=config.problems, policies=config.policies
+            ),
+            unit_costs=config.unit_costs,
+            draft=config,
+        )
+
+    def _fill_rows(self) -> None:
+        known = self.rows
+        self.rows = {path: known.get(path) or ProblemRow(path) for path in self.project.problems}
+
+    def _watch(self) -> None:
+        """Editors replace files, so a watched one may be another now."""
+        names = [self.project.domain, *self.project.problems, *self.project.policies]
+        files = [plugin_file(name) or name for name in names if name]
+        if watched := self._watcher.files():
+            self._watcher.removePaths(watched)
+        if there := [name for name in files if Path(name).is_file()]:
+            self._watcher.addPaths(there)
+
+    def _start(self, title: str, work: object, *arguments: object) -> None:
+        self._job = self._context.jobs.start(title, work, *arguments)  # type: ignore[arg-type]
+        self._job.events.connect(self._take)
+        self._job.ended.connect(self._ended)
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            job, self._job = self._job, None
+            job.events.disconnect(self._take)
+            job.ended.disconnect(self._ended)
+            job.stop()
+
+    @Slot(object)
+    def _try_policies(self, result: object) -> None:
+        """Those that may run, on the problems for which that is not known yet."""
+        del result
+        policies = [
+            spec
+            for spec in self.project.policies
+            if spec in self.policies and self.policies[spec].fits and self.is_trusted(spec)
+        ]
+        problems = [row.path for row in self.rows.values() if row.is_open(policies)]
+        if problems and not any(item.severity is Severity.ERROR for item in self._domain_found()):
+            self._stop_listening()
+            self._start("Try policies", run_policies, self.project, policies, problems)
+
+    def _domain_found(self) -> tuple[Diagnostic, ...]:
+        return self.domain.diagnostics if self.domain is not None else ()
+
+    def _stop_listening(self) -> None:
+        """To a job that has finished and is about to say so."""
+        assert self._job is not None
+        self._job.ended.disconnect(self._ended)
+
+    @Slot(list)
+    def _take(self, events: list[object]) -> None:
+        for event in events:
+            match event:
+                case DomainChecked():
+                    self.domain = event
+                case PolicyChecked():
+                    self.policies[event.spec] = event
+                case ProblemChecked(path=path) if path in self.rows:
+                    self.rows[path].checked = event
+                case TaskMeasured(problem=path) if path in self.rows:
+                    self.rows[path].task = event
+                case PolicyRan(problem=path) if path in self.rows:
+                    self.rows[path].runs[event.policy] = event
+        self.checked.emit()
+
+    @Slot()
+    def _ended(self) -> None:
+        self._job = None
+        self.checked.emit()
+
+    @Slot(str)
+    def _file_changed(self, path: str) -> None:
+        """What was known of it is no longer so; all rests on the domain."""
+        if path == self.project.domain:
+            self.rows.clear()
+            self._fill_rows()
+        elif path in self.rows:
+            self.rows[path] = ProblemRow(path)
+        for row in self.rows.values():
+            row.forget(path)
+        self._soon.start()
+        self.changed.emit()
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        """Another screen may have added something, such as a policy it has trained."""
+        if topic != "project":
+            return
+        stored = self._document.store.project()
+        if stored != self.project:
+            self.project = stored
+            self._fill_rows()
+            self.changed.emit()
+            self.check()
+
+
+class _Change(QUndoCommand):
+    def __init__(self, files: ProjectFiles, before: Project, after: Project, text: str) -> None:
+        super().__init__(text)
+        self._files, self._before, self._after = files, before, after
+
+    def undo(self) -> None:
+        self._files.apply(self._before)
+
+    def redo(self) -> None:
+        self._files.apply(self._after)

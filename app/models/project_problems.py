@@ -1,0 +1,188 @@
+"""The problems of a project as a table: their sizes, and how the chosen policy does on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.models.table_model import Column, Palette, TableModel
+from app.work.check_inputs import ProblemChecked, plugin_file
+from app.work.policy_runs import PolicyRan, TaskMeasured
+from engine.pddl import Severity
+
+WAITING = "…"
+_REASONS = {
+    "loop": "runs in circles",
+    "no-action": "has no action",
+    "inapplicable": "chose an action that is not applicable",
+    "policy-error": "broke",
+    "step-limit": "gave up after 10,000 steps",
+}
+
+
+@dataclass(eq=False)
+class ProblemRow:
+    """Filled in as the checks go on; None is not known yet."""
+
+    path: str
+    checked: ProblemChecked | None = None
+    task: TaskMeasured | None = None
+    runs: dict[str, PolicyRan] = field(default_factory=dict)
+    policy: str = ""  # the one the table speaks of
+
+    def is_open(self, policies: Iterable[str]) -> bool:
+        """Whether there is something left to find out."""
+        if self.checked is None or self.checked.is_broken:
+            return False
+        return self.task is None or any(policy not in self.runs for policy in policies)
+
+    def forget(self, file: str) -> None:
+        """The runs of a policy whose file has changed."""
+        self.runs = {
+            policy: run
+            for policy, run in self.runs.items()
+            if file not in (policy, plugin_file(policy))
+        }
+
+    @property
+    def run(self) -> PolicyRan | None:
+        return self.runs.get(self.policy)
+
+    @property
+    def errors(self) -> int:
+        return self._count(Severity.ERROR)
+
+    @property
+    def warnings(self) -> int:
+        return self._count(Severity.WARNING)
+
+    def _count(self, severity: Severity) -> int:
+        found = self.checked.diagnostics if self.checked is not None else ()
+        return sum(item.severity is severity for item in found)
+
+    @property
+    def status(self) -> str:
+        if self.checked is None:
+            return WAITING
+        if self.errors:
+            return "1 error" if self.errors == 1 else f"{self.errors} errors"
+        if self.task is not None and self.task.error:
+            return "no task"
+        if self.warnings:
+            return "1 warning" if self.warnings == 1 else f"{self.warnings} warnings"
+        return "fine"
+
+    @property
+    def outcome(self) -> str:
+        if self.run is None:
+            return WAITING if self.policy and not self._is_useless else ""
+        if self.run.outcome == "solved":
+            return "solved"
+        words = _REASONS.get(self.run.reason, self.run.reason)
+        return {"failed": "fails: ", "aborted": "not decided: "}.get(self.run.outcome, "") + words
+
+    @property
+    def _is_useless(self) -> bool:
+        return bool(self.errors or (self.task is not None and self.task.error))
+
+
+def _status_icon(row: ProblemRow) -> str:
+    if row.errors or (row.task is not None and row.task.error):
+        return "error"
+    return "warning" if row.warnings else "check" if row.checked is not None else ""
+
+
+def _status_token(row: ProblemRow) -> str:
+    return {"error": "bad", "warning": "undecided", "check": "proven"}.get(
+        _status_icon(row), "muted"
+    )
+
+
+def _status_tip(row: ProblemRow) -> str:
+    if row.task is not None and row.task.error:
+        return row.task.error
+    found = row.checked.diagnostics if row.checked is not None else ()
+    return "\n".join(map(str, found)) or "Read and checked without complaint"
+
+
+def _outcome_token(row: ProblemRow) -> str:
+    outcome = row.run.outcome if row.run is not None else ""
+    tokens = {"solved": "proven", "failed": "bad", "error": "bad", "aborted": "undecided"}
+    return tokens.get(outcome, "muted")
+
+
+def _outcome_icon(row: ProblemRow) -> str:
+    outcome = row.run.outcome if row.run is not None else ""
+    return {"solved": "check", "failed": "bad", "error": "error", "aborted": "unknown"}.get(
+        outcome, ""
+    )
+
+
+def _solved_cost(row: ProblemRow) -> int | None:
+    run = row.run
+    return run.cost if run is not None and run.outcome == "solved" else None
+
+
+COLUMNS: tuple[Column[ProblemRow], ...] = (
+    Column(
+        "name", "Problem", lambda row: Path(row.path).name, row_tip=lambda row: row.path, mono=True
+    ),
+    Column(
+        "status",
+        "File",
+        lambda row: row.status,
+        tip="Whether the file could be read and checked",
+        icon=_status_icon,
+        token=_status_token,
+        row_tip=_status_tip,
+    ),
+    Column(
+        "objects",
+        "Objects",
+        lambda row: row.checked.objects if row.checked is not None else None,
+        numeric=True,
+        tip="Objects of the problem file",
+    ),
+    Column(
+        "facts",
+        "Facts",
+        lambda row: row.task.facts if row.task is not None and not row.task.error else None,
+        numeric=True,
+        tip="Values of all variables of the grounded task",
+    ),
+    Column(
+        "operators",
+        "Operators",
+        lambda row: row.task.operators if row.task is not None and not row.task.error else None,
+        numeric=True,
+        tip="Ground actions of the task, after the translation",
+    ),
+    Column(
+        "outcome",
+        "Chosen policy",
+        lambda row: row.outcome,
+        tip="Whether the chosen policy reaches the goal from the initial state",
+        icon=_outcome_icon,
+        token=_outcome_token,
+    ),
+    Column(
+        "cost",
+        "Policy cost",
+        _solved_cost,
+        numeric=True,
+        tip="What the chosen policy's plan costs from the initial state",
+    ),
+)
+
+
+class ProblemTable(TableModel[ProblemRow]):
+    def __init__(self, palette: Palette, parent: QObject | None = None) -> None:
+        super().__init__(COLUMNS, palette, parent)
+
+    def show_policy(self, policy: str) -> None:
+        for row in self.rows:
+            row.policy = policy
+        self.restyle()

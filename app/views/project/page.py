@@ -1,0 +1,446 @@
+"""The project screen: files come in, are recognised, checked and tried, and can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.models.policy_words import BUILTIN
+from app.models.project_files import project_files
+from app.models.project_problems import ProblemTable
+from app.page import Page
+from app.recent import recent_workspaces
+from app.views.project.policy_cards import PolicyCards
+from app.views.project.source_view import SourceView
+from app.views.project.start import StartView
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.table_view import TableView
+from engine.campaign.recognise import Found
+from engine.pddl import Severity
+
+_LEFT_WIDTH = 320
+_COLUMN_WIDTHS = (150, 100, 80, 76, 100, 210, 100)
+
+
+class ProjectPage(Page):
+    name, title, icon = "project", "Project", "project"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.files = project_files(context)
+        self._shown_error = False
+        self._make_actions()
+        self._make_start()
+        self._make_table()
+        self.cards = PolicyCards(context.theme)
+        self.cards.chosen.connect(self._show_policy)
+        self.cards.remove_wanted.connect(self._remove_policy)
+        self.cards.trust_wanted.connect(self.files.trust)
+        self.cards.factory_wanted.connect(self.files.use_factory)
+        self.source = SourceView(context.theme)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.start)
+        self._stack.addWidget(self._full_view())
+        self.files.changed.connect(self._show_files)
+        self.files.checked.connect(self._show_checks)
+        context.theme.changed.connect(self.problems.restyle)
+        self._show_files()
+        self._show_checks()
+
+    def show_item(self, item: object) -> None:
+        """Takes a list of paths: files to add to the project."""
+        if isinstance(item, list):
+            self.add_files(item)
+
+    def page_actions(self) -> list[QAction]:
+        return [
+            self.run_action,
+            self._add_action,
+            self._folder_action,
+            self._remove_action,
+            self._check_action,
+            self._next_action,
+            self._previous_action,
+        ]
+
+    def add_files(self, paths: Iterable[str | Path]) -> None:
+        found = self.files.add(paths)
+        for workspace in found.workspaces:
+            self.workspace_wanted.emit(Path(workspace))
+        self._tell(found)
+
+    def _tell(self, found: Found) -> None:
+        """What could not be used, and why."""
+        if len(found.domains) > 1:
+            names = ", ".join(Path(name).name for name in found.domains[1:])
+            self.context.messages.warning(
+                f"A project has one domain: {Path(found.domains[0]).name} is used, not {names}"
+            )
+        for item in found.unknown[:3]:
+            self.context.messages.warning(f"{item.name} is left out: {item.reason}")
+        if len(found.unknown) > 3:
+            rest = "\n".join(f"{item.name}: {item.reason}" for item in found.unknown)
+            self.context.messages.warning(
+                f"{len(found.unknown) - 3} more files are left out", details=rest
+            )
+
+    def _make_actions(self) -> None:
+        self.run_action = self._action("Run a campaign", self._want_campaign, "F5")
+        self._add_action = self._action("Add files…", self._choose_files, "Ctrl+Shift+O")
+        self._folder_action = self._action("Add folder…", self._choose_folder)
+        self._remove_action = self._action("Remove from project", self._remove_problems)
+        self._check_action = self._action("Check again", self.files.check, "F6")
+        self._next_action = self._action("Next error", self._next_error, "F8")
+        self._previous_action = self._action("Previous error", self._previous_error, "Shift+F8")
+
+    def _action(self, text: str, slot: object, keys: str = "") -> QAction:
+        action = QAction(text, self)
+        action.setObjectName(f"project-{text.rstrip('…').lower().replace(' ', '-')}")
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.triggered.connect(slot)
+        return action
+
+    def _make_start(self) -> None:
+        self.start = StartView(self.context.theme)
+        self.start.files_wanted.connect(self._choose_files)
+        self.start.folder_wanted.connect(self._choose_folder)
+        self.start.example_wanted.connect(self.example_wanted)
+        self.start.workspace_wanted.connect(self.workspace_wanted)
+
+    def _make_table(self) -> None:
+        self.problems = ProblemTable(self.context.theme, self)
+        self.table = TableView("project-problems", "Problems")
+        self.table.setModel(self.problems)
+        for column, width in enumerate(_COLUMN_WIDTHS):
+            self.table.setColumnWidth(column, width)
+        self.table.remember(self.context.settings)
+        self.table.selectionModel().currentRowChanged.connect(self._show_selected)
+        self._remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        self._remove_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.table.addAction(self._remove_action)
+
+    def _full_view(self) -> QWidget:
+        right = QSplitter(Qt.Orientation.Vertical)
+        right.setObjectName("project-split")
+        right.addWidget(self._problems_pane())
+        right.addWidget(self.source)
+        right.setSizes([300, 400])
+        right.setChildrenCollapsible(False)
+        right.setHandleWidth(9)
+        body = QHBoxLayout()
+        body.setSpacing(16)
+        body.addWidget(self._left_pane())
+        body.addWidget(right, 1)
+        full = QWidget()
+        layout = QVBoxLayout(full)
+        layout.setContentsMargins(16, 12, 16, 12)
+        layout.setSpacing(12)
+        layout.addLayout(self._header())
+        layout.addLayout(body, 1)
+        return full
+
+    def _header(self) -> QHBoxLayout:
+        self.heading = QLabel()
+        self.heading.setProperty("role", "title")
+        self.state = ElidedLabel("")
+        self.state.setProperty("role", "muted")
+        self.add_button = _button("Add files…", "project-add")
+        menu = QMenu(self.add_button)
+        menu.addActions([self._add_action, self._folder_action])
+        self.add_button.setMenu(menu)
+        self.run_button = _button("Run a campaign", "project-run", primary=True)
+        self.run_button.setToolTip("Test the policies now, with the settings of the campaign (F5)")
+        self.run_button.clicked.connect(self._want_campaign)
+        self.context.theme.keep_icon(self.run_button, "run", "on_accent")
+        header = QHBoxLayout()
+        header.setSpacing(8)
+        header.addWidget(self.heading)
+        header.addWidget(self.state, 1)
+        header.addWidget(self.add_button)
+        header.addWidget(self.run_button)
+        return header
+
+    def _left_pane(self) -> QWidget:
+        self.domain_button = QPushButton()
+        self.domain_button.setObjectName("project-domain")
+        self.domain_button.setStyleSheet("text-align: left; padding: 8px 12px;")
+        self.domain_button.clicked.connect(self._show_domain)
+        self.domain_text = _muted("")
+        self.builtin = _button("Add a built-in policy", "project-builtin")
+        menu = QMenu(self.builtin)
+        menu.setToolTipsVisible(True)
+        for name, sentence in BUILTIN.items():
+            action = menu.addAction(f"builtin:{name}")
+            action.setToolTip(sentence)
+            action.triggered.connect(self._add_builtin)
+        self.builtin.setMenu(menu)
+        self.portfolio = _muted("")
+        self.portfolio.setToolTip(
+            "Checkpoints of one training. Some oracles compare the policy with them: where one of "
+            "them does better, the policy has a bug."
+        )
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 4, 0)
+        layout.setSpacing(8)
+        layout.addWidget(_heading("Domain"))
+        layout.addWidget(self.domain_button)
+        layout.addWidget(self.domain_text)
+        layout.addSpacing(8)
+        layout.addWidget(_heading("Policies"))
+        layout.addWidget(self.cards)
+        layout.addWidget(self.builtin)
+        layout.addWidget(self.portfolio)
+        layout.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setObjectName("project-left")
+        scroll.setAccessibleName("Domain and policies")
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(content)
+        scroll.setFixedWidth(_LEFT_WIDTH)
+        return scroll
+
+    def _problems_pane(self) -> QWidget:
+        self.count = _muted("")
+        self.unit_costs = QCheckBox("Count actions instead of costs")
+        self.unit_costs.setObjectName("project-unit-costs")
+        self.unit_costs.setAccessibleName("Count actions instead of costs")
+        self.unit_costs.setToolTip(
+            "Every action costs 1. For problems without the values that their costs need, and "
+            "for policies that were trained for short plans."
+        )
+        self.unit_costs.toggled.connect(self.files.set_unit_costs)
+        top = QHBoxLayout()
+        top.addWidget(_heading("Problems"))
+        top.addWidget(self.count, 1)
+        top.addWidget(self.unit_costs)
+        pane = QWidget()
+        layout = QVBoxLayout(pane)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(top)
+        layout.addWidget(self.table)
+        return pane
+
+    @Slot()
+    def _show_files(self) -> None:
+        project = self.files.project
+        self._stack.setCurrentIndex(0 if project.is_empty else 1)
+        self.start.show_recent(
+            path
+            for path in recent_workspaces(self.context.settings)
+            if path != self.context.document.path
+        )
+        rows = list(self.files.rows.values())
+        if rows != self.problems.rows:
+            path = self._selected_path()
+            self.problems.set_rows(rows)
+            self._select(path)
+        self.cards.show_policies(project.policies)
+        self.problems.show_policy(self.cards.choice)
+        self.unit_costs.blockSignals(True)
+        self.unit_costs.setChecked(project.unit_costs)
+        self.unit_costs.blockSignals(False)
+        count = len(project.portfolio)
+        self.portfolio.setText(f"{count} checkpoints to compare with")
+        self.portfolio.setVisible(count > 0)
+        self._shown_error = False
+        self._show_checks()
+
+    @Slot()
+    def _show_checks(self) -> None:
+        files, project = self.files, self.files.project
+        self._show_domain_words()
+        for spec in project.policies:
+            self.cards.show_check(spec, files.policies.get(spec), files.is_trusted(spec))
+        self.problems.show_policy(self.cards.choice)
+        self.count.setText(self._problem_count())
+        self.state.setText("checking…" if files.is_checking else "")
+        shown = self.source.path
+        if shown and (shown == project.domain or shown in project.problems):
+            self.source.show_file(shown, files.diagnostics(shown))
+        elif project.domain is not None:
+            self.source.show_file(project.domain, files.diagnostics(project.domain))
+        self._jump_to_first_error()
+        self._offer_unit_costs()
+
+    def _show_domain_words(self) -> None:
+        project, domain = self.files.project, self.files.domain
+        self.domain_button.setEnabled(project.domain is not None)
+        if project.domain is None:
+            self.heading.setText("Project")
+            grounded = all(row.path.endswith(".sas") for row in self.files.rows.values())
+            missing = "Not needed" if grounded and self.files.rows else "Drop a domain file here"
+            self.domain_button.setText(missing)
+            self.domain_button.setAccessibleName(missing)
+            self.domain_text.setText("")
+            return
+        name = Path(project.domain).name
+        self.domain_button.setText(name)
+        self.domain_button.setAccessibleName(f"Show the domain {name}")
+        self.domain_button.setToolTip(project.domain)
+        self.heading.setText(domain.name if domain is not None else Path(project.domain).stem)
+        if domain is None:
+            self.domain_text.setText("Being looked at…")
+            return
+        errors = sum(item.severity is Severity.ERROR for item in domain.diagnostics)
+        words = f"{domain.actions} actions, {domain.predicates} predicates, {domain.types} types"
+        broken = "1 error" if errors == 1 else f"{errors} errors"
+        self.domain_text.setText(f"{broken}: see the text" if errors else words)
+        sign, token = ("error", "bad") if errors else ("domain", "text")
+        self.domain_button.setIcon(self.context.theme.icon(sign, token))
+
+    def _problem_count(self) -> str:
+        rows = self.files.rows.values()
+        solved = sum(row.outcome == "solved" for row in rows)
+        tried = sum(row.run is not None for row in rows)
+        if not rows:
+            return "none yet: drop some here"
+        words = f"{len(rows)}"
+        return f"{words} · the chosen policy solves {solved} of {tried}" if tried else words
+
+    def _jump_to_first_error(self) -> None:
+        """Once per change of the files, so that it does not take the text out of one's hands."""
+        if self._shown_error:
+            return
+        for path in (self.files.project.domain or "", *self.files.project.problems):
+            found = self.files.diagnostics(path)
+            if any(item.severity is Severity.ERROR for item in found):
+                self._shown_error = True
+                if path in self.files.rows:
+                    self._select(path)
+                self.source.show_file(path, found)
+                self.source.show_first_error()
+                return
+
+    def _offer_unit_costs(self) -> None:
+        """Costs without values make actions vanish without a word; that is worth a banner."""
+        rows = self.files.rows.values()
+        affected = [
+            row
+            for row in rows
+            if row.checked is not None
+            and any("--unit-costs" in item.hint for item in row.checked.diagnostics)
+        ]
+        if affected and not self.files.project.unit_costs and not self._offered:
+            self._offered = True
+            self.context.messages.warning(
+                f"{len(affected)} problems have no values for the costs of some actions: these "
+                "actions can never be applied",
+                "\n".join(str(item) for row in affected for item in _found(row.checked)),
+                [("Count actions instead", self._use_unit_costs)],
+            )
+
+    _offered = False
+
+    def _use_unit_costs(self) -> None:
+        self.files.set_unit_costs(True)
+
+    def _selected_path(self) -> str:
+        rows = self.table.selected_rows()
+        return self.problems.row(rows[0]).path if rows else ""
+
+    def _select(self, path: str) -> None:
+        for number in range(self.problems.rowCount()):
+            if self.problems.row(number).path == path:
+                self.table.select_row(number)
+
+    @Slot()
+    def _show_selected(self) -> None:
+        if path := self._selected_path():
+            self.source.show_file(path, self.files.diagnostics(path))
+
+    @Slot()
+    def _show_domain(self) -> None:
+        if (path := self.files.project.domain) is not None:
+            self.table.clearSelection()
+            self.source.show_file(path, self.files.diagnostics(path))
+
+    @Slot(str)
+    def _show_policy(self, spec: str) -> None:
+        self.problems.show_policy(spec)
+        self.count.setText(self._problem_count())
+
+    @Slot(str)
+    def _remove_policy(self, spec: str) -> None:
+        self.files.remove([spec])
+
+    @Slot()
+    def _remove_problems(self) -> None:
+        if rows := self.table.selected_rows():
+            self.files.remove([self.problems.row(number).path for number in rows])
+
+    @Slot()
+    def _add_builtin(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.files.add_policy(action.text())
+
+    @Slot()
+    def _choose_files(self) -> None:
+        names, _ = QFileDialog.getOpenFileNames(self, "Add files to the project")
+        if names:
+            self.add_files(names)
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        if name := QFileDialog.getExistingDirectory(self, "Add a folder to the project"):
+            self.add_files([name])
+
+    @Slot()
+    def _want_campaign(self) -> None:
+        self.page_wanted.emit("campaign", "run")
+
+    @Slot()
+    def _next_error(self) -> None:
+        self.source.next_mark(1)
+
+    @Slot()
+    def _previous_error(self) -> None:
+        self.source.next_mark(-1)
+
+
+def _found(checked: object) -> tuple[object, ...]:
+    return tuple(getattr(checked, "diagnostics", ()))
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "heading")
+    return label
+
+
+def _muted(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "muted")
+    label.setWordWrap(True)
+    return label
+
+
+def _button(text: str, name: str, *, primary: bool = False) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text.rstrip("…"))
+    button.setProperty("primary", primary)
+    return button

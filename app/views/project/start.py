@@ -1,0 +1,154 @@
+"""What the project screen shows before there is a project: drop files, open an example or go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import Theme
+from app.widgets.link_card import LinkCard
+from app.workspaces import example_names, example_title
+
+SENTENCES = {
+    "container-yard": "A crane rearranges stacks: the policy digs in the wrong order.",
+    "crumbling-temple": "Tiles fall when left: the policy walks into dead ends and notices late.",
+    "ferry": "Robots cross between islands: the policy wastes trips.",
+    "parcel-delivery": "Trucks, fees and roads with lengths: plans that are valid but dear.",
+    "workshop": "Workpieces share tools and machines: the policy does not see it all at once.",
+}
+FIRST = "parcel-delivery"
+_ICON = QSize(48, 48)
+_SHOWN_RECENT = 5
+
+
+class StartView(QScrollArea):
+    files_wanted = Signal()
+    folder_wanted = Signal()
+    example_wanted = Signal(str)
+    workspace_wanted = Signal(object)  # Path
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("project-start")
+        self.setAccessibleName("Begin")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._theme = theme
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(8)
+        self._recent_title = _heading("Recent workspaces")
+        right = QVBoxLayout()
+        right.setSpacing(8)
+        right.addWidget(_heading("Examples"))
+        names = sorted(example_names(), key=lambda name: (name != FIRST, name))
+        for name in names:
+            right.addWidget(self._example(name))
+        right.addSpacing(16)
+        right.addWidget(self._recent_title)
+        right.addLayout(self._recent)
+        right.addStretch(1)
+        content = QWidget()
+        layout = QHBoxLayout(content)
+        layout.setContentsMargins(32, 32, 32, 32)
+        layout.setSpacing(32)
+        layout.addWidget(self._drop_area(), 3)
+        layout.addLayout(right, 2)
+        self.setWidget(content)
+        theme.changed.connect(self._show_icon)
+        self._show_icon()
+
+    def show_recent(self, paths: Iterable[Path]) -> None:
+        while (item := self._recent.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        shown = list(paths)[:_SHOWN_RECENT]
+        self._recent_title.setVisible(bool(shown))
+        for path in shown:
+            link = self._link(path.stem, str(path.parent), f"recent-{path.stem}")
+            link.setProperty("path", str(path))
+            link.clicked.connect(self._open_recent)
+            self._recent.addWidget(link)
+
+    def _drop_area(self) -> QWidget:
+        frame = QFrame()
+        frame.setProperty("card", True)
+        self._picture = QLabel()
+        title = QLabel("Drop a domain, problems and a policy here")
+        title.setProperty("role", "title")
+        title.setWordWrap(True)
+        text = QLabel(
+            "Files or whole folders. What each one is, is told by what is in it: PDDL domains and "
+            "problems, tasks of the Fast Downward translator, policies (.pt, .policy, .ckpt) and "
+            "Python plug-ins."
+        )
+        text.setProperty("role", "muted")
+        text.setWordWrap(True)
+        self.files = _button("Open files…", "start-files", primary=True)
+        self.folder = _button("Open folder…", "start-folder")
+        self.files.clicked.connect(self.files_wanted)
+        self.folder.clicked.connect(self.folder_wanted)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.files)
+        buttons.addWidget(self.folder)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(48, 32, 48, 32)
+        layout.setSpacing(12)
+        layout.addStretch(2)
+        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignHCenter)
+        for label in (title, text):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            layout.addWidget(label)
+        layout.addLayout(buttons)
+        layout.addStretch(3)
+        return frame
+
+    def _example(self, name: str) -> LinkCard:
+        link = self._link(example_title(name), SENTENCES.get(name, ""), f"example-{name}")
+        link.setProperty("example", name)
+        link.clicked.connect(self._open_example)
+        return link
+
+    def _link(self, title: str, text: str, name: str) -> LinkCard:
+        link = LinkCard(self._theme, "project", title, text)
+        link.setObjectName(name)
+        return link
+
+    @Slot()
+    def _open_example(self) -> None:
+        self.example_wanted.emit(self.sender().property("example"))
+
+    @Slot()
+    def _open_recent(self) -> None:
+        self.workspace_wanted.emit(Path(self.sender().property("path")))
+
+    @Slot()
+    def _show_icon(self) -> None:
+        icon = self._theme.icon("open", "disabled")
+        self._picture.setPixmap(icon.pixmap(_ICON, self.devicePixelRatioF()))
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "heading")
+    return label
+
+
+def _button(text: str, name: str, *, primary: bool = False) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text.rstrip("…"))
+    button.setProperty("primary", primary)
+    return button

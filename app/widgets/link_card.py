@@ -1,0 +1,48 @@
+"""A button with a title and a sentence: one of several ways to begin."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+
+_ICON = QSize(20, 20)
+
+
+class LinkCard(QPushButton):
+    def __init__(
+        self, theme: Theme, icon: str, title: str, text: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._icon = theme, icon
+        self.setAccessibleName(f"{title}: {text}")
+        self.setToolTip(text)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._picture = QLabel()
+        head = QLabel(title)
+        head.setProperty("role", "heading")
+        body = ElidedLabel(text)
+        body.setProperty("role", "muted")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(head)
+        words.addWidget(body)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(12)
+        layout.addWidget(self._picture)
+        layout.addLayout(words, 1)
+        for label in (self._picture, head, body):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        theme.changed.connect(self._show_icon)
+        self._show_icon()
+
+    def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
+        return self.layout().sizeHint()
+
+    @Slot()
+    def _show_icon(self) -> None:
+        icon = self._theme.icon(self._icon, "accent")
+        self._picture.setPixmap(icon.pixmap(_ICON, self.devicePixelRatioF()))
