@@ -78,7 +78,9 @@ class CodeView(QPlainTextEdit):
         self.setPlainText(text)
         self.set_marks(marks)
 
-    def show_aligned(self, text: str, numbers: Sequence[int | None], tinted: dict[int, str]) -> None:
+    def show_aligned(
+        self, text: str, numbers: Sequence[int | None], tinted: dict[int, str]
+    ) -> None:
         """A text with filling lines, which have no number; `tinted` lines get a token's colour."""
         self.setPlainText(text)
         self._numbers, self._tinted = tuple(numbers), tinted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import Theme
 
@@ -42,8 +42,15 @@ class EmptyState(QWidget):
         layout = QVBoxLayout(self)
         layout.setSpacing(8)
         layout.addStretch(2)
-        for widget in (self._picture, self.title, self.text, self.button):
-            layout.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignHCenter)
+        for label in (self.title, self.text):
+            # Aligned by itself, a label that wraps would not get the height it needs.
+            row = QHBoxLayout()
+            row.addStretch(1)
+            row.addWidget(label)
+            row.addStretch(1)
+            layout.addLayout(row)
+        layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(3)
         theme.changed.connect(self._show_icon)
         self._show_icon()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+from engine.campaign.inputs import File
 from engine.commands.task_argument import positive_seconds
 from engine.console import Console, ProgressBar
 from engine.equivalence import (
@@ -22,8 +25,10 @@ from engine.equivalence import (
     describe,
     verify_certificate,
 )
-from engine.errors import ExitCode
+from engine.errors import ExitCode, Location, UsageError
+from engine.files import read_bytes
 from engine.pddl import Domain, read_domain
+from engine.report.comparison import comparison_report
 
 BOTH = "both"
 DEFAULT_SECONDS = 300.0
@@ -50,6 +55,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help=f"in seconds, {DEFAULT_SECONDS:g} if not given",
     )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write a report, as .html or .json"
+    )
     parser.add_argument("--seed", type=int, default=0, help="for the states that --verify tries")
     parser.add_argument(
         "--verify", action="store_true", help="check the evidence with a separate simulator"
@@ -64,22 +72,40 @@ def run(args: argparse.Namespace, console: Console) -> int:
         comparison = compare_domains(
             first, second, options, lambda event: _show(event, bar), interrupted.is_set
         )
-    problems = _verify(comparison, first, second, args.seed) if args.verify else None
+    found = _verify(comparison, first, second, args.seed) if args.verify else None
     document = comparison.to_json()
     text = describe(comparison)
-    if problems is not None:
-        document["verification"] = {"ok": not problems, "problems": problems}
+    problems = None
+    if found is not None:
+        problems = [
+            f"the evidence for '{name}' fails: {problem}"
+            for name, objections in found.items()
+            for problem in objections
+        ]
+        document["verification"] = {"ok": not problems, "problems": problems, **found}
         text += "\n" + ("\n".join(problems) if problems else "All evidence was verified.") + "\n"
+    if args.out is not None:
+        _write_report(args.out, document, args.first, args.second)
     console.result(document, text)
     return _exit_code(comparison, problems)
 
 
-def _verify(comparison: Comparison, first: Domain, second: Domain, seed: int) -> list[str]:
-    return [
-        f"the evidence for '{reading.parameters}' fails: {problem}"
+def _write_report(out: Path, document: Mapping[str, Any], first: str, second: str) -> None:
+    a, b = (File(Path(name).name, read_bytes(name, "a domain"), name) for name in (first, second))
+    try:
+        out.write_text(comparison_report(document, a, b, out.suffix), encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"the report cannot be written: {reason}", Location.of(out)) from error
+
+
+def _verify(
+    comparison: Comparison, first: Domain, second: Domain, seed: int
+) -> dict[str, list[str]]:
+    return {
+        reading.parameters.value: verify_certificate(reading, first, second, seed)
         for reading in comparison.readings
-        for problem in verify_certificate(reading, first, second, seed)
-    ]
+    }
 
 
 def _exit_code(comparison: Comparison, problems: list[str] | None) -> int:

@@ -7,6 +7,7 @@ from engine.pddl.diff import DomainDiff, diff_domains
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.model import Domain, Problem
 from engine.pddl.printer import (
+    format_action,
     format_condition,
     format_domain,
     format_effect,
@@ -42,6 +43,7 @@ __all__ = [
     "check_texts",
     "definition_kind",
     "diff_domains",
+    "format_action",
     "format_condition",
     "format_domain",
     "format_effect",

@@ -73,6 +73,10 @@ def format_problem(problem: Problem) -> str:
     return "\n".join(lines) + ")\n"
 
 
+def format_action(action: Action) -> str:
+    return textwrap.dedent("\n".join(_action(action))) + "\n"
+
+
 def format_condition(condition: Condition) -> str:
     """On one line."""
     return _one_line(_condition(condition))

@@ -21,12 +21,14 @@ def html_report(content: Content) -> str:
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=False)
+    source = files("engine.report")
     template = environment.from_string(
-        files("engine.report").joinpath("report.html.j2").read_text(encoding="utf-8")
+        source.joinpath("report.html.j2").read_text(encoding="utf-8")
     )
     listed = content.bugs[:LISTED]
     return template.render(
         title="What is wrong with the policy",
+        style=source.joinpath("style.css").read_text(encoding="utf-8"),
         content=content,
         totals=content.totals,
         tiles=_tiles(content.totals),

@@ -46,7 +46,7 @@ def test_equivalent(capsys) -> None:
     output = capsys.readouterr()
     document = json.loads(output.out)
     assert list(document) == ["distinct", "pddl", "seconds", "verification"]
-    assert document["verification"] == {"ok": True, "problems": []}
+    assert document["verification"]["ok"]
     for reading in (document["distinct"], document["pddl"]):
         assert reading["verdict"] == "equivalent"
         assert reading["mapping"] == {"lit": "lit", "broken": "broken"}
@@ -108,6 +108,19 @@ def test_bad_input(capsys) -> None:
     assert output.out == ""
     assert compare("a.pddl", "less.pddl", "--parameters", "some") == ExitCode.BAD_INPUT
     assert compare("a.pddl", "less.pddl", "--time-limit", "0") == ExitCode.BAD_INPUT
+
+
+def test_a_report(tmp_path: Path, capsys) -> None:
+    for name in ("report.html", "report.json"):
+        words = ("--verify", "--out", str(tmp_path / name))
+        assert compare("a.pddl", "less.pddl", *words) == ExitCode.ANSWER_IS_NO
+    assert "Not equivalent" in (tmp_path / "report.html").read_text()
+    assert "holds." in (tmp_path / "report.html").read_text()
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert document["pddl"]["verdict"] == "not-equivalent"
+    assert document["verification"]["ok"]
+    assert compare("a.pddl", "less.pddl", "--out", "missing/r.html") == ExitCode.BAD_INPUT
+    assert "missing/r.html: the report cannot be written" in capsys.readouterr().err
 
 
 def test_a_time_limit(capsys) -> None:

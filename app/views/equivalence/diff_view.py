@@ -1,0 +1,119 @@
+"""The texts of two domains side by side, aligned, from difference to difference."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.text_diff import TextDiff, diff_texts
+from app.theme import Theme
+from app.views.equivalence.domain_slot import DomainSlot
+from app.widgets.code_view import CodeView
+from engine.pddl import format_domain
+
+
+class TextDiffView(QWidget):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._diff = TextDiff((), ())
+        self._slots: tuple[DomainSlot, ...] = ()
+        self.left = CodeView(theme, "diff-a", "Text of domain A")
+        self.right = CodeView(theme, "diff-b", "Text of domain B")
+        self._count = QLabel()
+        self.previous_button = self._button(theme, "previous", "Previous difference", "Shift+F8")
+        self.next_button = self._button(theme, "next", "Next difference", "F8")
+        self.previous_button.clicked.connect(self.go_to_previous)
+        self.next_button.clicked.connect(self.go_to_next)
+        self.meaning_only = QCheckBox("Leave out layout and comments")
+        self.meaning_only.setObjectName("diff-meaning-only")
+        self.meaning_only.setAccessibleName("Leave out layout and comments")
+        self.meaning_only.setToolTip("Compare both domains as Plumbline would write them")
+        self.meaning_only.toggled.connect(self._show)
+        bar = QHBoxLayout()
+        for widget in (self.previous_button, self.next_button, self.meaning_only, self._count):
+            bar.addWidget(widget)
+        bar.addStretch(1)
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setChildrenCollapsible(False)
+        for view in (self.left, self.right):
+            both.addWidget(view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addLayout(bar)
+        layout.addWidget(both, 1)
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+            one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
+
+    def show_domains(self, a: DomainSlot, b: DomainSlot) -> None:
+        self._slots = a, b
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        left, right = (self._text(slot) for slot in self._slots)
+        self._diff = diff_texts(left, right)
+        lines = self._diff.lines
+        changed = {
+            number: "warning_surface" for number, line in enumerate(lines, 1) if not line.same
+        }
+        for view, texts, numbers in (
+            (self.left, [line.left for line in lines], [line.left_number for line in lines]),
+            (self.right, [line.right for line in lines], [line.right_number for line in lines]),
+        ):
+            view.show_aligned("\n".join(texts), numbers, changed)
+        count = len(self._diff.differences)
+        words = {0: "The texts are equal", 1: "1 difference"}.get(count, f"{count} differences")
+        self._count.setText(words if lines else "")
+        for button in (self.previous_button, self.next_button):
+            button.setEnabled(count > 0)
+
+    def _text(self, slot: DomainSlot) -> str:
+        if self.meaning_only.isChecked() and slot.domain is not None:
+            return format_domain(slot.domain)
+        return slot.text
+
+    @property
+    def differences(self) -> int:
+        return len(self._diff.differences)
+
+    @Slot()
+    def go_to_next(self) -> None:
+        places = self._diff.differences
+        number = bisect_right(places, self.left.place[0] - 1)
+        self._go(places[number % len(places)] if places else None)
+
+    @Slot()
+    def go_to_previous(self) -> None:
+        places = self._diff.differences
+        number = bisect_left(places, self.left.place[0] - 1)
+        self._go(places[number - 1] if places else None)
+
+    def _go(self, row: int | None) -> None:
+        if row is not None:
+            self.right.jump_to(row + 1)
+            self.left.jump_to(row + 1)
+
+    def _button(self, theme: Theme, icon: str, text: str, keys: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(f"diff-{icon}")
+        button.setAccessibleName(text)
+        button.setToolTip(f"{text} ({keys})")
+        theme.keep_icon(button, icon)
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(keys))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(button.click)
+        self.addAction(action)
+        return button

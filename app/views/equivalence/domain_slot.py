@@ -1,0 +1,124 @@
+"""One of the two places for a domain: drop it, open it, see at once what it is or what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
+
+from app.theme import Theme
+from engine.campaign.inputs import File
+from engine.errors import PlumblineError
+from engine.files import read_bytes
+from engine.pddl import Domain, parse_domain
+
+
+class DomainSlot(QFrame):
+    """`file` is what was read, `domain` what it means; both are None while there is nothing."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, letter: str) -> None:
+        super().__init__()
+        self.setProperty("card", True)
+        self.setObjectName(f"slot-{letter}")
+        self.setAcceptDrops(True)
+        self.file: File | None = None
+        self.domain: Domain | None = None
+        self.folder = ""
+        self._letter = letter
+        self._name = QLabel()
+        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._state = QLabel()
+        self._state.setWordWrap(True)
+        self.open_button = QPushButton("Open...")
+        self.open_button.setObjectName(f"open-{letter}")
+        self.open_button.setAccessibleName(f"Open domain {letter}")
+        theme.keep_icon(self.open_button, "open")
+        self.open_button.clicked.connect(self._choose)
+        heading = QLabel(letter)
+        heading.setProperty("role", "title")
+        heading.setFixedWidth(28)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self._name)
+        words.addWidget(self._state)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.addWidget(heading)
+        layout.addLayout(words, 1)
+        layout.addWidget(self.open_button)
+        self._show()
+
+    @property
+    def problem(self) -> str:
+        """Why this domain cannot be compared; empty if it can."""
+        if self.file is None:
+            return f"domain {self._letter} is missing"
+        return "" if self.domain is not None else f"domain {self._letter} has an error"
+
+    @property
+    def text(self) -> str:
+        return "" if self.file is None else self.file.content.decode("utf-8-sig", "replace")
+
+    def load(self, path: Path) -> None:
+        try:
+            self.take(File(path.name, read_bytes(path, "domain"), str(path.absolute())))
+        except PlumblineError as error:
+            self.file, self.domain = None, None
+            self._show(str(error))
+            self.changed.emit()
+
+    def take(self, file: File | None) -> None:
+        """Show a file, or nothing."""
+        self.file, self.domain, problem = file, None, ""
+        if file is not None:
+            self.folder = str(Path(file.path).parent)
+            try:
+                self.domain = parse_domain(self.text, file.name)
+            except PlumblineError as error:
+                problem = str(error)
+        self._show(problem)
+        self.changed.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802  Qt's name
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802  Qt's name
+        local = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if local:
+            event.acceptProposedAction()
+            self.load(Path(local[0]))
+
+    @Slot()
+    def _choose(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, f"Domain {self._letter}", self.folder, "PDDL (*.pddl);;All files (*)"
+        )
+        if name:
+            self.load(Path(name))
+
+    def _show(self, problem: str = "") -> None:
+        self._name.setText(self.file.name if self.file else f"Drop domain {self._letter} here")
+        self._name.setToolTip(self.file.path if self.file else "A PDDL domain file")
+        if problem:
+            self._say(problem, "bad")
+        elif self.domain is not None:
+            counts = (
+                (len(self.domain.predicates), "predicate"),
+                (len(self.domain.actions), "operator"),
+                (len(self.domain.types), "type"),
+            )
+            words = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+            self._say(f"{self.domain.name}: {words}", "muted")
+        else:
+            self._say("or open one", "muted")
+
+    def _say(self, text: str, role: str) -> None:
+        self._state.setText(text)
+        self._state.setProperty("role", role)
+        self._state.style().unpolish(self._state)
+        self._state.style().polish(self._state)

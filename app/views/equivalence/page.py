@@ -1,0 +1,426 @@
+"""The equivalence screen: do two versions of a domain model still mean the same?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.jobs import Job
+from app.models.comparison import READING_TIPS, READINGS, VERDICTS
+from app.models.table_model import Column, TableModel
+from app.page import Page
+from app.views.equivalence.diff_view import TextDiffView
+from app.views.equivalence.domain_slot import DomainSlot
+from app.views.equivalence.progress_line import progress_line
+from app.views.equivalence.verdict_view import VerdictView
+from app.widgets.empty_state import EmptyState
+from app.widgets.table_view import TableView
+from app.work.compare import Question, compare
+from app.workspaces import EXAMPLES
+from engine.campaign.comparisons import ComparisonRow
+from engine.campaign.inputs import File
+from engine.errors import PlumblineError
+from engine.pddl import diff_domains
+
+EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
+RENAMED = EXAMPLES.parent / "versions" / "ferry-renamed.pddl"
+WHAT_IT_IS = (
+    "Two domains are equivalent if their predicates can be matched so that whatever one of them "
+    "can reach, the other can reach too, for all objects. Put the two versions into A and B and "
+    "press Compare."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureLine:
+    change: str
+    text: str
+
+
+STRUCTURE_COLUMNS = (
+    Column[StructureLine](
+        "change",
+        "Change from A to B",
+        lambda line: line.change,
+        icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "note"),
+    ),
+    Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
+)
+_CHANGES = {"+": "added", "-": "removed", "~": "changed"}
+
+
+def _verdicts(row: ComparisonRow) -> str:
+    return ", ".join(
+        VERDICTS[row.answer[name]["verdict"]][0] for name in READINGS if name in row.answer
+    )
+
+
+HISTORY_COLUMNS = (
+    Column[ComparisonRow]("id", "No.", lambda row: row.id, numeric=True),
+    Column[ComparisonRow](
+        "time",
+        "When",
+        lambda row: row.created,
+        text=lambda row: time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created)),
+    ),
+    Column[ComparisonRow](
+        "a", "A", lambda row: Path(row.name_a).name, row_tip=lambda row: row.name_a
+    ),
+    Column[ComparisonRow](
+        "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
+    ),
+    Column[ComparisonRow]("verdict", "Verdict", _verdicts),
+    Column[ComparisonRow](
+        "seconds",
+        "Seconds",
+        lambda row: float(row.answer.get("seconds", 0.0)),
+        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f}",
+        numeric=True,
+    ),
+)
+
+
+class EquivalencePage(Page):
+    """Takes the number of a stored comparison to show."""
+
+    name: ClassVar[str] = "equivalence"
+    title: ClassVar[str] = "Equivalence"
+    icon: ClassVar[str] = "equivalence"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        theme, settings = context.theme, context.settings
+        self._job: Job | None = None
+        self._question = Question()
+        self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
+        self.swap_button = self._button("swap", "Swap", "Exchange A and B")
+        self.run_button = self._button("run", "Compare", "")
+        self.run_button.setProperty("primary", True)
+        theme.keep_icon(self.run_button, "run", "on_accent")
+        self.stop_button = self._button("stop", "Stop", "Stop comparing; nothing is kept of it")
+        self.reading = QComboBox()
+        self.permute = QCheckBox("Try reordered arguments")
+        self.seconds = QSpinBox()
+        self.progress = QLabel()
+        self.progress.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.diff = TextDiffView(theme)
+        self.structure = TableModel(STRUCTURE_COLUMNS, theme, self)
+        self.structure_table = self._table("structure", "Structural differences", self.structure)
+        self.verdict = VerdictView(theme, settings)
+        self.history = TableModel(HISTORY_COLUMNS, theme, self)
+        self.history_table = self._table("history", "Earlier comparisons", self.history)
+        self._answer_stack = QStackedWidget()
+        self.tabs = QTabWidget()
+        self._build()
+        self._connect()
+        self._read_history()
+        self._slots_changed()
+
+    def show_item(self, item: object) -> None:
+        if isinstance(item, int):
+            self._show_stored(item)
+
+    def page_actions(self) -> list[QAction]:
+        return [self._run_action, self._stop_action]
+
+    def may_close(self) -> str:
+        return "" if self._job is None else "Two domains are still being compared."
+
+    @Slot()
+    def start(self) -> None:
+        """Compare what is in the slots."""
+        if self._why_not():
+            return
+        assert self.a.file is not None
+        assert self.b.file is not None
+        self._question = self._asked()
+        files = self.a.file, self.b.file
+        title = f"Compare {files[0].name} and {files[1].name}"
+        self._job = self.context.jobs.start(title, compare, *files, self._question)
+        self._files = files
+        self._job.events.connect(self._hear)
+        self._job.finished.connect(self._finish)
+        self._job.ended.connect(self._end)
+        self.progress.setText("Reading...")
+        self._update_buttons()
+
+    @Slot()
+    def stop(self) -> None:
+        if self._job is not None:
+            self.progress.setText("Stopping...")
+            self._job.stop()
+
+    @Slot(list)
+    def _hear(self, events: list[object]) -> None:
+        self.progress.setText(progress_line(events) or self.progress.text())
+
+    @Slot(object)
+    def _finish(self, answer: Mapping[str, Any]) -> None:
+        try:
+            number = self.context.document.store.add_comparison(
+                *self._files, self._question.to_json(), answer
+            )
+        except PlumblineError as error:
+            self.context.messages.error(f"The comparison could not be kept: {error}")
+            self._show_answer(answer, *self._files)
+            return
+        self.context.document.notify("comparisons")
+        self._show_stored(number)
+
+    @Slot()
+    def _end(self) -> None:
+        self._job = None
+        self.progress.clear()
+        self._update_buttons()
+
+    def _show_stored(self, number: int) -> None:
+        try:
+            kept = self.context.document.store.comparison(number)
+        except (PlumblineError, ValueError) as error:
+            self.context.messages.error(f"Comparison {number} cannot be shown: {error}")
+            return
+        if (self.a.file, self.b.file) != (kept.a, kept.b):
+            self.a.take(kept.a)
+            self.b.take(kept.b)
+        self._show_answer(kept.row.answer, kept.a, kept.b)
+
+    def _show_answer(self, answer: Mapping[str, Any], a: File, b: File) -> None:
+        self.verdict.show_answer(answer, _text(a), _text(b))
+        self._shown = answer, a, b
+        self._answer_stack.setCurrentWidget(self.verdict)
+        self.tabs.setCurrentIndex(0)
+
+    def open_example(self) -> None:
+        """A domain and its renamed version."""
+        self.a.load(EXAMPLE)
+        self.b.load(RENAMED)
+        self.run_button.setFocus()
+
+    @Slot()
+    def _slots_changed(self) -> None:
+        self._answer_stack.setCurrentIndex(0)
+        self.diff.show_domains(self.a, self.b)
+        lines = []
+        if self.a.domain is not None and self.b.domain is not None:
+            lines = diff_domains(self.a.domain, self.b.domain).as_text().splitlines()
+        self.structure.set_rows(
+            StructureLine(_CHANGES.get(line[:1], "changed"), line.removeprefix(line[:2]).strip())
+            if line[:1] in _CHANGES
+            else StructureLine("changed", line)
+            for line in lines
+        )
+        self.structure_table.resizeColumnsToContents()
+        self.tabs.setTabText(1, f"Text ({self.diff.differences})")
+        self.tabs.setTabText(2, f"Structure ({len(lines)})")
+        self._update_buttons()
+
+    @Slot()
+    def _swap(self) -> None:
+        a, b = self.a.file, self.b.file
+        self.a.take(b)
+        self.b.take(a)
+
+    def _asked(self) -> Question:
+        return Question(
+            tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
+        )
+
+    def _why_not(self) -> str:
+        if self._job is not None:
+            return "a comparison is running"
+        return self.a.problem or self.b.problem
+
+    def _update_buttons(self) -> None:
+        why_not = self._why_not()
+        for item in (self.run_button, self._run_action):
+            item.setEnabled(not why_not)
+            item.setToolTip(f"Not now: {why_not}" if why_not else "Compare A and B (F5)")
+        for item in (self.stop_button, self._stop_action):
+            item.setEnabled(self._job is not None)
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic in ("comparisons", "outside"):
+            self._read_history()
+
+    def _read_history(self) -> None:
+        rows = self.context.document.store.comparisons()
+        self.history.set_rows(reversed(rows))
+        self.history_table.resizeColumnsToContents()
+        self.tabs.setTabText(3, f"History ({len(rows)})")
+
+    @Slot()
+    def _open_from_history(self) -> None:
+        row = self.history_table.currentIndex().row()
+        if row >= 0:
+            self._show_stored(self.history.row(row).id)
+
+    @Slot()
+    def _verify(self) -> None:
+        """Ask once more: the evidence is found anew and checked by separate code."""
+        if not self._why_not():
+            self.start()
+
+    @Slot()
+    def _export(self) -> None:
+        _, a, b = self._shown
+        name = Path(self.a.folder) / f"{Path(a.name).stem}-{Path(b.name).stem}.html"
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, "Export the comparison", str(name), "HTML (*.html);;JSON (*.json)"
+        )
+        if chosen:
+            self.export_to(Path(chosen))
+
+    def export_to(self, path: Path) -> None:
+        from engine.report.comparison import comparison_report
+
+        answer, a, b = self._shown
+        try:
+            path.write_text(comparison_report(answer, a, b, path.suffix), encoding="utf-8")
+        except OSError as error:
+            self.context.messages.error(f"{path} cannot be written: {error.strerror}")
+        else:
+            self.context.messages.info(f"The comparison is in {path}")
+
+    @Slot()
+    def _open_problem(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, "A folder for the counterexample", self.a.folder
+        )
+        if folder:
+            self.open_problem_in(Path(folder))
+
+    def open_problem_in(self, folder: Path) -> None:
+        """Write both domains and problems, and take the pair that has a plan into the project."""
+        found = self.verdict.counterexample
+        assert found is not None
+        _, a, b = self._shown
+        side = found["solved_by"].lower()
+        texts = {
+            "domain-a.pddl": a.content,
+            "domain-b.pddl": b.content,
+            "problem-a.pddl": found["problem_a"].encode(),
+            "problem-b.pddl": found["problem_b"].encode(),
+            f"plan-{side}.plan": ("\n".join(found["plan"]) + "\n").encode(),
+        }
+        try:
+            for name, content in texts.items():
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            self.context.messages.error(f"{folder} cannot be written: {error.strerror}")
+            return
+        paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
+        self.page_wanted.emit("project", paths)
+
+    def _build(self) -> None:
+        for names, text in (
+            (tuple(READINGS), "Both readings"),
+            *(((name,), text) for name, text in READINGS.items()),
+        ):
+            self.reading.addItem(text, names)
+            tip = "\n".join(READING_TIPS[name] for name in names)
+            self.reading.setItemData(self.reading.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        self.reading.setObjectName("reading")
+        self.reading.setAccessibleName("How parameters are read")
+        self.permute.setObjectName("permute")
+        self.permute.setAccessibleName("Try reordered arguments")
+        self.permute.setToolTip(
+            "If they are not equivalent, also try predicates with their arguments in another order"
+        )
+        self.seconds.setObjectName("seconds")
+        self.seconds.setAccessibleName("Time limit in seconds")
+        self.seconds.setRange(1, 86_400)
+        self.seconds.setValue(300)
+        self.seconds.setSuffix(" s")
+        self.seconds.setToolTip("After this time the answer is: not decided within the limits")
+        places = QHBoxLayout()
+        places.addWidget(self.a, 1)
+        places.addWidget(self.swap_button)
+        places.addWidget(self.b, 1)
+        options = QHBoxLayout()
+        for widget in (self.reading, self.permute, self.seconds, self.run_button, self.stop_button):
+            options.addWidget(widget)
+        options.addWidget(self.progress, 1)
+        self._answer_stack.addWidget(
+            EmptyState(
+                self.context.theme,
+                "equivalence",
+                "Do two domains mean the same?",
+                WHAT_IT_IS,
+                action_text="Open an example pair",
+                on_action=self.open_example,
+            )
+        )
+        self._answer_stack.addWidget(self.verdict)
+        self.tabs.setObjectName("comparison-tabs")
+        self.tabs.setAccessibleName("Views of the comparison")
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._answer_stack, "Verdict")
+        self.tabs.addTab(self.diff, "Text")
+        self.tabs.addTab(self.structure_table, "Structure")
+        self.tabs.addTab(self.history_table, "History")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addLayout(places)
+        layout.addLayout(options)
+        layout.addWidget(self.tabs, 1)
+
+    def _connect(self) -> None:
+        self._run_action = QAction("Compare", self)
+        self._run_action.setShortcut(QKeySequence("F5"))
+        self._run_action.triggered.connect(self.start)
+        self._stop_action = QAction("Stop comparing", self)
+        self._stop_action.setShortcut(QKeySequence("Shift+F5"))
+        self._stop_action.triggered.connect(self.stop)
+        self.run_button.clicked.connect(self.start)
+        self.stop_button.clicked.connect(self.stop)
+        self.swap_button.clicked.connect(self._swap)
+        for slot in (self.a, self.b):
+            slot.changed.connect(self._slots_changed)
+        self.history_table.activated.connect(self._open_from_history)
+        self.verdict.verify_wanted.connect(self._verify)
+        self.verdict.export_wanted.connect(self._export)
+        self.verdict.problem_wanted.connect(self._open_problem)
+        self.context.document.changed.connect(self._document_changed)
+        for model in (self.structure, self.history):
+            self.context.theme.changed.connect(model.restyle)
+
+    def _button(self, icon: str, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(f"comparison-{icon}")
+        button.setAccessibleName(text)
+        button.setToolTip(tip)
+        self.context.theme.keep_icon(button, icon)
+        return button
+
+    def _table(self, name: str, title: str, model: TableModel[Any]) -> TableView:
+        table = TableView(f"comparison-{name}", title)
+        table.setModel(model)
+        table.remember(self.context.settings)
+        return table
+
+
+def _text(file: File) -> str:
+    return file.content.decode("utf-8-sig", "replace")

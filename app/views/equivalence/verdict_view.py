@@ -1,0 +1,320 @@
+"""The answer of a comparison: verdicts, the mapping, the macros, or what refutes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.comparison import (
+    READING_TIPS,
+    READINGS,
+    VERDICTS,
+    Expansion,
+    MappingLine,
+    OperatorLine,
+    explain_difference,
+    mapping_lines,
+    operator_lines,
+    within,
+)
+from app.models.table_model import Column, TableModel
+from app.settings import Settings
+from app.theme import Theme
+from app.widgets.code_view import CodeView
+from app.widgets.table_view import TableView
+
+ICON = QSize(24, 24)
+WIDEST = 320
+"""Of the operators' column, so that the macros can be seen, too."""
+
+MAPPING_COLUMNS = (
+    Column[MappingLine]("a", "In A", lambda line: line.a, mono=True),
+    Column[MappingLine]("b", "In B", lambda line: line.b, mono=True),
+    Column[MappingLine]("kind", "What", lambda line: line.kind),
+    Column[MappingLine]("note", "Note", lambda line: line.note),
+)
+OPERATOR_COLUMNS = (
+    Column[OperatorLine]("domain", "Of", lambda line: line.domain, tip="The domain it belongs to"),
+    Column[OperatorLine](
+        "operator",
+        "Operator",
+        lambda line: line.operator,
+        mono=True,
+        icon=lambda line: "check" if line.covered else "bad",
+        token=lambda line: "text" if line.covered else "bad",
+    ),
+    Column[OperatorLine](
+        "macro",
+        "Done in the other domain by",
+        lambda line: line.how,
+        mono=True,
+        tip="A macro: operators of the other domain which together do the same",
+        token=lambda line: "text" if line.covered else "bad",
+    ),
+)
+
+
+class VerdictView(QWidget):
+    """`problem_wanted` asks to put the counterexample's problems into the project."""
+
+    verify_wanted = Signal()
+    export_wanted = Signal()
+    problem_wanted = Signal()
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._theme = theme
+        self._answer: Mapping[str, Any] = {}
+        self._expansion = Expansion("", "")
+        self._cards = {name: _VerdictCard(theme, name) for name in READINGS}
+        self._group = QButtonGroup(self)
+        self._difference = _wrapped("muted")
+        self._reason, self._within = _wrapped(""), _wrapped("")
+        self.verification = _wrapped("muted")
+        self.mapping = TableModel(MAPPING_COLUMNS, theme, self)
+        self.operators = TableModel(OPERATOR_COLUMNS, theme, self)
+        self.mapping_table = _table("mapping", "Mapping", self.mapping, settings)
+        self.operator_table = _table("operators", "Operators and macros", self.operators, settings)
+        self.operator_code = CodeView(theme, "operator-code", "The operator")
+        self.macro_code = CodeView(theme, "macro-code", "The macro, written out")
+        self.problem_a = CodeView(theme, "problem-a", "The counterexample for A")
+        self.problem_b = CodeView(theme, "problem-b", "The counterexample for B")
+        self._plan = _wrapped("")
+        self.conflicts = CodeView(theme, "conflicts", "Conflicts")
+        self.details = QTabWidget()
+        self.details.setObjectName("comparison-details")
+        self.details.setAccessibleName("Details of the comparison")
+        self.details.setDocumentMode(True)
+        self._build()
+        self.operator_table.selectionModel().currentRowChanged.connect(self._show_operator)
+        self._group.idToggled.connect(self._show_reading)
+        theme.changed.connect(self.mapping.restyle)
+        theme.changed.connect(self.operators.restyle)
+
+    def show_answer(self, answer: Mapping[str, Any], text_a: str, text_b: str) -> None:
+        self._answer, self._expansion = answer, Expansion(text_a, text_b)
+        asked = [name for name in READINGS if name in answer]
+        for name, card in self._cards.items():
+            card.setVisible(name in answer)
+            if name in answer:
+                card.show_verdict(answer[name]["verdict"])
+        self._difference.setText(explain_difference(answer))
+        self._difference.setVisible(bool(self._difference.text()))
+        self._cards[asked[0]].setChecked(True)
+        self._show_reading()
+
+    @property
+    def reading(self) -> str:
+        return next((name for name, card in self._cards.items() if card.isChecked()), "")
+
+    @property
+    def counterexample(self) -> Mapping[str, Any] | None:
+        document: Mapping[str, Any] = self._answer.get(self.reading, {})
+        found: Mapping[str, Any] | None = document.get("counterexample")
+        return found
+
+    @Slot()
+    def _show_reading(self) -> None:
+        document = self._answer.get(self.reading)
+        if document is None:
+            return
+        self._reason.setText(_sentence(document["reason"]))
+        notes = [within(document), *document["notes"]]
+        self._within.setText("\n".join(note for note in notes if note))
+        self._within.setVisible(bool(self._within.text()))
+        self._show_verification()
+        self.mapping.set_rows(mapping_lines(document))
+        self.operators.set_rows(operator_lines(document))
+        for table in (self.mapping_table, self.operator_table):
+            table.resizeColumnsToContents()
+        self.operator_table.setColumnWidth(1, min(self.operator_table.columnWidth(1), WIDEST))
+        self._show_counterexample()
+        sentences = [conflict["sentence"] for conflict in document["conflicts"]]
+        self.conflicts.show_text("\n".join(sentences))
+        self.details.setTabVisible(1, self.counterexample is not None)
+        self.details.setTabVisible(2, bool(sentences))
+        self.details.setTabText(2, f"Conflicts ({len(sentences)})")
+        uncovered = [n for n, line in enumerate(self.operators.rows) if not line.covered]
+        self.operator_table.select_row(uncovered[0] if uncovered else 0)
+        self.details.setCurrentIndex(1 if self.counterexample is not None else 0)
+
+    def _show_verification(self) -> None:
+        found = self._answer.get("verification", {}).get(self.reading)
+        if found is None:
+            self.verification.setText("")
+        elif found:
+            self.verification.setText("The evidence does not hold: " + "; ".join(found))
+        elif self._answer[self.reading]["verdict"] == "undecided":
+            self.verification.setText("There is no evidence to check.")
+        else:
+            self.verification.setText("The evidence was checked by a separate simulator and holds.")
+
+    @Slot()
+    def _show_operator(self) -> None:
+        row = self.operator_table.currentIndex().row()
+        if not 0 <= row < self.operators.rowCount():
+            self.operator_code.show_text("")
+            self.macro_code.show_text("")
+            return
+        operator = self._answer[self.reading]["operators"][self.operators.row(row).number]
+        self.operator_code.show_text(self._expansion.operator(operator).rstrip())
+        self.macro_code.show_text(self._expansion.macro(operator).rstrip())
+
+    def _show_counterexample(self) -> None:
+        found = self.counterexample
+        if found is None:
+            return
+        other = "B" if found["solved_by"] == "A" else "A"
+        explored = found["states_explored"]
+        searched = (
+            f"all {explored} reachable states were searched"
+            if explored is not None
+            else "it is too large for a plain search to confirm"
+        )
+        self._plan.setText(
+            f"In {found['solved_by']} the plan {' '.join(found['plan'])} solves it. "
+            f"In {other} there is no plan: {searched}."
+        )
+        self.problem_a.show_text(found["problem_a"].rstrip())
+        self.problem_b.show_text(found["problem_b"].rstrip())
+
+    def _build(self) -> None:
+        top = QGridLayout()
+        top.setHorizontalSpacing(8)
+        for number, card in enumerate(self._cards.values()):
+            self._group.addButton(card, number)
+            top.addWidget(card, 0, number)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        for label in (self._difference, self._reason, self._within, self.verification):
+            words.addWidget(label)
+        buttons = QHBoxLayout()
+        for icon, text, tip, signal in (
+            ("check", "Verify", "Compare again and check the evidence", self.verify_wanted),
+            ("export", "Export...", "A report as HTML or JSON", self.export_wanted),
+        ):
+            buttons.addWidget(_button(self._theme, icon, text, tip, signal))
+        buttons.addStretch(1)
+        tables = QSplitter(Qt.Orientation.Horizontal)
+        tables.addWidget(self.mapping_table)
+        tables.addWidget(self.operator_table)
+        tables.setStretchFactor(0, 2)
+        tables.setStretchFactor(1, 3)
+        self.details.addTab(_pair(self.operator_code, self.macro_code), "Operator and macro")
+        self.details.addTab(self._counterexample_pane(), "Counterexample")
+        self.details.addTab(self.conflicts, "Conflicts")
+        whole = QSplitter(Qt.Orientation.Vertical)
+        whole.addWidget(tables)
+        whole.addWidget(self.details)
+        whole.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addLayout(words)
+        layout.addLayout(buttons)
+        layout.addWidget(whole, 1)
+
+    def _counterexample_pane(self) -> QWidget:
+        pane = QWidget()
+        row = QHBoxLayout()
+        row.addWidget(self._plan, 1)
+        tip = "Save both problems and add the one with a plan to the project"
+        row.addWidget(
+            _button(self._theme, "project", "Open as problem...", tip, self.problem_wanted)
+        )
+        layout = QVBoxLayout(pane)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addLayout(row)
+        layout.addWidget(_pair(self.problem_a, self.problem_b), 1)
+        return pane
+
+
+class _VerdictCard(QPushButton):
+    """A verdict in three words, with an icon; choosing it shows its evidence."""
+
+    def __init__(self, theme: Theme, reading: str) -> None:
+        super().__init__()
+        self._theme, self._reading, self._verdict = theme, reading, ""
+        self.setObjectName(f"verdict-{reading}")
+        self.setCheckable(True)
+        self.setIconSize(ICON)
+        self.setToolTip(READING_TIPS[reading])
+        self.setMinimumHeight(56)
+        policy = self.sizePolicy()
+        policy.setHorizontalPolicy(policy.Policy.Expanding)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self._restyle)
+
+    def show_verdict(self, verdict: str) -> None:
+        self._verdict = verdict
+        words, _, _ = VERDICTS[verdict]
+        self.setText(f"{words}\n{READINGS[self._reading]}")
+        self.setAccessibleName(f"{READINGS[self._reading]}: {words}")
+        self._restyle()
+
+    @Slot()
+    def _restyle(self) -> None:
+        if not self._verdict:
+            return
+        _, icon, token = VERDICTS[self._verdict]
+        color, chosen = self._theme.color(token).name(), self._theme.color("selection").name()
+        surface, border = self._theme.color("raised").name(), self._theme.color("border").name()
+        accent = self._theme.color("accent").name()
+        self.setIcon(self._theme.icon(icon, token))
+        self.setStyleSheet(
+            f"QPushButton {{ color: {color}; background: {surface}; border: 1px solid {border};"
+            " border-radius: 6px; padding: 8px 12px; font-weight: 600; text-align: left; }"
+            f"QPushButton:checked {{ background: {chosen}; border-color: {accent}; }}"
+            f"QPushButton:focus {{ border-color: {accent}; }}"
+        )
+
+
+def _button(theme: Theme, icon: str, text: str, tip: str, signal: Any) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(f"comparison-{icon}")
+    button.setAccessibleName(text.removesuffix("..."))
+    button.setToolTip(tip)
+    theme.keep_icon(button, icon)
+    button.clicked.connect(signal)
+    return button
+
+
+def _pair(left: QWidget, right: QWidget) -> QSplitter:
+    both = QSplitter(Qt.Orientation.Horizontal)
+    both.setChildrenCollapsible(False)
+    both.addWidget(left)
+    both.addWidget(right)
+    return both
+
+
+def _table(name: str, title: str, model: TableModel[Any], settings: Settings) -> TableView:
+    table = TableView(f"comparison-{name}", title)
+    table.setModel(model)
+    table.remember(settings)
+    return table
+
+
+def _wrapped(role: str) -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setProperty("role", role)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -1,0 +1,192 @@
+"""The equivalence screen, used as a person does: slots, comparing, evidence, history, export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.models.comparison import Expansion, explain_difference, operator_lines
+from app.models.text_diff import diff_texts
+from app.views.equivalence.domain_slot import DomainSlot
+from app.views.equivalence.page import EXAMPLE, EquivalencePage
+from app.workspaces import EXAMPLES
+
+FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
+PATIENCE = 60_000
+
+
+@pytest.fixture
+def page(context: Context, qtbot: QtBot) -> Iterator[EquivalencePage]:
+    page = EquivalencePage(context)
+    qtbot.addWidget(page)
+    page.resize(1180, 760)
+    for model in (page.history, page.structure, page.verdict.mapping, page.verdict.operators):
+        QAbstractItemModelTester(
+            model, QAbstractItemModelTester.FailureReportingMode.Fatal, parent=page
+        )
+    page.show()
+    yield page
+    page.close()
+
+
+def compared(page: EquivalencePage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    assert page.may_close()
+    assert not page.run_button.isEnabled()
+    qtbot.waitUntil(lambda: not page.may_close(), timeout=PATIENCE)
+
+
+def drop(slot: DomainSlot, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    slot.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, Qt.KeyboardModifier.NoModifier))
+
+
+def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> None:
+    assert "domain A is missing" in page.run_button.toolTip()
+    page.open_example()
+    compared(page, qtbot)
+    assert "Equivalent" in page.verdict._cards["distinct"].text()
+    assert "holds" in page.verdict.verification.text()
+    assert page.verdict.operators.rowCount() == 7
+    assert page.verdict.counterexample is None
+    assert page.history.rowCount() == 1
+    assert not page.context.messages.history
+
+
+def test_a_slip_of_the_pen_is_refuted_and_taken_home(
+    page: EquivalencePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    drop(page.a, EXAMPLE)
+    drop(page.b, FORGETFUL)
+    compared(page, qtbot)
+    assert "Not equivalent" in page.verdict._cards["pddl"].text()
+    found = page.verdict.counterexample
+    assert found is not None
+    assert found["plan"][0] in page.verdict._plan.text()
+    assert "(:goal" in page.verdict.problem_a.toPlainText()
+    wanted: list[tuple[str, object]] = []
+    page.page_wanted.connect(lambda name, item: wanted.append((name, item)))
+    page.open_problem_in(tmp_path)
+    side = found["solved_by"].lower()
+    files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]
+    assert wanted == [("project", files)]
+    plan = tmp_path / f"plan-{side}.plan"
+    from engine.cli import main
+
+    assert main(["validate", *map(str, files), str(plan)]) == 0
+    other = "b" if side == "a" else "a"
+    unsolvable = [str(tmp_path / f"{kind}-{other}.pddl") for kind in ("domain", "problem")]
+    assert main(["search", *unsolvable]) == 1
+
+
+def test_history_and_export(page: EquivalencePage, qtbot: QtBot, tmp_path: Path) -> None:
+    page.open_example()
+    compared(page, qtbot)
+    qtbot.mouseClick(page.swap_button, Qt.MouseButton.LeftButton)
+    assert page.a.file is not None
+    assert page.a.file.name == "ferry-renamed.pddl"
+    compared(page, qtbot)
+    assert [row.id for row in page.history.rows] == [2, 1]
+    page.tabs.setCurrentWidget(page.history_table)
+    page.history_table.select_row(1)
+    page._open_from_history()
+    assert page.a.file.name == "domain.pddl"
+    assert page.tabs.currentIndex() == 0
+    page.export_to(tmp_path / "c.json")
+    page.export_to(tmp_path / "c.html")
+    assert json.loads((tmp_path / "c.json").read_text())["pddl"]["verdict"] == "equivalent"
+    html = (tmp_path / "c.html").read_text()
+    assert "(sail ?from ?over) (sail ?over ?to)" in html
+    assert "<script" not in html
+    page.export_to(tmp_path / "missing" / "c.html")
+    assert "cannot be written" in page.context.messages.history[-1].text
+
+
+def test_an_error_in_a_domain_is_named_with_its_place(
+    page: EquivalencePage, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.pddl"
+    broken.write_text("(define (domain d)\n (:predicates (p ?x))\n (:action a :effect (q ?x)))")
+    page.a.load(EXAMPLE)
+    page.b.load(broken)
+    assert "broken.pddl:3:" in page.b._state.text()
+    assert "domain B has an error" in page.run_button.toolTip()
+    page.b.load(tmp_path / "nowhere.pddl")
+    assert "there is no such file" in page.b._state.text()
+
+
+def test_differences_are_walked_by_keyboard(page: EquivalencePage, qtbot: QtBot) -> None:
+    page.a.load(EXAMPLE)
+    page.b.load(FORGETFUL)
+    page.tabs.setCurrentWidget(page.diff)
+    page.diff.meaning_only.setChecked(True)
+    assert page.diff.differences == 2
+    page.diff.left.setFocus()
+    places = []
+    for _ in range(3):
+        qtbot.keyClick(page.diff.left, Qt.Key.Key_F8)
+        places.append(page.diff.left.place[0])
+    assert places[0] == places[2] != places[1]
+    qtbot.keyClick(page.diff.left, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert page.diff.left.place[0] == places[1]
+    assert page.diff.left.blockCount() == page.diff.right.blockCount()
+
+
+def test_stopping(page: EquivalencePage, qtbot: QtBot) -> None:
+    page.open_example()
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.may_close(), timeout=PATIENCE)
+    assert page.run_button.isEnabled()
+    assert not page.context.messages.history
+
+
+def test_lines_of_a_diff_stand_beside_what_they_became() -> None:
+    diff = diff_texts("a\nb\nc\nd\n", "a  \nx\nc\ne\nf\n")
+    rows = [(line.left, line.right, line.left_number, line.right_number) for line in diff.lines]
+    assert rows == [
+        ("a", "a", 1, 1),
+        ("b", "x", 2, 2),
+        ("c", "c", 3, 3),
+        ("d", "e", 4, 4),
+        ("", "f", None, 5),
+    ]
+    assert diff.differences == (1, 3)
+
+
+def test_macros_are_written_out_with_their_arguments() -> None:
+    operator = {
+        "domain": "A",
+        "operator": "sail",
+        "parameters": ["?from", "?to"],
+        "covered": True,
+        "macros": [
+            {
+                "patterns": [{"?from": "?from", "?to": "?to"}],
+                "cases": [{"true": ["(p)"], "false": [], "steps": ["(sail ?to ?from)"]}],
+            }
+        ],
+    }
+    text = EXAMPLE.read_text()
+    macro = Expansion(text, text).macro(operator)
+    assert "; where (p)" in macro
+    assert "(and (ferry-at ?to) (lane ?to ?from))" in macro
+    (line,) = operator_lines({"operators": [operator]})
+    assert (line.operator, line.how) == ("(sail ?from ?to)", "(sail ?to ?from)")
+
+
+def test_two_readings_are_explained() -> None:
+    same, other = {"verdict": "equivalent"}, {"verdict": "undecided"}
+    assert "same verdict" in explain_difference({"distinct": same, "pddl": same})
+    assert "differ" in explain_difference({"distinct": same, "pddl": other})
+    assert explain_difference({"pddl": same}) == ""
