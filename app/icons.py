@@ -5,6 +5,7 @@ Every file of `resources/icons` is drawn with `currentColor` on a grid of 24.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -34,9 +35,19 @@ def application_icon() -> QIcon:
     return icon
 
 
-def _renderer(name: str, color: QColor) -> QSvgRenderer:
+def write_tinted(name: str, color: QColor, path: str) -> None:
+    """The drawing as a file; where none can be written the picture is left out."""
+    with suppress(OSError):
+        Path(path).write_text(_tinted(name, color), encoding="utf-8")
+
+
+def _tinted(name: str, color: QColor) -> str:
     drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8")
-    return QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
+    return drawing.replace("currentColor", color.name())
+
+
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(_tinted(name, color).encode()))
 
 
 def _draw(renderer: QSvgRenderer, size: int, ratio: int) -> QPixmap:

@@ -80,13 +80,23 @@ class MainWindow(QMainWindow):
         assert isinstance(page, Page)
         return page
 
+    def page(self, name: str) -> Page:
+        """A screen, made when it is first asked for."""
+        if name not in self._made:
+            (entry,) = (page for page in self.pages if page.name == name)
+            page = entry.load()(self.context)
+            page.page_wanted.connect(self.show_page)
+            page.workspace_wanted.connect(self.workspace_wanted)
+            page.example_wanted.connect(self.example_wanted)
+            self._made[name] = page
+            self._stack.addWidget(page)
+        return self._made[name]
+
     @Slot(str)
     @Slot(str, object)
     def show_page(self, name: str, item: object = None) -> None:
         """Switch to a screen, and hand it something to show there."""
-        page = self._made.get(name)
-        if page is None:
-            page = self._make_page(name)
+        page = self.page(name)
         self._stack.setCurrentWidget(page)
         self._rail.show_current(name)
         self.menus.show_page(page)
@@ -123,9 +133,13 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_shortcuts(self) -> None:
-        from app.shortcuts import IN_TABLES, ShortcutSheet, groups_of
+        """All of them: also those of the screens that are not in front."""
+        from app.shortcuts import IN_TABLES, ShortcutSheet, group_of_menu, group_of_page
 
-        ShortcutSheet([*groups_of(self.menus.menus), IN_TABLES], self).open()
+        menus = [menu for menu in self.menus.menus if menu is not self.menus.page_menu]
+        pages = [self.page(entry.name) for entry in self.pages]
+        groups = [*map(group_of_menu, menus), *map(group_of_page, pages), IN_TABLES]
+        ShortcutSheet(groups, self).open()
 
     @Slot()
     def show_about(self) -> None:
@@ -182,16 +196,6 @@ class MainWindow(QMainWindow):
         bar.setSizeGripEnabled(False)
         bar.addWidget(path, 1)
         bar.addPermanentWidget(JobStrip(self.context.jobs, theme))
-
-    def _make_page(self, name: str) -> Page:
-        (entry,) = (page for page in self.pages if page.name == name)
-        page = entry.load()(self.context)
-        page.page_wanted.connect(self.show_page)
-        page.workspace_wanted.connect(self.workspace_wanted)
-        page.example_wanted.connect(self.example_wanted)
-        self._made[name] = page
-        self._stack.addWidget(page)
-        return page
 
     def _restore(self) -> None:
         settings = self.context.settings

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QMenu,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
+
+from app.page import Page
 
 Group = tuple[str, list[tuple[str, str]]]
 """A heading, and for every line what is done and the keys that do it."""
@@ -29,23 +32,25 @@ IN_TABLES: Group = (
         ("Choose the columns", "Right click on a title"),
     ],
 )
-_COLUMNS = 2
 
 
-def groups_of(menus: Sequence[QMenu]) -> list[Group]:
-    """What has a shortcut, menu by menu."""
-    groups = [(_plain(menu.title()), _lines(menu)) for menu in menus]
-    return [group for group in groups if group[1]]
+def group_of_menu(menu: QMenu) -> Group:
+    lines = _lines(menu.actions())
+    for inner in menu.findChildren(QMenu):
+        lines += _lines(inner.actions())
+    return _plain(menu.title()), lines
 
 
-def _lines(menu: QMenu) -> list[tuple[str, str]]:
+def group_of_page(page: Page) -> Group:
+    return page.title, _lines(page.page_actions())
+
+
+def _lines(actions: Sequence[QAction]) -> list[tuple[str, str]]:
     lines = []
-    for action in menu.actions():
+    for action in actions:
         keys = [_native(keys) for keys in action.shortcuts()]
         if keys:
             lines.append((_plain(action.text()), " or ".join(keys)))
-    for inner in menu.findChildren(QMenu):
-        lines += _lines(inner)
     return lines
 
 
@@ -64,12 +69,15 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle("Shortcuts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         content = QWidget()
-        columns = QGridLayout(content)
-        columns.setHorizontalSpacing(40)
-        columns.setVerticalSpacing(16)
-        for number, group in enumerate(groups):
-            place = divmod(number, _COLUMNS)
-            columns.addWidget(_sheet(group), *place, Qt.AlignmentFlag.AlignTop)
+        columns = QHBoxLayout(content)
+        columns.setSpacing(40)
+        for half in _halves([group for group in groups if group[1]]):
+            column = QVBoxLayout()
+            column.setSpacing(16)
+            for group in half:
+                column.addWidget(_sheet(group))
+            column.addStretch(1)
+            columns.addLayout(column)
         scroll = QScrollArea()
         scroll.setObjectName("shortcut-list")
         scroll.setAccessibleName("Shortcuts")
@@ -86,6 +94,13 @@ class ShortcutSheet(QDialog):
         layout.addWidget(buttons)
         hint = content.sizeHint()
         self.resize(hint.width() + 64, min(hint.height() + 96, 720))
+
+
+def _halves(groups: list[Group]) -> tuple[list[Group], list[Group]]:
+    """Two columns of about the same height, in order."""
+    heights = [len(lines) + 2 for _, lines in groups]
+    cut = min(range(len(groups) + 1), key=lambda i: abs(sum(heights[:i]) - sum(heights[i:])))
+    return groups[:cut], groups[cut:]
 
 
 def _sheet(group: Group) -> QWidget:

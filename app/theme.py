@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.icons import make_icon
-from app.style_sheet import style_sheet
+from app.icons import make_icon, write_tinted
+from app.style_sheet import PICTURES, style_sheet
 
 COLORS: dict[str, tuple[str, str]] = {
     "window": ("#F5F6F8", "#14171C"),
@@ -24,6 +24,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "muted": ("#57606A", "#9AA4B2"),
     "disabled": ("#8C959F", "#6B7480"),
     "border": ("#D8DEE4", "#2D343F"),
+    "scroll": ("#C4CCD4", "#3D4653"),
     "grid": ("#EAEEF2", "#262D37"),
     "accent": ("#2F6FDE", "#6FA1FF"),
     "on_accent": ("#FFFFFF", "#10141A"),
@@ -60,6 +61,7 @@ class Theme(QObject):
         self.point_size = POINT_SIZE
         self.name = self._resolved()
         self._icons: dict[tuple[str, str, str], QIcon] = {}
+        self._pictures = QTemporaryDir()
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
     @property
@@ -115,7 +117,7 @@ class Theme(QObject):
         application.setStyle("Fusion")
         application.setPalette(self.palette())
         application.setFont(self.ui_font)
-        application.setStyleSheet(style_sheet(self.color, self.point_size))
+        application.setStyleSheet(style_sheet(self.color, self._picture_files(), self.point_size))
         self.changed.emit()
 
     def palette(self) -> QPalette:
@@ -149,6 +151,14 @@ class Theme(QObject):
         for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
             palette.setColor(QPalette.ColorGroup.Disabled, each, self.color("disabled"))
         return palette
+
+    def _picture_files(self) -> dict[str, str]:
+        """Style sheets know pictures only as files."""
+        files = {}
+        for key, (name, token) in PICTURES.items():
+            files[key] = self._pictures.filePath(f"{name}-{token}-{self.name}.svg")
+            write_tinted(name, self.color(token), files[key])
+        return files
 
     def _resolved(self) -> str:
         if self.mode != "system":

@@ -27,7 +27,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 
 _LEVEL_TEXTS = ("Everything", "Warnings and errors", "Errors")
-_WIDTHS = (170, 100, 100)
+_WIDTHS = (24, 12, 12)
 _DETAILS_HEIGHT = 120
 
 
@@ -86,8 +86,7 @@ class LogPage(Page):
     def _make_table(self) -> None:
         self.table = TableView("log-table", "Log entries")
         self.table.setModel(self.model)
-        for column, width in enumerate(_WIDTHS):
-            self.table.setColumnWidth(column, width)
+        self.table.set_widths(*_WIDTHS)
         self.table.remember(self.context.settings)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.copy.clicked.connect(self.table.copy_tsv)

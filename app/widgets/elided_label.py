@@ -32,5 +32,6 @@ class ElidedLabel(QLabel):
         del event
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        text = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
-        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
+        place = self.contentsRect()
+        text = self.fontMetrics().elidedText(self.text(), self._mode, place.width())
+        painter.drawText(place, self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)

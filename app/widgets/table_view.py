@@ -12,6 +12,7 @@ from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKey
 from app.settings import Settings
 
 ROW_HEIGHT = 26
+PADDING = 10
 
 
 class TableView(QTableView):
@@ -35,6 +36,7 @@ class TableView(QTableView):
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(ROW_HEIGHT)
         self._settings: Settings | None = None
+        self._font_height = self.fontMetrics().height()
         self._prepare_header()
         self._copy_tsv = self._action("Copy", self.copy_tsv, QKeySequence.StandardKey.Copy)
         self._copy_markdown = self._action("Copy as Markdown", self.copy_markdown)
@@ -71,10 +73,22 @@ class TableView(QTableView):
         text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         QGuiApplication.clipboard().setText(text)
 
+    def set_widths(self, *characters: int) -> None:
+        """How many characters the first columns show, before the user has a say."""
+        for column, count in enumerate(characters):
+            width = count * self.fontMetrics().averageCharWidth() + 2 * PADDING
+            self.setColumnWidth(column, width)
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+        """Rows and columns grow with the text."""
         super().changeEvent(event)
-        height = max(ROW_HEIGHT, self.fontMetrics().height() + 10)
-        self.verticalHeader().setDefaultSectionSize(height)
+        height = self.fontMetrics().height()
+        if event.type() == QEvent.Type.FontChange and height != self._font_height:
+            self.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, height + PADDING))
+            for column in self._visible_columns()[:-1]:  # the last takes what is left
+                width = self.columnWidth(column) * height / self._font_height
+                self.setColumnWidth(column, round(width))
+            self._font_height = height
 
     def _prepare_header(self) -> None:
         header = self.horizontalHeader()
