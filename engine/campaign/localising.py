@@ -1,18 +1,71 @@
-"""Localisation of a campaign's findings: the stored run, with what its evidence already proves."""
+"""Localisation of a campaign's findings: the stored run, with what its evidence already proves.
+
+Neither the policy nor the translator is needed again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.campaign.events import State, StoredRun
 from engine.errors import WorkspaceError
 from engine.localize.localisation import Localisation
-from engine.localize.policy_run import Localiser
+from engine.localize.policy_run import BISECTION, Listener, Localiser, ignore
 from engine.localize.searching import LocalisationLimits
+from engine.native.control import Control
 from engine.oracles.evidence import Evidence
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRun
 from engine.task.states import StateTable
+from engine.task.task import Task
+
+if TYPE_CHECKING:  # units localise, and the store knows units
+    from engine.campaign.reading import Bug
+    from engine.campaign.store import Store
+
+
+class BugLocaliser:
+    """Localises stored bugs one by one; those of the same problem share what is known."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        algorithm: str = BISECTION,
+        heuristic: str = "lmcut",
+        control: Control | None = None,
+        emit: Listener = ignore,
+    ) -> None:
+        self._store = store
+        self._algorithm, self._heuristic = algorithm, heuristic
+        self._control, self._emit = control or Control(), emit
+        self._by_problem: dict[int, Localiser] = {}
+
+    def localise(self, bug: Bug, limits: LocalisationLimits | None = None) -> Localisation:
+        """Which steps of a bug's run are bad; `keep` writes it down."""
+        localiser = self._localiser(bug.problem_id)
+        return localise_finding(localiser, bug.state, bug.run, bug.evidence, limits)
+
+    def task(self, problem: int) -> Task:
+        return self._localiser(problem).table.task
+
+    def keep(self, bug: Bug, found: Localisation) -> None:
+        """Store a localisation unless a better one is there."""
+        known = self._store.localisation(bug.row.id)
+        if known is None or len(found.undecided_steps) <= len(known.undecided_steps):
+            self._store.save_localisation(bug.row.id, found)
+
+    def _localiser(self, problem: int) -> Localiser:
+        if problem not in self._by_problem:
+            self._by_problem[problem] = Localiser(
+                StateTable(self._store.task(problem)),
+                algorithm=self._algorithm,
+                heuristic=self._heuristic,
+                control=self._control,
+                emit=self._emit,
+            )
+        return self._by_problem[problem]
 
 
 def localise_finding(

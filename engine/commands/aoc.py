@@ -11,7 +11,12 @@ import time
 from dataclasses import replace
 
 from engine.commands.kernel_progress import kernel_progress
-from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
+from engine.commands.task_argument import (
+    add_limits,
+    add_task_argument,
+    load_task_argument,
+    state_values,
+)
 from engine.console import Console
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
@@ -49,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--state",
-        type=_values,
+        type=state_values,
         metavar="V0,V1,...",
         help="a value per variable, as `task` lists them (default: the initial state)",
     )
@@ -71,13 +76,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_limits(parser)
     parser.epilog = "Exit code 1 means that the action is not optimal, 3 that it is undecided."
-
-
-def _values(text: str) -> State:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a list of values like 0,2,1")
-    return tuple(map(int, parts))
 
 
 def _cost(text: str) -> int:

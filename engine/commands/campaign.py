@@ -1,18 +1,13 @@
 """`plumbline campaign`: fuzz and test policies on problems, into a workspace.
 
-`root_causes` in the result is null until bad actions have been localised.
+`root_causes` in the result is null if bugs have not been localised.
 """
 
 from __future__ import annotations
 
 import argparse
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from engine.campaign.campaign import run as run_campaign
@@ -20,6 +15,7 @@ from engine.campaign.config import read_config
 from engine.campaign.events import (
     BugFound,
     BugImproved,
+    BugLocalised,
     CampaignStarted,
     Event,
     Progress,
@@ -31,6 +27,7 @@ from engine.campaign.executor import make_executor
 from engine.campaign.store import Store
 from engine.campaign.summary import summary
 from engine.campaign.template import template
+from engine.commands.stop_signal import stop_signal
 from engine.commands.task_argument import positive_seconds
 from engine.console import Console, ProgressBar
 from engine.errors import ConfigurationError, ExitCode, UsageError, WorkerLostError
@@ -89,7 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.seed is not None:
         config = config.with_seeds(args.seed)
     executor = make_executor(args.executor)
-    with Store.create(args.out) as store, _stop_signal() as stop:
+    with Store.create(args.out) as store, stop_signal() as stop:
         deadline = time.monotonic() + (args.time_limit or float("inf"))
         with console.progress("Testing", total=1.0) as bar:
             end = run_campaign(
@@ -122,31 +119,6 @@ def _init(path: Path, console: Console) -> int:
     return ExitCode.DONE
 
 
-@contextmanager
-def _stop_signal() -> Iterator[threading.Event]:
-    """The first Ctrl-C stops in good order, so that nothing found is lost; the second at once."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
 class _Listener:
     """Shows the events of a campaign."""
 
@@ -155,6 +127,7 @@ class _Listener:
         self._units = 1
         self._done: dict[int, float] = {}
         self._bugs = 0
+        self._localised = 0
 
     def hear(self, event: Event) -> None:
         match event:
@@ -164,6 +137,8 @@ class _Listener:
                 pass
             case BugFound():
                 self._bugs += 1
+            case BugLocalised():
+                self._localised += 1
             case Progress():
                 self._done[event.unit] = event.statistics.states / event.statistics.size
             case UnitFinished():
@@ -176,7 +151,9 @@ class _Listener:
                 self._console.message(f"warning: {where}{event.text}")
             case _:
                 return
-        self._bar.update(sum(self._done.values()) / self._units, f"{self._bugs} bugs")
+        localised = f", {self._localised} localised" if self._localised else ""
+        done = sum(self._done.values()) / self._units
+        self._bar.update(done, f"{self._bugs} bugs{localised}")
 
 
 def _refuse_total_failure(document: dict[str, Any]) -> None:
@@ -196,6 +173,10 @@ def _text(document: dict[str, Any], path: Path) -> str:
         f"{document['pool_bugs']} in the pool, {document['nonpool_bugs']} outside, "
         f"{document['retrospective_bugs']} in retrospect"
     ]
+    if document["root_causes"] is not None:
+        lines.append(
+            f"{document['localised']} bugs localised, {document['root_causes']} root causes"
+        )
     width = max((len(name) for name in document["per_oracle"]), default=0)
     for name, counts in document["per_oracle"].items():
         lines.append(

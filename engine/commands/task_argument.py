@@ -47,6 +47,14 @@ def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
     return task
 
 
+def state_values(text: str) -> tuple[int, ...]:
+    """A state of a command line: a value per variable."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of values like 0,2,1")
+    return tuple(map(int, parts))
+
+
 def positive_seconds(text: str) -> float:
     try:
         seconds = float(text)
