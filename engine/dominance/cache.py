@@ -1,17 +1,15 @@
 """Dominance functions kept on disk, because merged factors can take minutes.
 
 An entry's name is the hash of the task's encoding and of everything asked for. Entries are plain
-numpy archives (never pickled); a damaged one is ignored and computed again. Only functions that
-no limit made weaker are kept.
+numpy archives (never pickled); a damaged one is ignored and computed again, and the least recently
+used ones go when the folder grows too big. Only functions that no limit made weaker are kept.
 """
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
 import logging
-import os
-import tempfile
 import weakref
 import zipfile
 from collections.abc import Mapping
@@ -24,11 +22,15 @@ from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant, com
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
 from engine.search.forward import SearchLimits
+from engine.task.kept_files import keep, read_kept
 from engine.task.task import Task
 from engine.task.translation_cache import cache_folder, cache_key
 
 VERSION = 1
 """Counts up when the same question would get another answer."""
+
+MAX_BYTES = 500_000_000
+"""How large the folder of functions may grow."""
 
 _log = logging.getLogger(__name__)
 _in_memory: dict[int, dict[str, DominanceFunction]] = {}
@@ -65,22 +67,15 @@ def _path(task: Task, question: str, folder: Path) -> Path:
     return folder / f"{cache_key(task.hash.encode(), question.encode(), bytes([VERSION]))}.npz"
 
 
-def write(path: Path, function: DominanceFunction) -> None:
+def write(path: Path, function: DominanceFunction, max_bytes: int = MAX_BYTES) -> None:
     """A folder that cannot be written means no cache, never an error."""
     arrays: dict[str, np.ndarray] = {}
     header = json.dumps(_describe(function, "", arrays))
     arrays["header"] = np.frombuffer(header.encode(), np.uint8)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with open(handle, "wb") as stream:
-                np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        keep(path, stream.getvalue(), max_bytes)
     except OSError as error:
         _log.warning("could not keep a dominance function in %s: %s", path.parent, error)
 
@@ -88,11 +83,12 @@ def write(path: Path, function: DominanceFunction) -> None:
 def read(path: Path, task: Task) -> DominanceFunction | None:
     """The function in a file, None if there is none for this task."""
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        data = read_kept(path)
+        if data is None:
+            return None
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
             function = _assemble(header, "", arrays)
-    except FileNotFoundError:
-        return None
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         _log.warning("ignored the damaged dominance function %s: %s", path, error)
         return None

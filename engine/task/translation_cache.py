@@ -1,23 +1,23 @@
 """Translations kept on disk, because a big task takes minutes to translate.
 
-An entry's name is the hash of all that went into it, so entries never go stale. Files appear by
-rename, damaged ones are ignored and replaced, and the least recently used ones go when the
-folder grows too big. A folder that cannot be written means no cache, never an error.
+An entry's name is the hash of all that went into it, so entries never go stale. Damaged files are
+ignored and replaced, and the least recently used ones go when the folder grows too big. A folder
+that cannot be written means no cache, never an error.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import logging
 import os
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from engine.task.kept_files import keep, read_kept
 
 FOLDER_VARIABLE = "PLUMBLINE_CACHE_DIR"
 MAX_BYTES = 500_000_000
@@ -51,49 +51,18 @@ class TranslationCache:
     def get(self, key: str) -> str | None:
         path = self._path(key)
         try:
-            text = gzip.decompress(path.read_bytes()).decode()
-            path.touch()  # the order of removal is by last use
-        except FileNotFoundError:
-            return None
+            data = read_kept(path)
+            # gzip takes an empty file for empty text
+            return gzip.decompress(data).decode() or None if data is not None else None
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             _log.warning("ignored the damaged translation %s: %s", path, error)
             return None
-        return text or None  # gzip takes an empty file for empty text
 
     def put(self, key: str, text: str) -> None:
-        data = gzip.compress(text.encode(), compresslevel=1)
-        if len(data) > self.max_bytes:
-            return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._write(self._path(key), data)
-            self._shrink()
+            keep(self._path(key), gzip.compress(text.encode(), compresslevel=1), self.max_bytes)
         except OSError as error:
             _log.warning("could not keep a translation in %s: %s", self.folder, error)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.sas.gz"
-
-    def _write(self, path: Path, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
-        try:
-            with open(handle, "wb") as stream:
-                stream.write(data)
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-
-    def _shrink(self) -> None:
-        entries = []
-        for path in self.folder.iterdir():
-            with contextlib.suppress(FileNotFoundError):  # another process shrinks it too
-                status = path.stat()
-                entries.append((status.st_mtime, status.st_size, path))
-        total = sum(size for _, size, _ in entries)
-        for _, size, path in sorted(entries):
-            if total <= self.max_bytes:
-                return
-            path.unlink(missing_ok=True)
-            total -= size

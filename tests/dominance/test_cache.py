@@ -1,5 +1,6 @@
 """Functions on disk: the same after reading, never those of another task, never a crash."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.dominance import cache
-from engine.dominance.compute import Factorisation, Variant
+from engine.dominance.compute import Factorisation, Variant, compute
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
 
@@ -77,3 +78,23 @@ def test_a_folder_that_cannot_be_written_does_not_matter(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "file"))
     assert cache.dominance_function(task_of(build), Factorisation()).complete
+
+
+def test_the_folder_stays_small_and_the_least_recently_used_go_first(
+    build: Build, tmp_path: Path
+) -> None:
+    functions = [compute(task_of(build, cost), Factorisation()) for cost in (1, 2, 3)]
+    paths = [tmp_path / "kept" / f"{number}.npz" for number in range(3)]
+    cache.write(paths[0], functions[0])
+    most = int(2.5 * paths[0].stat().st_size)
+    cache.write(paths[1], functions[1], most)
+    for number, path in enumerate(paths[:2]):
+        os.utime(path, (number + 1, number + 1))
+    assert cache.read(paths[0], task_of(build, 1)) is not None  # used last of the two
+    cache.write(paths[2], functions[2], most)
+    assert sorted(paths[0].parent.iterdir()) == [paths[0], paths[2]]
+
+
+def test_too_big_a_function_is_not_kept(build: Build, tmp_path: Path) -> None:
+    cache.write(tmp_path / "kept" / "0.npz", compute(task_of(build), Factorisation()), 100)
+    assert not (tmp_path / "kept").exists()
