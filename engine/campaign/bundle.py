@@ -38,7 +38,7 @@ def write_bundle(store: Reading, number: int, out: Path, task: Task | None = Non
     policy = store.policy(bug.policy_id)
     plan = _better_plan(bug, task)
     folder = out / f"bug-{number}"
-    files = _task_files(store, bug, task) | {
+    files = task_files(store, bug, task) | {
         "policy.plan": _policy_plan(bug, task),
         "bug.json": json.dumps(_document(bug, task, plan), indent=2) + "\n",
         "README.md": _readme(bug, task, policy, plan),
@@ -63,7 +63,7 @@ def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:
     return better_plan(task, bug.state, bug.row.policy_cost)
 
 
-def _task_files(store: Reading, bug: Bug, task: Task) -> dict[str, str]:
+def task_files(store: Reading, bug: Bug, task: Task) -> dict[str, str]:
     if task.source is None:
         return {"task.sas": write_sas(replace(task, init=bug.state))}
     source = store.problem(bug.problem_id)
@@ -116,25 +116,33 @@ def _policy_name(policy: PolicyInput) -> str:
     return f"policy{Path(policy.file.name).suffix}"
 
 
-def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | None) -> str:
-    row = bug.row
+def reproduce_commands(
+    bug: Bug, task: Task, policy: PolicyInput, has_better_plan: bool
+) -> list[str]:
+    """What to type in the folder of a bundle to see the bug again; the first runs the policy."""
     files = "domain.pddl problem.pddl" if task.source is not None else "task.sas"
     spec = policy.spec
     if policy.file is not None:
         factory = spec.rpartition(":")[2] if policy.runs_in_place else ""
         spec = _policy_name(policy) + (f":{factory}" if factory else "")
+    commands = [f"plumbline run {spec} {files} --seed {bug.row.seed}"]
+    if task.source is not None and has_better_plan:
+        commands.append("plumbline validate domain.pddl problem.pddl better.plan")
+    if task.source is not None and bug.run.outcome == SOLVED:
+        commands.append("plumbline validate domain.pddl problem.pddl policy.plan")
+    commands.append(f"plumbline search {files} --algorithm astar --heuristic lmcut")
+    return commands
+
+
+def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | None) -> str:
+    row = bug.row
     if row.policy_cost is None:
         told = f"never reaches the goal ({bug.run.reason})"
     elif bug.run.outcome == SOLVED:
         told = f"reaches the goal at a cost of {row.policy_cost}"
     else:
         told = f"has spent {row.policy_cost} without reaching the goal when it is stopped"
-    commands = [f"plumbline run {spec} {files} --seed {row.seed}"]
-    if task.source is not None and plan is not None:
-        commands.append("plumbline validate domain.pddl problem.pddl better.plan")
-    if task.source is not None and bug.run.outcome == SOLVED:
-        commands.append("plumbline validate domain.pddl problem.pddl policy.plan")
-    commands.append(f"plumbline search {files} --algorithm astar --heuristic lmcut")
+    commands = reproduce_commands(bug, task, policy, plan is not None)
     lines = "\n".join(f"    {command}" for command in commands)
     better = "`better.plan` is such a plan" if plan is not None else "no such plan was written out"
     return f"""\

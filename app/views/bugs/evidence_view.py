@@ -1,0 +1,147 @@
+"""Why this is a bug: the proof in sentences, a check of it, and the way to a concrete plan."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from engine.campaign.events import State
+from engine.campaign.explanation import explain
+from engine.campaign.reading import Bug
+from engine.oracles.evidence import Morph, Walk
+from engine.task.successors import successor
+from engine.task.task import Task
+
+_STATE_WORDS = re.compile(r"\bstate (\d+)\b")
+
+
+class EvidenceView(QWidget):
+    verify_wanted = Signal()
+    plan_wanted = Signal()
+    state_wanted = Signal(str, object, object)
+    """A state of the proof is to be looked at: title, state, state to compare it with."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("evidence-view")
+        self._theme = theme
+        self._states: dict[str, tuple[str, State, State | None]] = {}
+        self._shown: tuple[Bug, Task, str] | None = None
+        self.verify_button = self._button("verify", "Verify", "verify-bug", self.verify_wanted)
+        self.verify_button.setToolTip(
+            "Translate the task again from the stored files, replay the proof and the policy's "
+            "run with plain code, and ask VAL about the plans"
+        )
+        self.plan_button = self._button(
+            "search", "Find a better plan", "find-plan", self.plan_wanted
+        )
+        self.plan_button.setToolTip(
+            "Only a bound is proven: look for a plan that is as good, with A* and LAMA"
+        )
+        self.verdict = QLabel()
+        self.verdict.setObjectName("verification-verdict")
+        self.verdict.setWordWrap(True)
+        self.text = QTextBrowser()
+        self.text.setObjectName("evidence-text")
+        self.text.setAccessibleName("Why this is a bug")
+        self.text.setOpenLinks(False)
+        self.text.anchorClicked.connect(self._follow)
+        bar = QHBoxLayout()
+        bar.setSpacing(8)
+        bar.addWidget(self.verify_button)
+        bar.addWidget(self.plan_button)
+        bar.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addLayout(bar)
+        layout.addWidget(self.verdict)
+        layout.addWidget(self.text, 1)
+        self.verdict.hide()
+        theme.changed.connect(self._render)
+
+    def show_bug(self, bug: Bug, task: Task, history: list[tuple[int, int | None, float]]) -> None:
+        self._states = chain_states(bug, task)
+        self._shown = (bug, task, _history_text(history))
+        self.plan_button.setVisible(not bug.evidence.is_plan)
+        self._render()
+
+    def show_verdict(self, text: str, token: str = "muted") -> None:
+        """What the independent check said; an empty text hides it."""
+        self.verdict.setText(text)
+        self.verdict.setStyleSheet(f"color: {self._theme.color(token).name()}")
+        self.verdict.setVisible(bool(text))
+
+    def clear(self) -> None:
+        self._shown = None
+        self.text.clear()
+        self.show_verdict("")
+
+    def _button(self, icon: str, text: str, name: str, signal: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(signal)
+        self._theme.keep_icon(button, icon)
+        return button
+
+    @Slot()
+    def _render(self) -> None:
+        if self._shown is None:
+            return
+        bug, task, history = self._shown
+        sentences = [self._linked(sentence) for sentence in explain(bug, task)]
+        items = "".join(f'<li style="margin-bottom:8px">{item}</li>' for item in sentences)
+        muted = self._theme.color("muted").name()
+        self.text.setHtml(
+            f'<ol style="margin-left:-16px">{items}</ol><p style="color:{muted}">{history}</p>'
+        )
+
+    def _linked(self, sentence: str) -> str:
+        """States become links."""
+        text = html.escape(sentence)
+        if "here" in self._states:
+            text = re.sub(r"\bFrom here\b", 'From <a href="here">here</a>', text)
+        return _STATE_WORDS.sub(
+            lambda found: (
+                f'<a href="state {found[1]}">state {found[1]}</a>'
+                if found[0] in self._states
+                else found[0]
+            ),
+            text,
+        )
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        known = self._states.get(url.toString())
+        if known is not None:
+            self.state_wanted.emit(*known)
+
+
+def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | None]]:
+    """The states that the sentences about a proof name: title, state, what to compare it with."""
+    states: dict[str, tuple[str, State, State | None]] = {
+        "here": ("The bug state", bug.state, None)
+    }
+    state, number = bug.evidence.state, 0
+    for step in bug.evidence.steps:
+        if isinstance(step, Walk):
+            for operator in step.operators:
+                state = successor(task.operators[operator], state)
+        elif isinstance(step, Morph):
+            number += 1
+            title = f"State {number} of the proof, compared with what is reached before"
+            states[f"state {number}"] = (title, state, step.state)
+            state = step.state
+    return states
+
+
+def _history_text(history: list[tuple[int, int | None, float]]) -> str:
+    if len(history) < 2:
+        return ""
+    steps = ", then ".join(f"{bound} after {seconds:.1f} s" for bound, _, seconds in history)
+    return f"Best known cost: {steps}."

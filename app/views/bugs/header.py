@@ -1,0 +1,202 @@
+"""The bug in two lines: what the policy pays and what is enough; which action is bad and why."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.models.bug_columns import STATUS_ICONS, STATUS_TOKENS
+from app.models.bug_words import kind_words, verdict_words
+from app.models.plan_table import Comparison
+from app.models.trace import Ending
+from app.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from engine.campaign.reading import BugRow
+from engine.localize.localisation import CauseKind, Localisation, StepVerdict
+from engine.task.task import Task
+
+
+class BugHeader(QWidget):
+    localise_wanted = Signal()
+    note_written = Signal(str)
+    bad_step_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bug-header")
+        self._theme = theme
+        self._row: BugRow | None = None
+        self._blame: tuple[Comparison, Task] | None = None
+        self._icon = QLabel()
+        self.title = QLabel()
+        self.title.setObjectName("bug-title")
+        self.title.setTextFormat(Qt.TextFormat.RichText)
+        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.place.setProperty("role", "muted")
+        self._status_icon = QLabel()
+        self.status = QLabel()
+        self.status.setObjectName("bug-status")
+        self._blame_icon = QLabel()
+        self.blame = QLabel()
+        self.blame.setObjectName("bug-blame")
+        self.blame.setTextFormat(Qt.TextFormat.RichText)
+        self.blame.setMinimumWidth(40)
+        self.localise_button = QPushButton("Localise")
+        self.localise_button.setObjectName("bug-localise")
+        self.localise_button.setAccessibleName("Localise the bad action")
+        self.localise_button.setToolTip("Find the bad step of the policy's run (L)")
+        self.localise_button.setProperty("primary", True)
+        self.localise_button.clicked.connect(self.localise_wanted)
+        self.note = QLineEdit()
+        self.note.setObjectName("bug-note")
+        self.note.setAccessibleName("Note")
+        self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
+        self.note.installEventFilter(self)
+        self.note.hide()
+        self._lay_out()
+        theme.changed.connect(self._render)
+
+    def show_bug(self, row: BugRow) -> None:
+        self._row, self._blame = row, None
+        self._render()
+
+    def show_comparison(self, comparison: Comparison, task: Task) -> None:
+        self._blame = (comparison, task)
+        self._render()
+
+    def edit_note(self, text: str) -> None:
+        """Let the user write; `note_written` has what comes of it."""
+        self.note.setText(text)
+        self.note.show()
+        self.note.setFocus()
+        self.note.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        if watched is self.note and isinstance(event, QKeyEvent):
+            pressed = event.type() == QEvent.Type.KeyPress
+            if pressed and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.note_written.emit(self.note.text().strip())
+                self._hide_note()
+                return True
+            if pressed and event.key() == Qt.Key.Key_Escape:
+                self._hide_note()
+                self.note_written.emit(self._row.note if self._row else "")
+                return True
+        return super().eventFilter(watched, event)
+
+    def _hide_note(self) -> None:
+        self.note.hide()
+        self._render()
+
+    def _lay_out(self) -> None:
+        first = QHBoxLayout()
+        first.setSpacing(8)
+        for widget in (self._icon, self.title):
+            first.addWidget(widget)
+        first.addWidget(self.place, 1)
+        first.addWidget(self._status_icon)
+        first.addWidget(self.status)
+        second = QHBoxLayout()
+        second.setSpacing(8)
+        second.addWidget(self._blame_icon)
+        second.addWidget(self.blame, 1)
+        second.addWidget(self.localise_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 6, 12, 6)
+        layout.setSpacing(4)
+        layout.addLayout(first)
+        layout.addLayout(second)
+        layout.addWidget(self.note)
+
+    @Slot()
+    def _render(self) -> None:
+        row = self._row
+        if row is None:
+            return
+        self.title.setText(self._title(row))
+        note = f"  ·  {row.note}" if row.note and self.note.isHidden() else ""
+        self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
+        self.status.setText(row.status)
+        self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
+        self._picture(self._icon, "stop" if row.gap is None else "cost", "policy")
+        self._picture(
+            self._status_icon,
+            STATUS_ICONS.get(row.status, "new"),
+            STATUS_TOKENS.get(row.status, "text"),
+        )
+        self._render_blame()
+
+    def _title(self, row: BugRow) -> str:
+        policy, better, bad = map(self._color, ("policy", "better", "bad"))
+        number = f"<b>Bug {row.id}</b> &nbsp; {kind_words(row.kind)}:"
+        enough = f'<b style="color:{better}">{row.bound}</b>'
+        if row.gap is None:
+            return (
+                f'{number} the policy <b style="color:{policy}">never</b> reaches the goal, '
+                f"{enough} is enough"
+            )
+        least = "at least " if row.kind == "unclassified" else ""
+        return (
+            f'{number} the policy pays {least}<b style="color:{policy}">{row.policy_cost}</b>, '
+            f'{enough} is enough, gap <b style="color:{bad}">{row.gap}</b>'
+        )
+
+    def _render_blame(self) -> None:
+        self.localise_button.setVisible(self._blame is not None)
+        if self._blame is None:
+            self.blame.setText("reading the task…")
+            self._blame_icon.clear()
+            return
+        comparison, task = self._blame
+        found = comparison.localisation
+        again = found is not None and found.limited
+        self.localise_button.setVisible(found is None or again)
+        if found is None:
+            self.blame.setText(self._muted("Which action is bad is not known yet."))
+            self._picture(self._blame_icon, "unknown", "muted")
+            return
+        text, token = self._blame_text(comparison, found, task)
+        self.blame.setText(text)
+        self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
+
+    def _blame_text(
+        self, comparison: Comparison, found: Localisation, task: Task
+    ) -> tuple[str, str]:
+        bad = self._color("bad")
+        cause = found.cause
+        if cause is not None and cause.kind in (CauseKind.NO_ACTION, CauseKind.FAULT):
+            words = "no action" if cause.kind is CauseKind.NO_ACTION else "an impossible action"
+            return f'<b style="color:{bad}">After step {cause.index} it chooses {words}</b>', "bad"
+        index = comparison.blamed
+        if index is None:
+            text = "No step is proven to be bad within the limits."
+            if comparison.policy.ending is Ending.LOOP and not found.undecided_steps:
+                text = "Every step by itself is optimal: it is the loop that never ends."
+            return self._muted(text), "undecided"
+        step = comparison.verdict(index)
+        action = html.escape(comparison.policy.steps[index].action)
+        text = f'<b style="color:{bad}">Bad action: step {index + 1} <code>({action})</code></b>'
+        return text + ("" if step is None else self._instead(step, task)), "bad"
+
+    def _instead(self, step: StepVerdict, task: Task) -> str:
+        text = f" &nbsp; {html.escape(verdict_words(step))}"
+        if step.better_operator is not None:
+            better = html.escape(task.operators[step.better_operator].name)
+            text += (
+                f' &nbsp; better: <b style="color:{self._color("better")}">'
+                f"<code>({better})</code></b>"
+            )
+        return text
+
+    def _muted(self, text: str) -> str:
+        return f'<span style="color:{self._color("muted")}">{text}</span>'
+
+    def _color(self, token: str) -> str:
+        return self._theme.color(token).name()
+
+    def _picture(self, label: QLabel, icon: str, token: str) -> None:
+        ratio = self.devicePixelRatioF()
+        label.setPixmap(self._theme.icon(icon, token).pixmap(QSize(16, 16), ratio))
