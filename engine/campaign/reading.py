@@ -154,6 +154,13 @@ class Reading:
         (row,) = (row for row in self.comparisons() if row.id == number)
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
+    def trainings(self) -> dict[str, dict[str, Any]]:
+        """Trainings by their folders, the oldest first."""
+        if not self._has_table("trainings"):
+            return {}
+        rows = self.rows("SELECT folder, document FROM trainings ORDER BY created")
+        return {folder: json.loads(document) for folder, document in rows}
+
     def campaigns(self) -> list[CampaignRow]:
         rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
         return [

@@ -193,7 +193,22 @@ CREATE TABLE comparisons (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PORTFOLIOS, _PROJECT, _LOCALISATION, _COMPARISONS)
+_TRAININGS = """
+CREATE TABLE trainings (
+    folder TEXT PRIMARY KEY,
+    created REAL NOT NULL,
+    document TEXT NOT NULL  -- JSON
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    _FIRST,
+    _PORTFOLIOS,
+    _PROJECT,
+    _LOCALISATION,
+    _COMPARISONS,
+    _TRAININGS,
+)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

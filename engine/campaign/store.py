@@ -211,6 +211,15 @@ class Store(Reading):
         with self.transaction() as connection:
             save_localisation(connection, finding, localisation)
 
+    def save_training(self, folder: str, document: Mapping[str, Any]) -> None:
+        """What is known of the training in a folder, instead of what was known before."""
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT INTO trainings VALUES (?, ?, ?) "
+                "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
+                (folder, time.time(), json.dumps(dict(document))),
+            )
+
     def _add_file(self, file: File) -> str:
         content = zlib.compress(file.content)
         self._insert_new("inputs (sha256, name, content)", (file.sha256, file.name, content))

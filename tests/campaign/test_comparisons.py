@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from engine.campaign.inputs import File
@@ -33,7 +34,11 @@ def test_an_old_workspace_that_may_not_be_written_has_none(tmp_path: Path) -> No
     path = tmp_path / "w.plumb"
     connection = open_workspace(path, create=True)
     connection.execute("DROP TABLE comparisons")
-    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    number = next(n for n, text in enumerate(MIGRATIONS) if "TABLE comparisons" in text)
+    for text in MIGRATIONS[number + 1 :]:
+        for name in re.findall(r"CREATE TABLE (\w+)", text):
+            connection.execute(f"DROP TABLE {name}")
+    connection.execute(f"PRAGMA user_version = {number}")
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     if os.geteuid() != 0:  # root may write whatever the mode says
@@ -44,3 +49,11 @@ def test_an_old_workspace_that_may_not_be_written_has_none(tmp_path: Path) -> No
     with Store.open(path) as store:
         assert store.comparisons() == []
         assert store.rows("SELECT count(*) FROM comparisons") == [(0,)]
+
+
+def test_a_training_is_told_anew(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "w.plumb") as store:
+        store.save_training("/a", {"epochs": 1})
+        store.save_training("/b", {"epochs": 1})
+        store.save_training("/a", {"epochs": 2})
+        assert store.trainings() == {"/a": {"epochs": 2}, "/b": {"epochs": 1}}
