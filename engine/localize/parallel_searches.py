@@ -33,6 +33,8 @@ from engine.task.states import native_task
 from engine.task.successors import State
 from engine.task.translate import Limits
 
+THREAD_NAME = "action optimality"
+
 LONGEST_PAUSE = 0.02
 """Seconds between two looks at searches that take long; short ones are looked at more often."""
 
@@ -89,13 +91,13 @@ class _Race:
         if self._with_lama:
             jobs.append(self._improve)
         threads = [
-            threading.Thread(target=self._guarded, args=(job,), name="aoc", daemon=True)
+            threading.Thread(target=self._guarded, args=(job,), name=THREAD_NAME, daemon=True)
             for job in jobs
         ]
         try:
             for thread in threads:
                 thread.start()
-            return self._wait(len(threads))
+            return self._wait()
         finally:
             self._stop.set()
             for runner in self._runners:
@@ -152,12 +154,13 @@ class _Race:
 
     # What is made of it.
 
-    def _wait(self, running: int) -> Decision:
+    def _wait(self) -> Decision:
         while True:
+            is_over = all(runner.result is not None for runner in self._runners)
             decision = self._decision()
             if decision is not None:
                 return decision
-            if running == 0 or (self._from_state.result and self._from_successor.result):
+            if is_over:
                 raise UndecidedError(self._reason())
             if self._searches.control.cancelled:
                 raise UndecidedError(Reason.CANCELLED)
@@ -165,10 +168,9 @@ class _Race:
                 problem = self._ended.get(timeout=min(LONGEST_PAUSE, self._searches.seconds / 10))
             except queue.Empty:
                 self._publish()
-                continue
-            running -= 1
-            if problem is not None:
-                raise problem
+            else:
+                if problem is not None:
+                    raise problem
 
     def _decision(self) -> Decision | None:
         known, question = self._known, self._question
@@ -181,11 +183,13 @@ class _Race:
         step = question.action.cost
         low, high = self._from_successor.low, self._from_successor.high
         known.add_after(*(INFINITY if cost == INFINITY else step + cost for cost in (low, high)))
-        by_lama = known.verdict is None
         known.add_optimal(0, self._lama_cost)
         if known.verdict is None:
             return None
-        decided_by = DecidedBy.LAMA if by_lama else known.grounds
+        decided_by = known.grounds
+        is_worse = known.verdict is Verdict.NOT_OPTIMAL and decided_by is DecidedBy.BOUNDS
+        if is_worse and self._lama_cost < self._from_state.high:
+            decided_by = DecidedBy.LAMA
         return Decision(known.verdict, decided_by, plan or None)
 
     def _publish(self) -> None:
