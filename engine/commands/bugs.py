@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from engine.campaign.reading import Bug, BugRow
 from engine.campaign.store import Store
 from engine.console import Console
 from engine.errors import ExitCode
+from engine.localize.root_causes import RootCause, SchemaCauses, by_schema
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +24,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="only bugs that fit, for example 'gap>5 oracle:aras status:new'",
     )
+    parser.add_argument(
+        "--root-causes",
+        action="store_true",
+        help="instead of bugs show the bad steps behind them, by the action to blame",
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -29,8 +37,62 @@ def run(args: argparse.Namespace, console: Console) -> int:
         every = store.bugs()
         rows = [row for row in every if fits(row)]
         documents = [document(store.with_proof(row)) for row in rows] if console.as_json else []
-    console.result({"bugs": documents}, _text(rows, len(every)))
+        causes = _causes_of(rows, store.root_causes())
+    groups = by_schema(causes)
+    whole = {
+        "bugs": documents,
+        "root_causes": [_cause_document(cause) for cause in causes],
+        "schemas": [_schema_document(group) for group in groups],
+    }
+    text = _cause_text(groups, rows) if args.root_causes else _text(rows, len(every))
+    console.result(whole, text)
     return ExitCode.DONE
+
+
+def _causes_of(rows: list[BugRow], causes: list[RootCause]) -> list[RootCause]:
+    """The root causes of some bugs, and of no others."""
+    shown = {row.id for row in rows}
+    kept = [
+        replace(cause, bugs=tuple(bug for bug in cause.bugs if bug in shown)) for cause in causes
+    ]
+    return [cause for cause in kept if cause.bugs]
+
+
+def _cause_document(cause: RootCause) -> dict[str, Any]:
+    return {
+        "id": cause.id,
+        "kind": cause.kind.value,
+        "problem": cause.problem,
+        "policy": cause.policy,
+        "action": f"({cause.action})" if cause.action else None,
+        "schema": cause.schema or None,
+        "state": list(cause.state),
+        "bugs": list(cause.bugs),
+        "smallest_bug": cause.smallest_bug,
+    }
+
+
+def _schema_document(group: SchemaCauses) -> dict[str, Any]:
+    return {
+        "schema": group.schema or None,
+        "bugs": group.bugs,
+        "root_causes": [cause.id for cause in group.causes],
+    }
+
+
+def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
+    lines = []
+    for group in groups:
+        lines.append(f"{group.schema or 'no action'}: {group.bugs} bugs")
+        lines += [
+            f"  {cause.id}  {cause.kind.value}  ({cause.action})  in {cause.problem}: "
+            f"bugs {_list(cause.bugs)}"
+            for cause in group.causes
+        ]
+    traced = sum(group.bugs for group in groups)
+    count = sum(len(group.causes) for group in groups)
+    lines.append(f"{count} root causes of {traced} bugs; {len(rows) - traced} are not traced back")
+    return "\n".join(lines)
 
 
 def document(bug: Bug) -> dict[str, Any]:
@@ -57,7 +119,8 @@ def document(bug: Bug) -> dict[str, Any]:
 
 
 def _text(rows: list[BugRow], total: int) -> str:
-    table = [("id", "status", "kind", "problem", "cost", "best", "gap", "found by", "region")]
+    headings = ("id", "status", "kind", "problem", "cost", "best", "gap", "found by")
+    table = [(*headings, "region", "root cause")]
     table += [
         (
             str(row.id),
@@ -69,12 +132,22 @@ def _text(rows: list[BugRow], total: int) -> str:
             _number(row.gap),
             row.found_by,
             _number(row.region),
+            _number(row.root_cause),
         )
         for row in rows
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
     return "\n".join([*lines, f"{len(rows)} of {total}"])
+
+
+def _list(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+    return ", ".join(map(str, numbers[:_SHOWN])) + more
+
+
+_SHOWN = 6
+"""How many bugs of a root cause the text for people shows; the nearest to it come first."""
 
 
 def _number(value: int | None) -> str:

@@ -77,7 +77,8 @@ def make_unit(configure: Callable[..., CampaignConfig]) -> Callable[..., Unit]:
     def make(seed: int = 0, **arguments: str) -> Unit:
         config = configure(**arguments)
         (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
-        return Unit(1, problem, policy, seed, config.fuzzing, config.testing, config.limits)
+        settings = config.fuzzing, config.testing, config.limits
+        return Unit(1, problem, policy, seed, *settings, localisation=config.localisation)
 
     return make
 
@@ -119,6 +120,11 @@ def contents() -> Callable[[Store], dict[str, list[Any]]]:
             "JOIN states s ON s.id = x.state",
             "answers": f"SELECT {unit}, x.number, x.oracle, x.verdict, x.bound "
             f"FROM answers x {units}",
+            "localisations": f"SELECT {unit}, s.packed, l.step, l.searches, l.expanded, "
+            "l.limited, l.failure, l.steps, c.kind, c.action, (SELECT packed FROM states "
+            "WHERE id = c.state) FROM localisations l JOIN findings x ON x.id = l.finding "
+            "LEFT JOIN root_causes c ON c.id = l.root_cause "
+            f"JOIN states s ON s.id = x.state {units}",
             "history": f"SELECT {unit}, s.packed, h.bound, h.gap FROM history h "
             f"JOIN findings x ON x.id = h.finding JOIN states s ON s.id = x.state {units}",
         }

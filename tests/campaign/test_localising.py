@@ -1,0 +1,309 @@
+"""Localisation in campaigns: every bug, the truth, the store, limits, resuming."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference import fdr
+
+from engine.campaign.campaign import run as run_campaign
+from engine.campaign.config import CampaignConfig, parse_config
+from engine.campaign.events import (
+    BugFound,
+    BugLocalised,
+    TaskReady,
+    UnitEvent,
+    UnitFinished,
+    UnitStopped,
+    Warned,
+)
+from engine.campaign.gate import Gate
+from engine.campaign.identity import campaign_key
+from engine.campaign.localising import BugLocaliser
+from engine.campaign.schema import MIGRATIONS, migrate
+from engine.campaign.store import Store
+from engine.campaign.summary import summary
+from engine.campaign.unit import Unit, run_unit
+from engine.errors import WorkspaceError
+from engine.localize.localisation import CauseKind, Verdict
+from engine.localize.root_causes import by_schema
+from engine.localize.searching import LocalisationLimits
+from engine.native.library import INFINITY
+from engine.task.sas import parse_sas
+
+MakeUnit = Callable[..., Unit]
+Configure = Callable[..., CampaignConfig]
+Contents = Callable[[Store], dict[str, list[Any]]]
+
+ON = "[localisation]\nenabled = true\n"
+
+
+def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
+    events: list[UnitEvent] = []
+    run_unit(unit, events.append, gate or Gate())
+    return events
+
+
+def test_every_bug_is_localised_and_the_verdicts_are_true(make_unit: MakeUnit) -> None:
+    events = events_of(make_unit(more=ON))
+    task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
+    hstar = fdr.optimal_costs(task, fdr.reachable_states(task))
+    runs = {event.state: event.run for event in events if isinstance(event, BugFound)}
+    localised = [event for event in events if isinstance(event, BugLocalised)]
+    assert [event.state for event in localised] == list(runs)
+    for event in localised:
+        found, state = event.localisation, event.state
+        assert not found.limited
+        assert found.cause is not None
+        assert [s.operator for s in found.steps][: len(runs[state].operators)] == list(
+            runs[state].operators
+        )
+        for step in found.steps:
+            operator = task.operators[step.operator]
+            following = fdr.apply(operator, state)
+            after = hstar[following] if hstar[following] == INFINITY else None
+            after = after or operator.cost + hstar[following]
+            optimal = hstar[state] == after or hstar[state] == INFINITY
+            assert (step.verdict is Verdict.OPTIMAL) == optimal
+            state = following
+    assert isinstance(events[-1], UnitFinished)
+    assert events[-1].statistics.localised == events[-1].statistics.bugs == len(runs)
+    assert sum(e.localisation.searches for e in localised) < sum(
+        e.localisation.naive_searches for e in localised
+    )
+
+
+def test_nothing_is_localised_unless_asked_for(make_unit: MakeUnit) -> None:
+    assert not any(isinstance(event, BugLocalised) for event in events_of(make_unit()))
+
+
+def test_a_small_budget_leaves_steps_undecided(make_unit: MakeUnit) -> None:
+    budget = "search_expansions = 2\nunit_expansions = 10\n"
+    events = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
+    found = [event.localisation for event in events if isinstance(event, BugLocalised)]
+    assert len(found) == len({event.state for event in events if isinstance(event, BugFound)})
+    assert sum(item.expanded for item in found) <= 10
+    assert any(item.limited for item in found)
+    again = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
+    repeated = [event.localisation for event in again if isinstance(event, BugLocalised)]
+    assert [(item.steps, item.cause) for item in repeated] == [
+        (item.steps, item.cause) for item in found
+    ]
+
+
+def test_a_unit_that_is_stopped_while_it_localises_reports_whole_bugs_only(
+    make_unit: MakeUnit,
+) -> None:
+    gate = Gate()
+    events: list[UnitEvent] = []
+
+    def emit(event: UnitEvent) -> None:
+        events.append(event)
+        if sum(isinstance(item, BugLocalised) for item in events) == 3:
+            gate.stop()
+
+    run_unit(make_unit(more=ON), emit, gate)
+    assert isinstance(events[-1], UnitStopped)
+    found = [event for event in events if isinstance(event, BugLocalised)]
+    assert len(found) == 3
+    assert not any(event.localisation.limited for event in found)
+
+
+def test_time_that_is_over_is_said(make_unit: MakeUnit) -> None:
+    unit = make_unit(more=ON)
+    gate = Gate()
+    events: list[UnitEvent] = []
+
+    def emit(event: UnitEvent) -> None:
+        events.append(event)
+        if isinstance(event, BugLocalised):
+            gate.expired = True
+            gate.stop()
+
+    run_unit(unit, emit, gate)
+    assert isinstance(events[-1], UnitFinished)
+    assert not events[-1].limited  # all states were tested
+    left = events[-1].statistics.bugs - 1
+    assert f"its time was over before {left} bugs were localised" in [
+        event.text for event in events if isinstance(event, Warned)
+    ]
+
+
+def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
+    configure: Configure,
+    in_threads: Callable[[], Any],
+    contents: Contents,
+    tmp_path: Path,
+) -> None:
+    config = configure(problems='"p1.pddl", "p2.pddl"', more=ON)
+    with Store.create(tmp_path / "whole.plumb") as store:
+        run_campaign(config, store, executor=in_threads())
+        whole = contents(store)
+        totals = summary(store, 1)
+    assert whole["localisations"]
+    assert totals["root_causes"] == len({row[-3:] for row in whole["localisations"]})
+    with Store.create(tmp_path / "parts.plumb") as store:
+        seen: list[int] = []
+
+        def hear(event: object) -> None:
+            seen.extend([1] if isinstance(event, BugLocalised) else [])
+
+        end = run_campaign(config, store, hear, lambda: len(seen) > 2, executor=in_threads())
+        run_campaign(config, store, executor=in_threads(), resume=True)
+        assert seen or end.finished
+        assert contents(store) == whole
+
+
+def test_localisation_is_part_of_a_campaign_only_if_it_is_asked_for(configure: Configure) -> None:
+    """A campaign from before there was localisation is still the same one."""
+
+    def key(more: str) -> str:
+        return campaign_key(configure(more=more), (), (), ())
+
+    assert key("") == key("[localisation]\nenabled = false\nbug_expansions = 5\n")
+    assert key("") != key(ON) != key(ON + "bug_expansions = 5\n")
+    config = configure(more=ON + "bug_seconds = 2.5\n")
+    assert CampaignConfig.from_json(config.to_json()) == config
+    old = config.to_json()
+    del old["localisation"]
+    assert not CampaignConfig.from_json(old).localisation.enabled
+
+
+# Whoever comes to c takes the dear road on, whose action comes first in the domain.
+DOMAIN = """\
+(define (domain one-road)
+  (:requirements :strips :action-costs)
+  (:predicates (at ?p) (road ?a ?b) (dear ?a ?b))
+  (:functions (total-cost))
+  (:action race :parameters (?a ?b) :precondition (and (at ?a) (dear ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 7)))
+  (:action walk :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 2))))
+"""
+PROBLEM = """\
+(define (problem p) (:domain one-road) (:objects a b c d e)
+  (:init (at a) (road a b) (road b c) (road c d) (road d e) (dear c d) (= (total-cost) 0))
+  (:goal (at e)) (:metric minimize (total-cost)))
+"""
+
+
+@pytest.fixture
+def one_road(tmp_path: Path, in_threads: Callable[[], Any]) -> Path:
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    (tmp_path / "p.pddl").write_text(PROBLEM)
+    text = 'domain = "domain.pddl"\nproblems = "p.pddl"\npolicies = "builtin:gc"\nseeds = [0, 1]\n'
+    text += f'{ON}[fuzzing]\nsize = 5\n[testing]\noracles = ["astar"]\n'
+    path = tmp_path / "w.plumb"
+    with Store.create(path) as store:
+        run_campaign(parse_config(text, tmp_path / "c.toml"), store, executor=in_threads())
+    return path
+
+
+def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> None:
+    """Each of the two seeds finds all three, and the root cause is the same one."""
+    with Store.open(one_road) as store:
+        (cause,) = store.root_causes()
+        bugs = {row.id: row for row in store.bugs()}
+        assert len(bugs) == 6
+        assert sorted(cause.bugs) == sorted(bugs)
+        assert {row.root_cause for row in bugs.values()} == {cause.id}
+        assert (cause.kind, cause.action, cause.schema) == (CauseKind.DETOUR, "race c d", "race")
+        assert (cause.problem, cause.policy) == ("p.pddl", "builtin:gc")
+        smallest = store.bug(cause.smallest_bug)
+        assert smallest.state == cause.state
+        assert smallest.row.gap == 5
+        (group,) = by_schema(store.root_causes())
+        assert (group.schema, group.bugs) == ("race", 6)
+        found = store.localisation(cause.bugs[-1])
+        assert found is not None
+        assert found.bad_steps == (2,)
+        assert found.steps[2].loss == 5
+        assert summary(store, 1)["root_causes"] == 1
+        assert store.root_causes(campaign=2) == []
+        assert store.localised_bugs() == set(bugs)
+
+
+def test_a_localisation_is_read_as_it_was_written(one_road: Path) -> None:
+    with Store.open(one_road) as store:
+        localiser = BugLocaliser(store)
+        for row in store.bugs():
+            bug = store.bug(row.id)
+            found = localiser.localise(bug)
+            store.save_localisation(row.id, found)
+            assert store.localisation(row.id) == found
+            limited = BugLocaliser(store).localise(bug, LocalisationLimits(total_expansions=0))
+            assert limited.undecided_steps
+            localiser.keep(bug, limited)  # knows less, hence does not replace it
+            assert store.localisation(row.id) == found
+
+
+def test_all_kinds_of_localisations_are_read_as_they_were_written(
+    configure: Configure, in_threads: Callable[[], Any], tmp_path: Path
+) -> None:
+    """Failures with dead ends and loops, and infinite costs."""
+    kinds = set()
+    with Store.create(tmp_path / "w.plumb") as store:
+        config = configure(problems='"p1.pddl"', policies='"builtin:random"')
+        run_campaign(config, store, executor=in_threads())
+        localiser = BugLocaliser(store)
+        for row in store.bugs():
+            found = localiser.localise(store.bug(row.id))
+            store.save_localisation(row.id, found)
+            assert store.localisation(row.id) == found
+            assert found.cause is not None
+            kinds.add(found.cause.kind)
+        assert sum(len(cause.bugs) for cause in store.root_causes()) == len(store.bugs())
+    assert {CauseKind.DEAD_END, CauseKind.LOOP, CauseKind.DETOUR} <= kinds
+
+
+def older_copy(path: Path, target: Path, version: int) -> None:
+    """The same workspace as a file that has seen only some migrations."""
+    new = sqlite3.connect(target, isolation_level=None)
+    migrate(new, MIGRATIONS[:version])
+    new.execute("ATTACH ? AS whole", (str(path),))
+    for (table,) in new.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        new.execute(f"INSERT INTO main.{table} SELECT * FROM whole.{table}")
+    new.close()
+
+
+def test_older_workspaces_are_brought_up_to_date(one_road: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old.plumb"
+    older_copy(one_road, old, 2)
+    with Store.open(old) as store:
+        rows = store.bugs()
+        assert {row.root_cause for row in rows} == {None}
+        assert store.localisation(rows[0].id) is None
+        assert (store.root_causes(), store.localised_bugs()) == ([], set())
+        assert summary(store, 1)["root_causes"] is None
+        localiser = BugLocaliser(store)
+        for row in rows:
+            bug = store.bug(row.id)
+            localiser.keep(bug, localiser.localise(bug))
+        assert len(store.root_causes()) == 1
+        assert summary(store, 1)["root_causes"] == 1
+
+
+def test_an_older_workspace_that_cannot_be_written_is_still_read(
+    one_road: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old.plumb"
+    older_copy(one_road, old, 2)
+    monkeypatch.setattr("engine.campaign.workspace_file._is_writable", lambda path: False)
+    with Store.open(old) as store:
+        (first, *_) = store.bugs()
+        assert first.root_cause is None
+        assert store.localisation(first.id) is None
+        assert (store.root_causes(), store.localised_bugs()) == ([], set())
+        with pytest.raises(WorkspaceError, match="cannot be written"):
+            store.save_localisation(first.id, BugLocaliser(store).localise(store.bug(first.id)))
+
+
+def test_a_damaged_localisation_is_said(one_road: Path) -> None:
+    with Store.open(one_road) as store:
+        store.connection.execute("UPDATE localisations SET steps = x'0102'")
+        with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
+            store.localisation(1)
