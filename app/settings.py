@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,8 +79,9 @@ class Settings(QObject):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             part.write_text(json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True))
             os.replace(part, self.path)
-        except OSError:
-            part.unlink(missing_ok=True)  # settings are not worth stopping anybody's work
+        except OSError:  # settings are not worth stopping anybody's work
+            with suppress(OSError):
+                part.unlink()
             return
         self._unwritten.clear()
 

@@ -1,0 +1,139 @@
+"""An open workspace: who writes to it, copies, and files that disappear."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.document import Document
+from app.workspace_notices import WorkspaceNotices
+from engine.campaign.schema import MIGRATIONS
+from engine.campaign.store import Store
+from engine.errors import WorkspaceError
+
+PATIENCE = 60_000
+ROOT = Path(__file__).resolve().parents[2]
+
+# Claims the workspace, says so, and holds it until it is spoken to.
+WRITER = """
+import sys
+from engine.campaign.store import Store
+with Store.open(sys.argv[1]) as store:
+    store.claim()
+    with store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'hello')")
+    print("claimed", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def topics(context: Context) -> list[str]:
+    heard: list[str] = []
+    context.document.changed.connect(heard.append)
+    return heard
+
+
+def test_whoever_wants_to_hears_of_changes(context: Context, topics: list[str]) -> None:
+    context.document.notify("bugs")
+    assert topics == ["bugs"]
+
+
+def test_a_new_workspace_is_blank_until_something_happens(context: Context) -> None:
+    document = context.document
+    assert document.is_blank()
+    with document.store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'x')")
+    assert not document.is_blank()
+
+
+def test_another_writer_is_noticed_and_named(
+    qtbot: QtBot, context: Context, topics: list[str]
+) -> None:
+    notices = WorkspaceNotices(context, lambda: None)
+    notices.tell_all()
+    assert not context.messages.history
+    withdrawn: list[object] = []
+    context.messages.withdrawn.connect(withdrawn.append)
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(context.document.path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "claimed\n"
+        qtbot.waitUntil(lambda: bool(context.messages.history), timeout=PATIENCE)
+        (message,) = context.messages.history
+        assert f"process {process.pid} on " in message.text
+        assert [row.text for row in context.document.store.log()] == ["hello"]  # still readable
+        process.kill()
+    qtbot.waitUntil(lambda: withdrawn == [message], timeout=PATIENCE)
+    assert "outside" in topics
+
+
+def test_a_copy_is_whole_and_belongs_to_nobody(context: Context, tmp_path: Path) -> None:
+    document = context.document
+    document.store.claim()
+    with document.store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'kept')")
+    document.save_copy(tmp_path / "copy.plumb")
+    with Store.open(tmp_path / "copy.plumb") as copy:
+        assert [row.text for row in copy.log()] == ["kept"]
+        copy.claim()
+    assert sorted(path.name for path in tmp_path.glob("*.part")) == []
+
+
+def test_a_copy_replaces_a_file_only_when_it_is_done(context: Context, tmp_path: Path) -> None:
+    target = tmp_path / "there.plumb"
+    target.write_text("something else")
+    context.document.save_copy(target)
+    with Store.open(target) as copy:
+        assert copy.log() == []
+    with pytest.raises(WorkspaceError, match="the workspace itself"):
+        context.document.save_copy(context.document.path)
+    with pytest.raises(WorkspaceError):
+        context.document.save_copy(tmp_path / "no such folder" / "copy.plumb")
+    folder = tmp_path / "folder.plumb"
+    folder.mkdir()
+    with pytest.raises(WorkspaceError):
+        context.document.save_copy(folder)
+    assert sorted(path.name for path in tmp_path.glob("*.part")) == []
+
+
+def test_a_deleted_file_is_told_once_and_can_still_be_saved(
+    qtbot: QtBot, context: Context, tmp_path: Path
+) -> None:
+    document = context.document
+    with document.store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'rescued')")
+    WorkspaceNotices(context, lambda: None, context.messages)
+    looks: list[None] = []
+    document.looked.connect(lambda: looks.append(None))
+    document.path.unlink()
+    qtbot.waitUntil(lambda: bool(context.messages.history), timeout=PATIENCE)
+    document.save_copy(tmp_path / "rescued.plumb")
+    with Store.open(tmp_path / "rescued.plumb") as copy:
+        assert [row.text for row in copy.log()] == ["rescued"]
+    seen = len(looks)
+    qtbot.waitUntil(lambda: len(looks) > seen + 1, timeout=PATIENCE)
+    (message,) = context.messages.history
+    assert message.level == "error"
+    assert "was deleted" in message.text
+
+
+def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.plumb"
+    Store.create(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.close()
+    with pytest.raises(WorkspaceError, match="newer Plumbline"):
+        Document.open(path)
