@@ -6,8 +6,8 @@ The policy's plan is on the left, the better one on the right. What a row is com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -17,6 +17,7 @@ from app.models.bug_words import ending_words, verdict_words
 from app.models.plan_alignment import AlignedRow, Alignment, RowKind, align
 from app.models.trace import Ending, Trace, TraceStep
 from engine.localize.localisation import Localisation, StepVerdict, Verdict
+from engine.task.task import Task
 
 Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -57,10 +58,11 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """What is wrong with the step above."""
+    """What is wrong with the step above, and the action that would have been right."""
 
     row: int
     text: str
+    better: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +94,24 @@ class Comparison:
     better: Trace | None
     alignment: Alignment
     localisation: Localisation | None = None
+    better_actions: Mapping[int, str] = field(default_factory=dict)  # by steps of the policy
 
     @classmethod
     def of(
-        cls, policy: Trace, better: Trace | None, localisation: Localisation | None = None
+        cls,
+        policy: Trace,
+        better: Trace | None,
+        localisation: Localisation | None = None,
+        task: Task | None = None,
     ) -> Comparison:
-        return cls(policy, better, align(policy, better), localisation)
+        actions = {}
+        if localisation is not None and task is not None:
+            actions = {
+                step.index: f"({task.operators[step.better_operator].name})"
+                for step in localisation.steps
+                if step.better_operator is not None
+            }
+        return cls(policy, better, align(policy, better), localisation, actions)
 
     def verdict(self, index: int) -> StepVerdict | None:
         """On a step of the policy."""
@@ -175,8 +189,14 @@ class PlanTable(QAbstractTableModel):
     def headerData(  # noqa: N802  Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
             return PlanColumn.TITLES[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            right = section in (PlanColumn.POLICY_COST, PlanColumn.BETTER_COST)
+            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -208,11 +228,16 @@ class PlanTable(QAbstractTableModel):
             if fold is None:
                 lines.append(step)
                 if step.mark is Mark.BAD and step.verdict is not None:
-                    lines.append(NoteLine(step.row, note_text(step)))
+                    lines.append(NoteLine(step.row, note_text(step.verdict), self._better(step)))
             elif fold.start == step.row:
                 lines.append(FoldLine(fold))
         lines.append(_end_line(comparison))
         return lines
+
+    def _better(self, step: StepLine) -> str:
+        assert self.comparison is not None
+        assert step.verdict is not None
+        return self.comparison.better_actions.get(step.verdict.index, "")
 
     def _folds(self, steps: Sequence[StepLine]) -> dict[int, range]:
         """For each row that is hidden, all that are hidden with it."""
@@ -256,16 +281,16 @@ class PlanTable(QAbstractTableModel):
         return "\n".join(parts)
 
 
-def note_text(step: StepLine) -> str:
+def note_text(verdict: StepVerdict) -> str:
     """As in "step 4: cost-to-go 9, should be 7"."""
-    assert step.verdict is not None
-    return f"step {step.verdict.index + 1}: {verdict_words(step.verdict)}"
+    return f"step {verdict.index + 1}: {verdict_words(verdict)}"
 
 
 def cell_text(line: PlanLine, column: int) -> str:
     match line:
-        case NoteLine(_, text):
-            return text if column == PlanColumn.POLICY_STEP else ""
+        case NoteLine(_, text, better):
+            instead = f", better: {better}" if better else ""
+            return text + instead if column == PlanColumn.POLICY_STEP else ""
         case FoldLine(rows):
             text = f"{len(rows)} common steps"
             return text if column == PlanColumn.POLICY_STEP else ""

@@ -43,7 +43,7 @@ class CostPlot(Plot):
         )
         along = curves.policy or curves.optimum
         groups = (
-            Points("policy", *_points(along, lambda step: step not in bad), "policy"),
+            Points("step", *_points(along, lambda step: step not in bad), "policy"),
             Points("bad step", *_points(along, lambda step: step in bad), "bad", "d"),
         )
         self.set_points([points for points in groups if points.keys])

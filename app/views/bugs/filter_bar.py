@@ -245,7 +245,7 @@ class FilterBar(QWidget):
         self._frame.setStyleSheet(
             f"QFrame#filter-frame {{ background: {color('surface').name()}; "
             f"border: 1px solid {border}; border-radius: 6px; }}"
-            "QLineEdit { background: transparent; }"
+            "QLineEdit { background: transparent; border: none; padding: 0; }"
         )
         self._glass.setPixmap(
             self._theme.icon("search", "muted").pixmap(QSize(16, 16), self.devicePixelRatioF())

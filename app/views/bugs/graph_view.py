@@ -78,6 +78,9 @@ class GraphView(QWidget):
     @Slot()
     def _draw(self) -> None:
         self.scene.clear()
+        self.scene.setBackgroundBrush(self._theme.color("surface"))
+        border = self._theme.color("border").name()
+        self.view.setStyleSheet(f"QGraphicsView {{ border: 1px solid {border}; }}")
         self._legend.setText("")
         if self._layout is None or self._facts is None:
             return
@@ -170,8 +173,8 @@ class GraphView(QWidget):
         self, edge: Edge, centers: dict[str, QPointF], boxes: dict[str, QRectF], number: int
     ) -> None:
         token = {Change.ADDED: "proven", Change.REMOVED: "bad"}.get(edge.change, "text")
-        token = "border" if edge.static else token
-        pen = QPen(self._theme.color(token), 1 if edge.static else 1.6)
+        token = "disabled" if edge.static else token
+        pen = QPen(self._theme.color(token), 0.8 if edge.static else 1.6)
         if edge.change is Change.REMOVED:
             pen.setStyle(Qt.PenStyle.DashLine)
         start, end = centers[edge.source], centers[edge.target]

@@ -20,6 +20,7 @@ from app.models.plan_table import Comparison
 from app.models.step_cursor import Side, StepCursor
 from app.models.table_model import Column, TableModel
 from app.theme import Theme
+from app.views.bugs.painting import ColourfulDelegate
 from app.widgets.table_view import TableView
 from app.work.localize import LocalisationWish
 from engine.localize.localisation import StepVerdict, Verdict
@@ -43,7 +44,6 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
 
     return (
         Column("step", "Step", lambda step: step.index + 1, numeric=True),
-        Column("action", "Action", action, mono=True, token=_token),
         Column(
             "verdict",
             "Verdict",
@@ -55,7 +55,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
         ),
         Column(
             "policy",
-            "Policy to go",
+            "Policy",
             lambda step: step.policy_cost_to_go,
             numeric=True,
             token=lambda step: "policy",
@@ -70,6 +70,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
             token=lambda step: "better",
             tip="What the goal costs from this state if everything is done right",
         ),
+        Column("action", "Action", action, mono=True, token=_token),
     )
 
 
@@ -119,6 +120,7 @@ class LocalisationView(QWidget):
         self.steps: TableModel[StepVerdict] = TableModel(_columns(None), theme, self)
         self.table = TableView("localise-steps", "Verdicts by step")
         self.table.setModel(self.steps)
+        self.table.setItemDelegate(ColourfulDelegate(theme, self.table))
         self.table.selectionModel().currentChanged.connect(self._chosen)
         self._lay_out()
         cursor.comparison_changed.connect(self._show_comparison)

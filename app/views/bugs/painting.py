@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.theme import Theme
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -21,3 +24,23 @@ def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
 def icon_place(left: int, rect: QRect) -> QRect:
     """Where an icon goes in a row."""
     return QRect(left, rect.top() + (rect.height() - ICON) // 2, ICON, ICON)
+
+
+class ColourfulDelegate(QStyledItemDelegate):
+    """Selected rows keep their colours: they mean something."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        plain = QStyleOptionViewItem(option)
+        if plain.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(plain.rect, self._theme.color("selection"))
+            plain.state &= ~QStyle.StateFlag.State_Selected
+        super().paint(painter, plain, index)

@@ -57,8 +57,8 @@ class PlanDelegate(QStyledItemDelegate):
         match line:
             case StepLine():
                 self._step(painter, rect, line, index.column())
-            case NoteLine(_, text):
-                self._note(painter, rect, text)
+            case NoteLine():
+                self._note(painter, rect, line)
             case FoldLine(rows):
                 self._fold(painter, rect, len(rows))
             case EndLine():
@@ -162,17 +162,32 @@ class PlanDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.drawPolygon(QPolygon([tip, tip + QPoint(-5, -4), tip + QPoint(-5, 4)]))
 
-    def _note(self, painter: QPainter, rect: QRect, text: str) -> None:
-        left = rect.left() + BRACKET + PADDING + ICON + PADDING
+    def _note(self, painter: QPainter, rect: QRect, line: NoteLine) -> None:
+        left = rect.left() + BRACKET + PADDING + ICON + PADDING + 4
         painter.setPen(self._theme.color("bad"))
         font = self._theme.ui_font
         font.setBold(True)
         painter.setFont(font)
-        corner = QPoint(left + 4, rect.top() + 2)
-        painter.drawLine(corner, QPoint(left + 4, rect.center().y()))
-        painter.drawLine(QPoint(left + 4, rect.center().y()), QPoint(left + 14, rect.center().y()))
-        inner = rect.adjusted(left + 20 - rect.left(), 0, -PADDING, 0)
-        draw_elided(painter, inner, text)
+        middle = rect.center().y()
+        painter.drawLine(left, rect.top() + 2, left, middle)
+        painter.drawLine(left, middle, left + 10, middle)
+        room = QRect(left + 16, rect.top(), rect.right() - left - 16 - PADDING, rect.height())
+        draw_elided(painter, room, line.text)
+        room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(line.text) + 16)
+        if line.better and room.width() > 60:
+            self._instead(painter, room, line.better)
+
+    def _instead(self, painter: QPainter, room: QRect, action: str) -> None:
+        """What would have been right, beside what is wrong."""
+        painter.setFont(self._theme.ui_font)
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(room, LEFT, "better:")
+        room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance("better: "))
+        font = self._theme.mono_font
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("better"))
+        draw_elided(painter, room, action)
 
     def _fold(self, painter: QPainter, rect: QRect, count: int) -> None:
         painter.setFont(self._theme.ui_font)

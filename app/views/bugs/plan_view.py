@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.models.plan_table import (
@@ -22,6 +22,8 @@ from app.views.bugs.painting import ICON
 from app.views.bugs.plan_delegate import BRACKET, PADDING, PlanDelegate
 
 ROW_HEIGHT = 24
+ROOM_FOR_STEP_COSTS = 760
+"""Pixels; in a narrower view there is room for the sums only."""
 
 
 class PlanView(QTableView):
@@ -83,7 +85,16 @@ class PlanView(QTableView):
         if here == blamed and len(bad) > 1:
             blamed = next((index for index in bad if index > here), bad[0])
         self._cursor.move(Side.POLICY, min(blamed, len(comparison.policy.steps)))
-        self.setFocus()
+
+    def go_to_interesting_step(self) -> None:
+        """For a bug that was just chosen: the bad step, or else the first difference."""
+        comparison = self.table.comparison
+        if comparison is None:
+            return
+        if comparison.blamed is not None:
+            self.go_to_bad_step()
+        elif comparison.alignment.differences:
+            self._go_to_row(comparison.alignment.differences[0].start)
 
     @Slot(bool)
     def set_folding(self, folding: bool) -> None:
@@ -227,26 +238,21 @@ class PlanView(QTableView):
 
     def _fit_columns(self) -> None:
         """Numbers get what they need, both plans share the rest."""
-        digit = self.fontMetrics().horizontalAdvance("0")
+        digit = QFontMetrics(self._theme.mono_font).horizontalAdvance("0")
         comparison = self.table.comparison
-        costs, steps = [1], [1]
-        for trace in (comparison.policy, comparison.better) if comparison else ():
-            if trace is not None:
-                costs.append(trace.cost)
-                steps.append(len(trace.steps))
-        number = len(str(max(steps))) * (digit + 1) + 2 * PADDING
-        has_costs = comparison is not None and any(
-            step.cost != 1
-            for trace in (comparison.policy, comparison.better)
-            if trace is not None
-            for step in trace.steps
-        )
-        cost = (len(str(max(costs))) * (2 if has_costs else 1) + has_costs + 1) * (digit + 1)
+        traces = (comparison.policy, comparison.better) if comparison else ()
+        steps = [step for trace in traces if trace is not None for step in trace.steps]
+        number = len(str(max((step.index + 1 for step in steps), default=1))) * digit
+        total = len(str(max((step.cost_after for step in steps), default=1)))
+        title = self.horizontalHeader().fontMetrics().horizontalAdvance("Cost")
+        cost = max(total * digit, title * 5 // 4) + 3 * PADDING
+        if self.viewport().width() > ROOM_FOR_STEP_COSTS and any(s.cost != 1 for s in steps):
+            cost += (1 + max(len(str(step.cost)) for step in steps)) * digit + PADDING
         widths = {
-            PlanColumn.POLICY_STEP: number + BRACKET + PADDING + ICON,
-            PlanColumn.POLICY_COST: max(cost + 3 * PADDING, 52),
-            PlanColumn.BETTER_STEP: number + ICON // 2,
-            PlanColumn.BETTER_COST: max(cost + 3 * PADDING, 52),
+            PlanColumn.POLICY_STEP: number + BRACKET + 3 * PADDING + ICON,
+            PlanColumn.POLICY_COST: cost,
+            PlanColumn.BETTER_STEP: number + 3 * PADDING,
+            PlanColumn.BETTER_COST: cost,
         }
         rest = self.viewport().width() - sum(widths.values())
         widths[PlanColumn.POLICY_ACTION] = max(rest // 2, 80)

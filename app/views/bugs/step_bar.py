@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, Qt, Slot
+from PySide6.QtCore import QRect, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QStyle, QToolButton, QWidget
 
@@ -13,11 +13,14 @@ from app.theme import Theme
 class StepBar(QWidget):
     """Follows the cursor, and moves it along the plan it is on."""
 
+    folding = Signal(bool)
+    """Whether common steps are to be folded."""
+
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cursor = cursor
-        self._previous = self._button(theme, "previous", "Previous step", self._back)
-        self._next = self._button(theme, "next", "Next step", self._forth)
+        self._previous = self._button(theme, "left", "Previous step", self._back)
+        self._next = self._button(theme, "right", "Next step", self._forth)
         self.slider = _MarkedSlider(theme)
         self.slider.valueChanged.connect(self._moved)
         self.label = QLabel()
@@ -28,7 +31,13 @@ class StepBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 2, 8, 2)
         layout.setSpacing(4)
-        for widget in (self._previous, self.slider, self._next, self.label):
+        for widget in (
+            self._previous,
+            self.slider,
+            self._next,
+            self.label,
+            self._fold_button(theme),
+        ):
             layout.addWidget(widget)
         layout.setStretch(1, 1)
         cursor.comparison_changed.connect(self._show_comparison)
@@ -44,6 +53,18 @@ class StepBar(QWidget):
         button.setAutoRaise(True)
         button.clicked.connect(slot)
         theme.keep_icon(button, icon, "muted")
+        return button
+
+    def _fold_button(self, theme: Theme) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName("fold-common")
+        button.setAccessibleName("Fold common steps")
+        button.setToolTip("Fold long parts that both plans have in common")
+        button.setCheckable(True)
+        button.setChecked(True)
+        button.setAutoRaise(True)
+        button.toggled.connect(self.folding)
+        theme.keep_icon(button, "fold", "muted")
         return button
 
     @Slot()

@@ -16,15 +16,31 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QDrag, QKeyEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem
 
 from app.models.bug_table import GROUP_ROLE, BugTable, Group
 from app.theme import Theme
-from app.views.bugs.painting import LEFT
+from app.views.bugs.painting import LEFT, ColourfulDelegate
 from app.widgets.table_view import TableView
 from engine.campaign.reading import BugRow
 
 Exporter = Callable[[list[int]], list[Path]]
+
+WIDTHS = {
+    "id": 6,
+    "status": 12,
+    "kind": 16,
+    "problem": 11,
+    "cost": 12,
+    "bound": 12,
+    "gap": 6,
+    "action": 28,
+    "oracle": 11,
+    "evidence": 11,
+    "region": 9,
+    "root": 12,
+    "time": 8,
+}
 
 
 class BugTableView(TableView):
@@ -37,6 +53,13 @@ class BugTableView(TableView):
         self.setDragEnabled(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.doubleClicked.connect(self._double_click)
+        self._set_widths()
+
+    def _set_widths(self) -> None:
+        """In characters, until the user chooses others."""
+        character = self.fontMetrics().averageCharWidth()
+        for number, column in enumerate(self.bugs.columns):
+            self.setColumnWidth(number, WIDTHS.get(column.name, 10) * character + 16)
 
     def selected_bugs(self) -> list[BugRow]:
         """In the order of the table; groups are left out."""
@@ -115,12 +138,12 @@ class BugTableView(TableView):
         return mime
 
 
-class _BugDelegate(QStyledItemDelegate):
+class _BugDelegate(ColourfulDelegate):
     """A group's title runs through all columns: each cell draws its part of it."""
 
     def __init__(self, theme: Theme, parent: BugTableView) -> None:
-        super().__init__(parent)
-        self._theme, self._view = theme, parent
+        super().__init__(theme, parent)
+        self._view = parent
 
     def paint(
         self,

@@ -8,9 +8,12 @@ from PySide6.QtGui import QUndoCommand
 
 from engine.campaign.reading import BugRow
 from engine.campaign.store import Store
+from engine.errors import PlumblineError
 
 Told = Callable[[list[int]], None]
 """Hears of bugs whose status or note is different now."""
+Failed = Callable[[str], object]
+"""Hears why a decision could not be kept."""
 
 
 class Decision(QUndoCommand):
@@ -21,12 +24,13 @@ class Decision(QUndoCommand):
         store: Store,
         rows: Sequence[BugRow],
         told: Told,
+        failed: Failed,
         *,
         status: str | None = None,
         note: str | None = None,
     ) -> None:
         super().__init__(_words(rows, status))
-        self._store, self._told = store, told
+        self._store, self._told, self._failed = store, told, failed
         self._before = [(row.id, row.status, row.note) for row in rows]
         self._after = [
             (row.id, status or row.status, row.note if note is None else note) for row in rows
@@ -42,8 +46,12 @@ class Decision(QUndoCommand):
         alike: dict[tuple[str, str], list[int]] = {}
         for bug, status, note in decisions:
             alike.setdefault((status, note), []).append(bug)
-        for (status, note), bugs in alike.items():
-            self._store.set_status(bugs, status, note)
+        try:
+            for (status, note), bugs in alike.items():
+                self._store.set_status(bugs, status, note)
+        except PlumblineError as error:
+            self.setObsolete(True)  # nothing happened, so there is nothing to undo
+            self._failed(f"The decision cannot be kept: {error}")
         self._told([bug for bug, _, _ in decisions])
 
 

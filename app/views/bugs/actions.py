@@ -1,0 +1,214 @@
+"""What can be done with bugs, as actions with keys: for the menu, the table and the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QFileDialog
+
+from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
+from app.views.bugs.triage import Decision
+from engine.campaign.reading import BugRow
+from engine.errors import PlumblineError
+from engine.task.task import Task
+
+if TYPE_CHECKING:
+    from app.views.bugs.page import BugsPage
+
+
+class BugActions(QObject):
+    """`menu` holds all actions in the order of the menu; None there would be a separator."""
+
+    def __init__(self, page: BugsPage) -> None:
+        super().__init__(page)
+        self._page = page
+        self._noted: list[BugRow] = []
+        self.menu: list[QAction] = []
+        self.by_name: dict[str, QAction] = {}
+        detail = page.detail
+        self._add("next-bug", "Next bug", self.next_bug, "J", "Alt+Down")
+        self._add("previous-bug", "Previous bug", self.previous_bug, "K", "Alt+Up")
+        self._add("find", "Filter bugs", page.filter.focus, "Ctrl+F", "/")
+        self._separate()
+        self._add("confirm", "Confirm", self.confirm, "C", icon="check")
+        self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
+        self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
+        self._add("new", "Mark as new", self.mark_new, "U", icon="new")
+        self._add("note", "Write a note", self.write_note, "N", icon="note")
+        self._advance = self._add("advance", "Go on after a decision", self._keep_advance)
+        self._advance.setCheckable(True)
+        self._advance.setChecked(page.context.settings.get("bugs/advance", True))
+        self._separate()
+        self._add("next-difference", "Next difference", detail.plan.next_difference, "F8")
+        self._add(
+            "previous-difference",
+            "Previous difference",
+            detail.plan.previous_difference,
+            "Shift+F8",
+        )
+        self._add("bad-action", "Go to the bad action", detail.plan.go_to_bad_step, "B", icon="bad")
+        self._separate()
+        self._add("localise", "Localise", self.localise, "L", icon="localise")
+        self._add("verify", "Verify", self.verify, "V", icon="verify")
+        self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
+        self._separate()
+        self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
+        self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
+        self._add("open-problem", "Open as problem", self.open_as_problem, icon="problem")
+        self._add("copy-command", "Copy the command to reproduce", self.copy_command)
+        page.view.addActions([action for action in self.menu if action.text()])
+
+    def keep_note(self, note: str) -> None:
+        """What was written is for the bugs that were selected when writing began."""
+        rows = [row for row in self._noted if row.note != note]
+        self._noted = []
+        if rows:
+            self._decide(rows, note=note)
+
+    @Slot()
+    def next_bug(self) -> None:
+        self._page.view.step(1)
+
+    @Slot()
+    def previous_bug(self) -> None:
+        self._page.view.step(-1)
+
+    @Slot()
+    def confirm(self) -> None:
+        self._set_status("confirmed")
+
+    @Slot()
+    def ignore(self) -> None:
+        self._set_status("ignored")
+
+    @Slot()
+    def duplicate(self) -> None:
+        self._set_status("duplicate")
+
+    @Slot()
+    def mark_new(self) -> None:
+        self._set_status("new")
+
+    @Slot()
+    def write_note(self) -> None:
+        self._noted = self._page.selected()
+        if self._noted:
+            self._page.detail.header.edit_note(self._noted[0].note)
+
+    @Slot()
+    def localise(self) -> None:
+        if bugs := self._selected_numbers():
+            self._page.work.localise(bugs)
+
+    @Slot()
+    def verify(self) -> None:
+        if bugs := self._selected_numbers():
+            self._page.detail.evidence.show_verdict("Checking…")
+            self._page.work.verify(bugs)
+
+    @Slot()
+    def find_plan(self) -> None:
+        if bugs := self._selected_numbers():
+            self._page.work.find_plan(bugs[0])
+
+    @Slot()
+    def export(self) -> None:
+        bugs = self._selected_numbers()
+        folder = str(self._page.context.document.path.parent)
+        if bugs and (name := QFileDialog.getExistingDirectory(self._page, "Export to", folder)):
+            self._page.work.export(bugs, Path(name))
+
+    @Slot()
+    def export_problem(self) -> None:
+        known = self._page.detail.known
+        if known is None:
+            return
+        folder = self._page.context.document.path.parent
+        suggested = str(folder / f"bug-{known.bug.row.id}.pddl")
+        name, _ = QFileDialog.getSaveFileName(
+            self._page, "Export the state as a problem", suggested, "PDDL problems (*.pddl)"
+        )
+        if name:
+            self._write(known.task, Path(name))
+
+    @Slot()
+    def open_as_problem(self) -> None:
+        """Back into the project: the bug state becomes a problem beside the workspace."""
+        known = self._page.detail.known
+        if known is None:
+            return
+        folder = problems_folder(self._page.context.document.path)
+        path = self._write(known.task, folder / f"bug-{known.bug.row.id}.pddl")
+        if path is not None:
+            self._page.page_wanted.emit("project", [path])
+
+    @Slot()
+    def copy_command(self) -> None:
+        known = self._page.detail.known
+        if known is not None:
+            store = self._page.context.document.store
+            command = reproduce_command(store, known.bug, known.task)
+            QGuiApplication.clipboard().setText(command)
+
+    def _add(
+        self, name: str, text: str, slot: Callable[[], object], *keys: str, icon: str = ""
+    ) -> QAction:
+        action = QAction(text, self._page)
+        action.setObjectName(name)
+        action.setShortcuts([QKeySequence(key) for key in keys])
+        action.triggered.connect(slot)
+        if icon:
+            self._page.context.theme.keep_icon(action, icon)
+        self._page.addAction(action)
+        self.menu.append(action)
+        self.by_name[name] = action
+        return action
+
+    def _separate(self) -> None:
+        line = QAction(self._page)
+        line.setSeparator(True)
+        self.menu.append(line)
+
+    def _selected_numbers(self) -> list[int]:
+        return [row.id for row in self._page.selected()]
+
+    def _set_status(self, status: str) -> None:
+        rows = self._page.selected()
+        changed = [row for row in rows if row.status != status]
+        if changed:
+            self._decide(changed, status=status)
+        if len(rows) == 1 and self._advance.isChecked():
+            self._page.view.step(1)
+
+    def _decide(
+        self, rows: list[BugRow], *, status: str | None = None, note: str | None = None
+    ) -> None:
+        context = self._page.context
+        context.document.undo_stack.push(
+            Decision(
+                context.document.store,
+                rows,
+                self._page.bugs_changed,
+                context.messages.error,
+                status=status,
+                note=note,
+            )
+        )
+
+    @Slot()
+    def _keep_advance(self) -> None:
+        self._page.context.settings.set("bugs/advance", self._advance.isChecked())
+
+    def _write(self, task: Task, path: Path) -> Path | None:
+        known = self._page.detail.known
+        assert known is not None
+        store = self._page.context.document.store
+        try:
+            return write_problem(store, known.bug, task, path)
+        except PlumblineError as error:
+            self._page.context.messages.error(str(error))
+            return None

@@ -1,0 +1,165 @@
+"""One bug: its header, the plan comparison, and beside it state, picture, costs and proof.
+
+All parts follow one cursor. The task may still be on its way when a bug is chosen: what the row
+says is shown at once, the rest when it is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
+
+from app.models.plan_table import Comparison
+from app.models.state_facts import state_facts
+from app.models.state_graph import GraphLayout
+from app.models.step_cursor import StepCursor
+from app.models.trace import evidence_trace, plan_trace, policy_trace
+from app.theme import Theme
+from app.views.bugs.cost_view import CostView
+from app.views.bugs.evidence_view import EvidenceView
+from app.views.bugs.graph_view import GraphView
+from app.views.bugs.header import BugHeader
+from app.views.bugs.localisation_view import LocalisationView
+from app.views.bugs.plan_view import PlanView
+from app.views.bugs.state_view import StateView
+from app.views.bugs.step_bar import StepBar
+from engine.campaign.reading import Bug, BugRow
+from engine.localize.localisation import Localisation
+from engine.task.task import Task
+
+History = list[tuple[int, int | None, float]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that is to be shown of a bug."""
+
+    bug: Bug
+    task: Task
+    localisation: Localisation | None
+    history: History
+    found_plan: tuple[int, ...] | None = None  # better than the policy, but not the evidence
+
+
+class BugDetail(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bug-detail")
+        self._theme = theme
+        self._known: Known | None = None
+        self._graph_stale = True
+        self.cursor_at = StepCursor(self)
+        self.header = BugHeader(theme)
+        self.plan = PlanView(theme, self.cursor_at)
+        self.steps = StepBar(theme, self.cursor_at)
+        self.steps.folding.connect(self.plan.set_folding)
+        self.state = StateView(theme)
+        self.graph = GraphView(theme)
+        self.costs = CostView(theme, self.cursor_at)
+        self.localisation = LocalisationView(theme, self.cursor_at)
+        self.evidence = EvidenceView(theme)
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("bug-tabs")
+        self.tabs.setAccessibleName("About the bug")
+        self.tabs.setDocumentMode(True)
+        for view, title, tip in (
+            (self.state, "State", "The facts at the step that is looked at"),
+            (self.graph, "Graph", "The state as a picture"),
+            (self.costs, "Costs", "Cost-to-go of the policy against the optimum"),
+            (self.localisation, "Localisation", "Which steps are bad"),
+            (self.evidence, "Evidence", "Why this is a bug"),
+        ):
+            self.tabs.setTabToolTip(self.tabs.addTab(view, title), tip)
+        self._lay_out()
+        self.cursor_at.moved.connect(self._show_state)
+        self.tabs.currentChanged.connect(self._show_state)
+        self.evidence.state_wanted.connect(self._look_at)
+        self.header.bad_step_wanted.connect(self.plan.go_to_bad_step)
+
+    @property
+    def known(self) -> Known | None:
+        return self._known
+
+    def show_row(self, row: BugRow) -> None:
+        """What the table knows, until the rest is there."""
+        self.header.show_bug(row)
+        if self._known is not None and self._known.bug.row.id != row.id:
+            self._known = None
+            self.evidence.clear()
+            self.cursor_at.show_comparison(None)
+
+    def show_known(self, known: Known) -> None:
+        """Everything. The cursor stays where it is if it is the same bug."""
+        same = self._known is not None and self._known.bug.row.id == known.bug.row.id
+        if self._known is None or self._known.task is not known.task or not same:
+            self._graph_stale = True
+        self._known = known
+        bug, task = known.bug, known.task
+        better = (
+            plan_trace(task, bug.state, known.found_plan)
+            if known.found_plan is not None
+            else evidence_trace(task, bug.evidence)
+        )
+        comparison = Comparison.of(
+            policy_trace(task, bug.state, bug.run), better, known.localisation, task
+        )
+        self.header.show_bug(bug.row)
+        self.header.show_comparison(comparison, task)
+        self.localisation.show_task(task)
+        self.evidence.show_bug(bug, task, known.history)
+        if not same:
+            self.evidence.show_verdict("")
+        self.cursor_at.show_comparison(comparison, keep_place=same)
+        if not same:
+            self.plan.go_to_interesting_step()
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.plan, 1)
+        column.addWidget(self.steps)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setObjectName("bug-splitter")
+        self.splitter.addWidget(left)
+        self.splitter.addWidget(self.tabs)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.header)
+        layout.addWidget(self.splitter, 1)
+
+    @Slot()
+    def _show_state(self) -> None:
+        """Only what is visible is worked out."""
+        known, sight = self._known, self.cursor_at.sight
+        if known is None or sight is None:
+            self.state.show_state("", None)
+            return
+        facts = state_facts(known.task, sight.state, sight.after)
+        if self.tabs.currentWidget() is self.state:
+            self.state.show_state(sight.title, facts)
+        elif self.tabs.currentWidget() is self.graph:
+            self._draw_graph(known)
+            self.graph.show_state(sight.title, facts, sight.step.action if sight.step else "")
+
+    def _draw_graph(self, known: Known) -> None:
+        comparison = self.cursor_at.comparison
+        if not self._graph_stale or comparison is None:
+            return
+        states = list(comparison.policy.states)
+        states += comparison.better.states if comparison.better is not None else ()
+        self.graph.set_layout(GraphLayout(known.task, states))
+        self._graph_stale = False
+
+    @Slot(str, object, object)
+    def _look_at(self, title: str, state: tuple[int, ...], other: tuple[int, ...] | None) -> None:
+        if self.tabs.currentWidget() is not self.graph:
+            self.tabs.setCurrentWidget(self.state)
+        self.cursor_at.look_at(title, state, other)

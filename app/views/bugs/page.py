@@ -1,0 +1,379 @@
+"""The bug browser: find bugs in the table, see what went wrong, decide, all by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, Qt, QTemporaryDir, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.models.bug_table import BugTable, GroupBy
+from app.page import Page
+from app.views.bugs.actions import BugActions
+from app.views.bugs.bug_files import write_problem
+from app.views.bugs.bug_work import BugWork
+from app.views.bugs.detail import BugDetail, Known
+from app.views.bugs.feed import BugFeed
+from app.views.bugs.filter_bar import FilterBar
+from app.views.bugs.table_view import BugTableView
+from app.views.bugs.task_shelf import TaskShelf
+from app.widgets.empty_state import EmptyState
+from app.work.better_plan import FoundPlan
+from app.work.localize import LocalisationWish
+from engine.campaign.bug_filter import Term
+from engine.campaign.reading import BugRow
+from engine.campaign.verification import Verified
+from engine.errors import PlumblineError
+from engine.localize.policy_run import Searched
+
+MOST_DRAGGED = 100
+"""More files are not written for one movement of the mouse."""
+
+
+class BugsPage(Page):
+    name = "bugs"
+    title = "Bugs"
+    icon = "bugs"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        theme = context.theme
+        self.table = BugTable(theme, self)
+        self.feed = BugFeed(context.document, self.table, self)
+        self.shelf = TaskShelf(context.document.path, self)
+        self.work = BugWork(context, self)
+        self.view = BugTableView(theme, self.table, self._drag_files)
+        self.filter = FilterBar(theme, self.table.values)
+        self.detail = BugDetail(theme)
+        self.count = QLabel()
+        self.group = QComboBox()
+        self._bug: int | None = None
+        self._wanted: int | None = None
+        self._place = 0
+        self._found_plans: dict[int, tuple[int, ...]] = {}
+        self._drag_folder: QTemporaryDir | None = None
+        self._lay_out()
+        self.actions_of = BugActions(self)
+        self._connect()
+        self.view.remember(context.settings)
+        self.feed.refresh()
+
+    def page_actions(self) -> list[QAction]:
+        return self.actions_of.menu
+
+    def show_item(self, item: object) -> None:
+        """A bug's number, or a filter as text."""
+        if isinstance(item, int):
+            self._wanted = item
+            if not self.view.select_bug(item) and self.table.known(item) is not None:
+                self.filter.set_text("")
+                self.view.select_bug(item)
+        elif isinstance(item, str):
+            self.filter.set_text(item)
+        self.view.setFocus()
+
+    def selected(self) -> list[BugRow]:
+        return self.view.selected_bugs()
+
+    def _lay_out(self) -> None:
+        theme = self.context.theme
+        self.count.setObjectName("bug-count")
+        self.count.setProperty("role", "muted")
+        self.group.setObjectName("bug-group")
+        self.group.setAccessibleName("Group bugs by")
+        self.group.setToolTip("Put bugs together that have something in common")
+        for choice in GroupBy:
+            words = choice.value if choice is GroupBy.NOTHING else f"by {choice.value}"
+            self.group.addItem(words, choice)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 8, 12, 8)
+        bar.setSpacing(8)
+        bar.addWidget(self.filter, 1)
+        bar.addWidget(self.group, 0, Qt.AlignmentFlag.AlignTop)
+        bar.addWidget(self.count, 0)
+        self._tables = QStackedWidget()
+        self._nothing = EmptyState(
+            theme,
+            "search",
+            "No bug fits the filter",
+            "Remove a condition, or all of them.",
+            action_text="Clear the filter",
+            on_action=self._clear_filter,
+        )
+        self._tables.addWidget(self.view)
+        self._tables.addWidget(self._nothing)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setObjectName("bugs-splitter")
+        self.splitter.addWidget(self._tables)
+        self.splitter.addWidget(self.detail)
+        self.splitter.setStretchFactor(0, 2)
+        self.splitter.setStretchFactor(1, 3)
+        self.splitter.setSizes([260, 460])
+        self.splitter.setChildrenCollapsible(False)
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.splitter, 1)
+        self._empty = EmptyState(
+            theme,
+            "bugs",
+            "No bugs yet",
+            "A campaign tests a policy on states near your problems; what it finds appears here.",
+            action_text="Set up a campaign",
+            on_action=self._go_to_campaign,
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(full)
+        self._stack.addWidget(self._empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+
+    def _connect(self) -> None:
+        self.filter.changed.connect(self._set_terms)
+        self.filter.left.connect(self._back_to_table)
+        self.group.currentIndexChanged.connect(self._set_group)
+        self.view.selectionModel().currentChanged.connect(self._current_changed)
+        self.feed.read.connect(self._all_read)
+        self.feed.progressed.connect(self._show_count)
+        self.feed.failed.connect(self.context.messages.error)
+        self.shelf.arrived.connect(self._task_arrived)
+        self.shelf.failed.connect(self._task_failed)
+        self.work.verified.connect(self._verified)
+        self.work.localised.connect(self._localised)
+        self.work.searched.connect(self._searched)
+        self.work.plan_found.connect(self._plan_found)
+        self.work.changed.connect(self._work_changed)
+        detail = self.detail
+        detail.header.localise_wanted.connect(self.actions_of.localise)
+        detail.header.note_written.connect(self._note_written)
+        detail.localisation.wanted.connect(self._localise)
+        detail.localisation.stop_wanted.connect(self._stop_localising)
+        detail.evidence.verify_wanted.connect(self._verify_current)
+        detail.evidence.plan_wanted.connect(self._find_plan)
+        self.context.document.changed.connect(self._document_changed)
+        self.context.theme.changed.connect(self.table.restyle)
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic in ("bugs", "campaigns", "outside"):
+            self.feed.refresh()
+
+    def bugs_changed(self, bugs: list[int]) -> None:
+        """A decision was made, or taken back: by this screen, so that it need not read again."""
+        self.feed.take(bugs)
+        if self._bug in bugs:
+            row = self.table.known(self._bug)
+            if row is not None:
+                self.detail.header.show_bug(row)
+            self._show_bug(self._bug)
+        elif len(bugs) == 1:
+            self.view.select_bug(bugs[0])
+
+    @Slot(object)
+    def _set_terms(self, terms: tuple[Term, ...]) -> None:
+        self._place = self.view.currentIndex().row()
+        self.table.set_terms(terms)
+        self._arranged()
+
+    @Slot()
+    def _set_group(self) -> None:
+        self.table.set_group_by(self.group.currentData())
+        self._arranged()
+
+    def _arranged(self) -> None:
+        """After another filter or other groups: the bug stays chosen if it is still there."""
+        self._show_count()
+        if self._bug is None or not self.view.select_bug(self._bug):
+            self.view.select_near(self._place)
+
+    @Slot()
+    def _all_read(self) -> None:
+        causes = self.context.document.store.root_causes()
+        self.table.set_causes({cause.id: cause.action for cause in causes})
+        self._show_count()
+        if self._wanted is not None and self.view.select_bug(self._wanted):
+            self._wanted = None
+        elif self.view.current_bug() is None and self._bug is None:
+            self.view.select_near(0)
+
+    @Slot()
+    def _show_count(self) -> None:
+        total, shown = self.table.total, self.table.shown_bugs
+        reading = "" if self.feed.complete else "  reading…"
+        self.count.setText(f"{shown} of {total}{reading}")
+        empty = total == 0 and self.feed.complete
+        self._stack.setCurrentIndex(1 if empty else 0)
+        self._tables.setCurrentIndex(1 if total and not shown else 0)
+
+    @Slot()
+    def _back_to_table(self) -> None:
+        self.view.setFocus()
+
+    def _clear_filter(self) -> None:
+        self.filter.set_text("")
+        self.view.setFocus()
+
+    def _go_to_campaign(self) -> None:
+        self.page_wanted.emit("campaign", None)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
+        row = self.table.bug_at(current.row())
+        self._place = max(current.row(), 0)
+        if row is not None and row.id != self._bug:
+            self._bug = row.id
+            self.detail.show_row(row)
+            self._show_bug(row.id)
+
+    def _show_bug(self, number: int) -> None:
+        store = self.context.document.store
+        try:
+            bug = store.bug(number)
+            task = self.shelf.get(bug.problem_id)
+            if task is None:
+                return  # it comes later
+            found = store.localisation(number)
+            history = store.history(number)
+        except PlumblineError as error:
+            self.context.messages.error(f"Bug {number} cannot be shown: {error}")
+            return
+        plan = self._found_plans.get(number)
+        self.detail.show_known(Known(bug, task, found, history, plan))
+        self._show_localising()
+
+    @Slot(int)
+    def _task_arrived(self, _: int) -> None:
+        if self._bug is not None:
+            self._show_bug(self._bug)
+
+    @Slot(int, str)
+    def _task_failed(self, _: int, why: str) -> None:
+        self.context.messages.error(f"The task of this bug cannot be read: {why}")
+
+    @Slot()
+    def _verify_current(self) -> None:
+        if self._bug is not None:
+            self.detail.evidence.show_verdict("Checking…")
+            self.work.verify([self._bug])
+
+    @Slot(object)
+    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+        broken = [verdict for verdict in verdicts if verdict.problem]
+        for verdict in verdicts:
+            if verdict.bug == self._bug:
+                self.detail.evidence.show_verdict(*_verdict_words(verdict))
+        if broken:
+            self.context.messages.error(
+                f"{len(broken)} of {len(verdicts)} bugs do not hold",
+                "\n".join(f"bug {item.bug}: {item.problem}" for item in broken),
+            )
+        elif len(verdicts) > 1:
+            opinions = sum(verdict.opinions for verdict in verdicts)
+            self.context.messages.info(
+                f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans"
+            )
+
+    @Slot(object)
+    def _localise(self, wish: LocalisationWish) -> None:
+        if self._bug is not None:
+            self.work.localise([self._bug], wish)
+
+    @Slot()
+    def _stop_localising(self) -> None:
+        self.work.stop("localise")
+
+    @Slot(int)
+    def _localised(self, bug: int) -> None:
+        self.feed.take([bug])
+        causes = self.context.document.store.root_causes()
+        self.table.set_causes({cause.id: cause.action for cause in causes})
+        if bug == self._bug:
+            self._show_bug(bug)
+            self.detail.plan.go_to_interesting_step()
+
+    @Slot(object)
+    def _searched(self, event: Searched) -> None:
+        self.detail.localisation.show_running(True, event.decided, event.steps)
+
+    @Slot()
+    def _find_plan(self) -> None:
+        if self._bug is not None:
+            self.work.find_plan(self._bug)
+
+    @Slot(object)
+    def _plan_found(self, found: FoundPlan) -> None:
+        if found.operators is None:
+            self.context.messages.warning(
+                f"No plan better than the policy's was found for bug {found.bug} within the "
+                "limits; the bound is proven all the same"
+            )
+            return
+        if not found.kept:
+            self._found_plans[found.bug] = found.operators
+            self.context.messages.info(
+                f"A plan of cost {found.cost} was found for bug {found.bug}: better than the "
+                "policy's, but not yet as good as what is proven possible"
+            )
+        self.bugs_changed([found.bug])
+
+    @Slot()
+    def _work_changed(self) -> None:
+        self._show_localising()
+        self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
+        self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
+        self.detail.header.localise_button.setEnabled(not self.work.running("localise"))
+
+    def _show_localising(self) -> None:
+        self.detail.localisation.show_running(self.work.running("localise"))
+
+    @Slot(str)
+    def _note_written(self, note: str) -> None:
+        self.actions_of.keep_note(note)
+        self.view.setFocus()
+
+    def _drag_files(self, bugs: list[int]) -> list[Path]:
+        """Bug states as problem files, for whoever they are dropped on."""
+        if self._drag_folder is None:
+            self._drag_folder = QTemporaryDir()
+        folder = Path(self._drag_folder.path())
+        store = self.context.document.store
+        paths = []
+        try:
+            for number in bugs[:MOST_DRAGGED]:
+                bug = store.bug(number)
+                task = self.shelf.get(bug.problem_id) or store.task(bug.problem_id)
+                paths.append(write_problem(store, bug, task, folder / f"bug-{number}.pddl"))
+        except PlumblineError as error:
+            self.context.messages.error(str(error))
+        return paths
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
+        super().showEvent(event)
+        self.feed.refresh()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
+        self.feed.stop()
+        self.shelf.wait()
+        super().closeEvent(event)
+
+
+def _verdict_words(verdict: Verified) -> tuple[str, str]:
+    if verdict.problem:
+        return f"Does not hold: {verdict.problem}", "bad"
+    plans = "" if not verdict.opinions else f", and VAL accepts {verdict.opinions} plans"
+    if verdict.opinions == 1:
+        plans = ", and VAL accepts the plan"
+    return f"Verified: the proof and the policy's run hold when they are replayed{plans}.", "proven"
