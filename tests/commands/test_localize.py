@@ -58,17 +58,18 @@ def fill(folder: Path) -> Path:
     (folder / "p.pddl").write_text(problem())
     (folder / "bog.pddl").write_text(problem("(bog c marsh)"))
     (folder / "c.toml").write_text(CONFIG)
-    (folder / "plain.toml").write_text(CONFIG.replace("enabled = true", "enabled = false"))
     return folder
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two workspaces of the same campaign, with and without localisation."""
+    """A workspace with localisations, and one without."""
     folder = fill(tmp_path_factory.mktemp("finished"))
-    for name in ("c", "plain"):
-        out = folder / f"{name}.plumb"
-        assert main(["campaign", str(folder / f"{name}.toml"), "--out", str(out)]) == 0
+    assert main(["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb")]) == 0
+    shutil.copy(folder / "c.plumb", folder / "plain.plumb")
+    with Store.open(folder / "plain.plumb") as store, store.transaction() as connection:
+        connection.execute("DELETE FROM localisations")
+        connection.execute("DELETE FROM root_causes")
     return folder
 
 
