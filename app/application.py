@@ -137,6 +137,7 @@ class Application(QObject):
         self.windows.remove(window)
         document = window.context.document
         if is_untitled(document.path) and document.is_blank():
+            document.close()
             forget_workspace(self.settings, document.path)
             document.path.unlink(missing_ok=True)
         window.deleteLater()
@@ -164,6 +165,12 @@ class QuitOnSignal(QObject):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
 
+    def close(self) -> None:
+        signal.set_wakeup_fd(-1)
+        self._notifier.setEnabled(False)
+        self._ours.close()
+        self._pythons.close()
+
     @Slot()
     def _wake(self) -> None:
         self._ours.recv(64)
@@ -180,9 +187,10 @@ def run(workspace: Path | None) -> int:
     set_up_logging()
     qt = QApplication(sys.argv[:1])
     application = Application(qt)
-    QuitOnSignal(application)
+    signals = QuitOnSignal(application)
     application.start(workspace)
     code = qt.exec()
+    signals.close()
     application.settings.write()
     application.crash_log.uninstall()
     return code

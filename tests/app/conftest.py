@@ -43,6 +43,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 @pytest.fixture(autouse=True)
 def no_leaks(qapp: QApplication) -> Iterator[None]:
     """What a test starts it ends."""
+    gc.freeze()  # what was there before is none of this test's business, and slow to look through
     threads, children = set(threading.enumerate()), _children()
     widgets = set(map(id, _top_levels()))
     yield

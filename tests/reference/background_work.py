@@ -27,6 +27,14 @@ def wait_to_be_stopped(link: Link) -> None:
         time.sleep(0.01)
 
 
+def count_until_stopped(link: Link, total: int) -> None:
+    """Half the way, and no further."""
+    for number in range(total // 2):
+        link.progress(number, total, f"{number} of {total}")
+    while not link.cancelled():
+        time.sleep(0.01)
+
+
 def echo_until(link: Link, last: str) -> str:
     """Emits what it is sent until it is sent the last word."""
     while True:

@@ -1,0 +1,244 @@
+"""The program: which window opens when, the same workspace twice, and a bad start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.application import Application, QuitOnSignal
+from app.crash import CrashLog, crash_folder
+from app.recent import recent_workspaces
+from app.settings import settings_path
+from app.workspaces import example_names, example_workspace, workspaces_folder
+from engine.campaign.schema import MIGRATIONS
+from engine.campaign.store import Store
+
+PATIENCE = 60_000
+
+
+@pytest.fixture
+def make_application(qtbot: QtBot, qapp: QApplication) -> Iterator[Callable[[], Application]]:
+    made: list[Application] = []
+    hook = sys.excepthook
+
+    def make() -> Application:
+        application = Application(qapp)
+        application.settings.set("window/page", "log")  # the others start work of their own
+        made.append(application)
+        return application
+
+    yield make
+    for application in made:
+        _close(qtbot, application)
+        application.crash_log.uninstall()
+        application.settings.write()
+        application.deleteLater()
+    sys.excepthook = hook
+    qapp.setStyleSheet("")
+
+
+def _close(qtbot: QtBot, application: Application) -> None:
+    for window in list(application.windows):
+        window.context.jobs.stop_all(wait=True)
+        qtbot.waitUntil(lambda w=window: not w.context.jobs.running, timeout=PATIENCE)
+    application.quit()
+    qtbot.waitUntil(lambda: not application.windows, timeout=PATIENCE)
+
+
+@pytest.fixture
+def application(make_application: Callable[[], Application]) -> Application:
+    return make_application()
+
+
+def errors(application: Application) -> list[str]:
+    messages = [m for window in application.windows for m in window.context.messages.history]
+    return [message.text for message in messages if message.level != "info"]
+
+
+def test_the_first_start_opens_the_example_ready_to_run(application: Application) -> None:
+    application.start()
+    (window,) = application.windows
+    assert window.isVisible()
+    assert window.context.document.name == "parcel-delivery"
+    project = window.context.document.store.project()
+    assert len(project.problems) == 4
+    assert project.draft is not None
+    assert project.draft.domain == project.domain
+    assert errors(application) == []
+
+
+def test_the_first_screen_is_the_project(application: Application) -> None:
+    application.settings.set("window/page", "a screen of another version")
+    application.start()
+    assert application.windows[0].current_page.name == "project"
+
+
+def test_the_next_start_opens_what_was_open_last(
+    qtbot: QtBot, make_application: Callable[[], Application], tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.plumb"
+    Store.create(mine).close()
+    first = make_application()
+    first.start(mine)
+    _close(qtbot, first)
+    second = make_application()
+    second.start()
+    assert [window.context.document.path for window in second.windows] == [mine]
+    _close(qtbot, second)
+    mine.unlink()
+    third = make_application()
+    third.start()
+    assert third.windows[0].context.document.name == "parcel-delivery"
+    assert "no such file" in errors(third)[0]
+
+
+def test_the_same_workspace_is_opened_once(application: Application, tmp_path: Path) -> None:
+    application.start()
+    (window,) = application.windows
+    path = window.context.document.path
+    link = tmp_path / "link.plumb"
+    link.symlink_to(path)
+    assert application.open_workspace(path) is window
+    assert application.open_workspace(link) is window
+    assert application.windows == [window]
+
+
+def test_several_workspaces_have_several_windows(application: Application) -> None:
+    application.start()
+    application.windows[0].example_wanted.emit("ferry")
+    application.windows[0].new_wanted.emit()
+    names = [window.context.document.name for window in application.windows]
+    assert names == ["parcel-delivery", "ferry", "untitled-1"]
+    recent = [path.stem for path in recent_workspaces(application.settings)]
+    assert recent == ["untitled-1", "ferry", "parcel-delivery"]
+
+
+def test_a_new_workspace_that_was_never_used_is_not_kept(
+    qtbot: QtBot, application: Application
+) -> None:
+    application.start()
+    first = application.new_workspace()
+    assert first is not None
+    path = first.context.document.path
+    with first.context.document.store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'used')")
+    second = application.new_workspace()
+    assert second is not None
+    assert second.context.document.path != path
+    _close(qtbot, application)
+    kept = sorted(file.name for file in workspaces_folder().glob("untitled*"))
+    assert kept == ["untitled-1.plumb"]
+    assert second.context.document.path not in recent_workspaces(application.settings)
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_every_example_is_ready_to_run(name: str) -> None:
+    with Store.open(example_workspace(name)) as store:
+        project = store.project()
+        assert project.domain is not None
+        for path in (project.domain, *project.problems):
+            assert Path(path).is_file()
+        assert project.policies
+
+
+def test_an_example_keeps_what_the_user_changed() -> None:
+    path = example_workspace("ferry")
+    with Store.open(path) as store:
+        store.set_project(store.project().without(store.project().policies))
+    with Store.open(example_workspace("ferry")) as store:
+        assert store.project().policies == ()
+
+
+def test_files_that_are_no_workspaces_are_refused_in_words(
+    application: Application, tmp_path: Path
+) -> None:
+    application.start()
+    text = tmp_path / "text.plumb"
+    text.write_text("hello " * 1000)
+    newer = tmp_path / "newer.plumb"
+    Store.create(newer).close()
+    with sqlite3.connect(newer) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 7}")
+    connection.close()
+    for path in (text, newer, tmp_path, tmp_path / "nothing.plumb"):
+        assert application.open_workspace(path) is None
+    assert len(application.windows) == 1
+    told = errors(application)
+    assert "not a Plumbline workspace" in told[0]
+    assert "newer Plumbline" in told[1]
+    assert len(told) == 4
+
+
+def test_a_workspace_named_at_the_start_may_be_wrong(
+    application: Application, tmp_path: Path
+) -> None:
+    application.start(tmp_path / "nothing.plumb")
+    assert application.windows[0].context.document.name == "parcel-delivery"
+    assert "no such file" in errors(application)[0]
+
+
+def test_a_crash_is_offered_at_the_next_start(application: Application) -> None:
+    CrashLog(crash_folder()).write("Traceback of last time")
+    application.start()
+    (message,) = application.windows[0].context.messages.history
+    assert "last time" in message.text
+    assert "Traceback of last time" in message.details
+
+
+def test_an_unexpected_exception_becomes_a_banner(
+    application: Application, capsys: pytest.CaptureFixture[str]
+) -> None:
+    application.start()
+    try:
+        raise KeyError("surprise")
+    except KeyError as error:
+        sys.excepthook(KeyError, error, error.__traceback__)
+    (text,) = errors(application)
+    assert "KeyError" in text
+    assert "Traceback" in capsys.readouterr().err
+    assert "surprise" in application.crash_log.unread()
+
+
+def test_broken_settings_are_told(make_application: Callable[[], Application]) -> None:
+    settings_path().parent.mkdir(parents=True)
+    settings_path().write_text("{")
+    application = make_application()
+    application.start()
+    assert "settings" in errors(application)[0]
+
+
+def test_theme_and_size_are_remembered(
+    qtbot: QtBot, make_application: Callable[[], Application]
+) -> None:
+    first = make_application()
+    first.start()
+    first.windows[0].menus.action("theme-dark").trigger()
+    first.windows[0].menus.action("larger").trigger()
+    _close(qtbot, first)
+    second = make_application()
+    assert second.theme.name == "dark"
+    assert second.theme.point_size == 11
+
+
+def test_a_signal_ends_the_program_in_good_order(
+    qtbot: QtBot, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quits: list[None] = []
+    monkeypatch.setattr(QApplication, "quit", lambda: quits.append(None))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ears = QuitOnSignal(application)
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        qtbot.waitUntil(lambda: bool(quits), timeout=PATIENCE)
+    finally:
+        ears.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
