@@ -1,0 +1,111 @@
+"""What a checker of dominance values must not fall for, and how far it gets with little work."""
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+from reference.dominance import random_task
+
+from engine.dominance import check, derivation
+from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.function import DominanceFunction
+from engine.task.task import Task
+
+Build = Callable[..., Task]
+MERGED = Factorisation(60)
+
+
+def random_states(task: Task, random: Random, n: int) -> list[tuple[int, ...]]:
+    return [tuple(random.randrange(size) for size in task.domain_sizes) for _ in range(n)]
+
+
+def proven_pairs(function: DominanceFunction, task: Task, random: Random) -> tuple[int, int]:
+    """How many values of some random pairs there are, and how many the proof confirms."""
+    proof = check.prove(function, task)
+    values = confirmed = 0
+    states = random_states(task, random, 12)
+    for s in states:
+        for t in states:
+            value = function.value(s, t)
+            if value is not None:
+                proven = proof.value(s, t, value)
+                assert proven <= value
+                values += 1
+                confirmed += proven == value
+    return values, confirmed
+
+
+@pytest.mark.parametrize("n", [2, 9, 17, 33])
+def test_many_factors_without_an_answer_are_no_answer(build: Build, n: int) -> None:
+    """Who has the first thing already cannot do all at once; n - 1 factors know that."""
+    all_at_once = (dict.fromkeys(range(n), 0), dict.fromkeys(range(n), 1), 1)
+    task = build((2,) * n, [all_at_once], (0,) * n, dict.fromkeys(range(n), 1))
+    function = compute(task, Factorisation())
+    assert check.problem_with(function, task) is None
+    function.factors[0].base[0, 1] = function.factors[0].table[0, 1] = 1
+    assert "no answer" in (check.problem_with(function, task) or "")
+
+
+@pytest.mark.parametrize("factorisation", [Factorisation(), MERGED], ids=str)
+def test_everything_a_function_says_is_confirmed(factorisation: Factorisation) -> None:
+    random = Random(3)
+    total = 0
+    for _ in range(12):
+        task = random_task(random)
+        values, confirmed = proven_pairs(compute(task, factorisation), task, random)
+        assert values == confirmed
+        total += values
+    assert total > 100
+
+
+def test_rows_are_closed_where_tables_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivation, "MAX_CLOSURE", 0)
+    random = Random(4)
+    values = confirmed = beyond = 0
+    for _ in range(25):
+        task = random_task(random)
+        function = compute(task, MERGED)
+        there, proven = proven_pairs(function, task, random)
+        values, confirmed = values + there, confirmed + proven
+        proof = check.prove(function, task)
+        if proof.system is not None:
+            starts = [float((wide != check.NEVER).sum()) for wide in proof.start]
+            rows = [
+                sum(proof.derived.value(i, s, t) != check.NEVER for s in range(n) for t in range(n))
+                for i, n in enumerate(map(len, proof.start))
+            ]
+            beyond += sum(map(int, np.array(rows) > np.array(starts)))
+    assert confirmed > 0.8 * values
+    assert beyond
+
+
+def test_what_takes_too_long_is_not_confirmed(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = build((3,), [({0: 0}, {0: 1}, 2), ({0: 1}, {0: 2}, 3)], (0,), {0: 2})
+    monkeypatch.setattr(check, "Budget", lambda: derivation.Budget(3))
+    assert "too large" in (check.DominanceChecker(task)((0,), (2,), 5) or "")
+    monkeypatch.setattr(check, "MAX_CELLS", 5)
+    assert "too large" in (check.problem_with(compute(task, Factorisation()), task) or "")
+
+
+def test_a_derivation_that_is_cut_short_stays_below(build: Build) -> None:
+    random = Random(6)
+    for _ in range(10):
+        task = random_task(random)
+        function = compute(task, MERGED)
+        proof = check.prove(function, task)
+        if proof.system is None:
+            continue
+        for steps in (0, 50, 500):
+            short = derivation.Derivation(proof.system, proof.start, derivation.Budget(steps))
+            for table, factor in zip(short.tables, function.factors, strict=True):
+                assert (table <= check.wide(factor.table)).all()
+
+
+def test_stable_tables_need_no_derivation(build: Build) -> None:
+    task = build((3,), [({0: 0}, {0: 1}, 2), ({0: 1}, {0: 2}, 3)], (0,), {0: 2})
+    proof = check.prove(compute(task, Factorisation(), Variant.A), task)
+    assert proof.value((0,), (2,), 5) == 5
+    assert "derived" not in vars(proof)
