@@ -25,5 +25,7 @@ class PageEntry:
 
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("project", "Project", "project", "app.views.project.page:ProjectPage"),
+    PageEntry("campaign", "Campaign", "campaign", "app.views.campaign.page:CampaignPage"),
+    PageEntry("bugs", "Bugs", "bugs", "app.views.bugs.page:BugsPage"),
     PageEntry("log", "Log", "log", "app.views.log:LogPage"),
 )

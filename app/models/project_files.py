@@ -92,6 +92,16 @@ class ProjectFiles(QObject):
     def add_policy(self, spec: str) -> None:
         self._push(self.project.with_files(policies=[spec]), f"add {policy_name(spec)}")
 
+    def add_config(self, config: CampaignConfig) -> None:
+        """The files of a campaign."""
+        after = self.project.with_files(
+            domain=config.domain, problems=config.problems, policies=config.policies
+        )
+        self._push(
+            replace(after, portfolio=config.portfolio, unit_costs=config.unit_costs),
+            "use the files of a campaign",
+        )
+
     def remove(self, names: Iterable[str]) -> None:
         gone = list(names)
         what = policy_name(gone[0]) if len(gone) == 1 else f"{len(gone)} files"

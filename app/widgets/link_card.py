@@ -23,13 +23,13 @@ class LinkCard(QPushButton):
         self._picture = QLabel()
         head = QLabel(title)
         head.setProperty("role", "heading")
-        body = ElidedLabel(text)
+        body = ElidedLabel(text, Qt.TextElideMode.ElideRight)
         body.setProperty("role", "muted")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(head)
         words.addWidget(body)
-        layout = QHBoxLayout(self)
+        self._content = layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.setSpacing(12)
         layout.addWidget(self._picture)
@@ -40,7 +40,7 @@ class LinkCard(QPushButton):
         self._show_icon()
 
     def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
-        return self.layout().sizeHint()
+        return self._content.sizeHint()
 
     @Slot()
     def _show_icon(self) -> None:

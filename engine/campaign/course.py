@@ -89,6 +89,22 @@ class Course:
     def bugs(self) -> int:
         return sum(self.kinds.values())
 
+    @property
+    def policy_calls(self) -> int:
+        """How many states were put to policies."""
+        return sum(int(unit.statistics.get("policy_states", 0)) for unit in self.units)
+
+    @property
+    def seconds(self) -> float:
+        """Time worked so far."""
+        offsets = unit_offsets(self.units)
+        ends = [
+            offsets[unit.id] + float(unit.statistics.get("seconds", 0.0))
+            for unit in self.units
+            if unit.id in offsets
+        ]
+        return max(ends, default=0.0)
+
     def state_times(self) -> Times:
         """When each pool state was tested, in order."""
         return self._times(self._pool)

@@ -76,7 +76,7 @@ def read_file(path: str) -> File:
 def problem_inputs(config: CampaignConfig) -> tuple[ProblemInput, ...]:
     """All problems, each checked as far as that goes without translating it."""
     domain = None if config.domain is None else read_file(config.domain)
-    names = _short_names(config.problems)
+    names = short_names(config.problems)
     inputs = []
     for path, name in zip(config.problems, names, strict=True):
         if config.domain is None:
@@ -96,7 +96,7 @@ def portfolio_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
 
 
 def _policy_inputs(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
-    return tuple(map(PolicyInput, _short_names(specs), specs, map(_policy_file, specs)))
+    return tuple(map(PolicyInput, short_names(specs), specs, map(_policy_file, specs)))
 
 
 def _policy_file(spec: str) -> File | None:
@@ -106,7 +106,7 @@ def _policy_file(spec: str) -> File | None:
     return read_file(path if colon and path.endswith(".py") else spec)
 
 
-def _short_names(paths: Sequence[str]) -> list[str]:
+def short_names(paths: Sequence[str]) -> list[str]:
     """File names, with as many folders before them as it takes to tell them apart."""
     for parts in range(1, max((len(Path(path).parts) for path in paths), default=1) + 1):
         names = [path if "://" in path else "/".join(Path(path).parts[-parts:]) for path in paths]

@@ -42,6 +42,9 @@ def test_a_course_agrees_with_what_the_units_counted(finished: Path, portion: in
             assert len(course.proof_times().get(score.oracle, ())) == score.bugs
         assert course.bugs == len(store.bugs(1)) > 0
         assert course.states == store.pool_states(1)
+        assert course.state_times()[-1] <= course.seconds
+        units = store.units(1)
+        assert course.policy_calls == sum(unit.statistics["policy_states"] for unit in units)
         assert sum(map(len, course.first_times().values())) == course.bugs
         assert (np.diff(course.state_times()) >= 0).all()
         exact = next(score for score in course.scores() if score.oracle == "astar")

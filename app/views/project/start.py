@@ -22,10 +22,10 @@ from app.workspaces import example_names, example_title
 
 SENTENCES = {
     "container-yard": "A crane rearranges stacks: the policy digs in the wrong order.",
-    "crumbling-temple": "Tiles fall when left: the policy walks into dead ends and notices late.",
+    "crumbling-temple": "Tiles fall when left: the policy walks into dead ends.",
     "ferry": "Robots cross between islands: the policy wastes trips.",
-    "parcel-delivery": "Trucks, fees and roads with lengths: plans that are valid but dear.",
-    "workshop": "Workpieces share tools and machines: the policy does not see it all at once.",
+    "parcel-delivery": "Trucks, fees, roads with lengths: valid plans, but dear.",
+    "workshop": "Workpieces share tools and machines: hard to see at once.",
 }
 FIRST = "parcel-delivery"
 _ICON = QSize(48, 48)
@@ -62,8 +62,8 @@ class StartView(QScrollArea):
         layout = QHBoxLayout(content)
         layout.setContentsMargins(32, 32, 32, 32)
         layout.setSpacing(32)
-        layout.addWidget(self._drop_area(), 3)
-        layout.addLayout(right, 2)
+        layout.addWidget(self._drop_area(), 11)
+        layout.addLayout(right, 9)
         self.setWidget(content)
         theme.changed.connect(self._show_icon)
         self._show_icon()

@@ -1,0 +1,127 @@
+"""What there is to see of one campaign: read from the store as it grows, bit by bit.
+
+A campaign that runs, one that was killed and one of last year are read the same way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.context import Context
+from app.models.campaign_runner import CampaignRunner
+from engine.campaign.course import Course, OracleScore
+from engine.campaign.reading import CampaignRow
+from engine.errors import PlumblineError
+
+READ_MILLISECONDS = 250
+SLOW_SECONDS = 2.0
+"""How often what needs all findings is read while a campaign runs."""
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BugPoint:
+    """A bug as a point: what is possible, and what the policy pays; None: it fails."""
+
+    bug: int
+    kind: str
+    policy_cost: int | None
+    bound: int
+
+
+class CampaignMonitor(QObject):
+    updated = Signal()
+
+    def __init__(self, context: Context, runner: CampaignRunner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._runner = context, runner
+        self.campaign: int | None = None
+        self.row: CampaignRow | None = None
+        self.course: Course | None = None
+        self.scores: list[OracleScore] = []
+        self.points: list[BugPoint] = []
+        self._slow_at = 0.0
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._read)
+        runner.advanced.connect(self._soon)
+        context.document.changed.connect(self._document_changed)
+
+    def watch(self, campaign: int | None) -> None:
+        """Another campaign, from its beginning."""
+        self.campaign = campaign
+        self.course, self.row, self.scores, self.points = None, None, [], []
+        self._slow_at = 0.0
+        if campaign is None:
+            self._timer.stop()
+            self.updated.emit()
+        else:
+            self._timer.start(0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all there is has been read."""
+        return not self._timer.isActive()
+
+    def throughput(self) -> tuple[Values, Values]:
+        """States per second over time, in some sixty steps."""
+        times = self.course.state_times() if self.course is not None else np.empty(0)
+        if not len(times):
+            return np.empty(0), np.empty(0)
+        width = max(1.0, float(times[-1]) / 60)
+        counts = np.bincount((times / width).astype(np.int64))
+        middles: Values = (np.arange(len(counts), dtype=np.float64) + 0.5) * width
+        return middles, counts / width
+
+    @Slot()
+    def _soon(self) -> None:
+        if self.campaign is not None and not self._timer.isActive():
+            self._timer.start(READ_MILLISECONDS)
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic == "campaigns" and not self._runner.is_busy:
+            self.watch(self.campaign)  # it has ended: what it replaced on the way is left out
+        elif topic in ("outside", "bugs"):
+            self._soon()
+
+    @Slot()
+    def _read(self) -> None:
+        assert self.campaign is not None
+        store = self._context.document.store
+        try:
+            if self.course is None:
+                self.course = Course(store, self.campaign)
+            (self.row,) = (row for row in store.campaigns() if row.id == self.campaign)
+            more = self.course.read_more()
+            if self._findings_are_due(more):
+                self._read_findings()
+        except PlumblineError as error:
+            self._context.messages.error(f"The campaign cannot be read: {error}")
+            return
+        if more:
+            self._timer.start(0)
+        self.updated.emit()
+
+    def _findings_are_due(self, more: bool) -> bool:
+        busy = self._runner.is_busy and self._runner.campaign == self.campaign
+        return time.monotonic() > self._slow_at or not (busy or more)
+
+    def _read_findings(self) -> None:
+        """All of them, since bounds may have become better."""
+        self._slow_at = time.monotonic() + SLOW_SECONDS
+        assert self.course is not None
+        self.scores = self.course.scores()
+        found: Sequence[tuple[int, str, int | None, int]] = self._context.document.store.rows(
+            "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
+            "JOIN units u ON u.id = f.unit WHERE u.campaign = ? ORDER BY f.id",
+            (self.campaign,),
+        )
+        self.points = [BugPoint(*row) for row in found]

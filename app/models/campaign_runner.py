@@ -1,0 +1,142 @@
+"""The campaign that this window runs: started, paused, stopped, taken up again.
+
+One per document, shared by the screens. What a campaign finds is in the store before anybody is
+told, so listeners read it there.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.context import Context
+from app.jobs import Job, JobProgress
+from app.work.campaign import (
+    GO_ON,
+    PAUSE,
+    Advanced,
+    AlreadyDone,
+    Begun,
+    run_campaign,
+    take_up_campaign,
+)
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import UnitFailed, Warned
+from engine.campaign.reading import CampaignRow
+
+
+class State(Enum):
+    """What a campaign is doing; the value is the word for it."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    ELSEWHERE = "running elsewhere"  # in another process
+    INTERRUPTED = "interrupted"  # its process was killed
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+def campaign_runner(context: Context) -> CampaignRunner:
+    """The one of this document."""
+    known = context.document.findChild(CampaignRunner)
+    return known if isinstance(known, CampaignRunner) else CampaignRunner(context)
+
+
+class CampaignRunner(QObject):
+    changed = Signal()  # it began, paused, went on, stopped or ended
+    advanced = Signal()  # there is more in the store
+    already_done = Signal(int)  # this very campaign is there, finished
+    failed = Signal(object)  # Failure: it could not run at all
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.document)
+        self._context = context
+        self.job: Job | None = None
+        self.campaign: int | None = None  # known once it has begun
+        self.progress: JobProgress | None = None
+        self.is_paused = False
+
+    @property
+    def is_busy(self) -> bool:
+        return self.job is not None
+
+    def start(self, config: CampaignConfig, workers: int) -> None:
+        self._begin(run_campaign, config, workers)
+
+    def take_up(self, campaign: int, workers: int) -> None:
+        """Go on with a campaign that was stopped or killed."""
+        self._begin(take_up_campaign, campaign, workers)
+
+    def pause(self, paused: bool) -> None:
+        if self.job is not None and paused != self.is_paused:
+            self.is_paused = paused
+            self.job.send(PAUSE if paused else GO_ON)
+            self.changed.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        if self.job is not None:
+            self.job.stop()
+            self.changed.emit()
+
+    def seconds_left(self) -> float | None:
+        return None if self.job is None or self.is_paused else self.job.seconds_left()
+
+    def state(self, row: CampaignRow) -> State:
+        """What a campaign of the store is doing now."""
+        if self.is_busy and row.id == self.campaign:
+            return State.PAUSED if self.is_paused else State.RUNNING
+        if row.status != "running":
+            return State(row.status)
+        somebody = self._context.document.writer()
+        return State.ELSEWHERE if somebody is not None else State.INTERRUPTED
+
+    def _begin(self, work: object, what: object, workers: int) -> None:
+        assert self.job is None
+        path = self._context.document.path
+        self.campaign = what if isinstance(what, int) else None
+        self.progress, self.is_paused = None, False
+        job = self._context.jobs.start("Campaign", work, path, what, workers, banner=False)  # type: ignore[arg-type]
+        job.events.connect(self._take)
+        job.progressed.connect(self._take_progress)
+        job.finished.connect(self._finish)
+        job.failed.connect(self.failed)
+        job.ended.connect(self._end)
+        self.job = job
+        self.changed.emit()
+
+    @Slot(list)
+    def _take(self, events: list[object]) -> None:
+        topics: dict[str, None] = {}
+        for event in events:
+            match event:
+                case Begun(campaign=campaign):
+                    self.campaign = campaign
+                    topics["campaigns"] = None
+                    self.changed.emit()
+                case Advanced(bugs=True):
+                    topics["bugs"] = None
+                case UnitFailed() | Warned():
+                    topics["log"] = None
+        for topic in topics:
+            self._context.document.notify(topic)
+        self.advanced.emit()
+
+    @Slot(object)
+    def _take_progress(self, progress: JobProgress) -> None:
+        self.progress = progress
+        self.changed.emit()
+
+    @Slot(object)
+    def _finish(self, result: object) -> None:
+        if isinstance(result, AlreadyDone):
+            self.already_done.emit(result.campaign)
+
+    @Slot()
+    def _end(self) -> None:
+        self.job, self.progress, self.is_paused = None, None, False
+        for topic in ("campaigns", "bugs", "log"):
+            self._context.document.notify(topic)
+        self.advanced.emit()
+        self.changed.emit()

@@ -1,0 +1,134 @@
+"""What the campaign form needs to know of settings: presets, seeds as text, oracles as text.
+
+Sentences stand here once, for tooltips and lists alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.campaign.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from engine.campaign.presets import DEFAULT_PRESET, PRESETS
+from engine.campaign.project import Project
+from engine.oracles.registry import OracleKind, parse_oracle
+
+LARGEST_SEED = 2**32 - 1
+MOST_SEEDS = 1000
+
+BIASES = {
+    "none": "none: every step is as likely as any other",
+    "plan-length": "plan length: go where the policy's runs are long",
+    "detour": "detour: go where the policy takes longer between two states than it should",
+    "loopiness": "loopiness: go where the policy nearly comes back to where it was",
+    "surface": "surface: go where the policy pays without getting nearer to the goal",
+    "heuristic": "heuristic: go where states look far from the goal",
+}
+NOVELTY = {
+    0: "any state",
+    1: "a fact nobody has seen",
+    2: "a pair of facts nobody has seen",
+    3: "three facts nobody has seen together",
+}
+UNSOLVED = {
+    "insert-and-avoid": "take the state and walk on elsewhere",
+    "prefer": "go there",
+}
+OBJECTIVES = {
+    "any": "any bug: the policy fails, or is too expensive",
+    "goal": "goal reaching only: the policy fails where there is a plan",
+}
+
+
+def default_config(project: Project) -> CampaignConfig:
+    """All files of a project with the default preset."""
+    preset = PRESETS[DEFAULT_PRESET].values
+    return CampaignConfig(
+        domain=project.domain,
+        problems=project.problems,
+        policies=project.policies,
+        seeds=(0,),
+        unit_costs=project.unit_costs,
+        fuzzing=FuzzSettings(**preset["fuzzing"]),
+        testing=_testing(preset["testing"]),
+        limits=UnitLimits(),
+        portfolio=project.portfolio,
+    )
+
+
+def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
+    """A preset says how to fuzz and to test, and leaves the rest as it is."""
+    values = PRESETS[name].values
+    fuzzing, testing = FuzzSettings(**values["fuzzing"]), _testing(values["testing"])
+    return replace(config, fuzzing=fuzzing, testing=testing)
+
+
+def preset_of(config: CampaignConfig) -> str:
+    """The preset whose settings these are, or nothing."""
+    for name in PRESETS:
+        if with_preset(config, name) == config:
+            return name
+    return ""
+
+
+def _testing(values: Mapping[str, Any]) -> OracleSettings:
+    return OracleSettings(**{**values, "oracles": tuple(values["oracles"])})
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """`0, 3, 5-9`; raises ValueError with a sentence for the user."""
+    seeds: dict[int, None] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        low, dash, high = part.partition("-")
+        if not (low.strip().isdecimal() and (high.strip().isdecimal() or not dash)):
+            raise ValueError(f"'{part}' is no seed: write whole numbers, such as 0, 1 or 5-9")
+        first, last = int(low), int(high or low)
+        if max(first, last) > LARGEST_SEED:
+            raise ValueError(f"the largest seed is {LARGEST_SEED}")
+        if first > last:
+            raise ValueError(f"'{part}' goes backwards: write {last}-{first}")
+        if len(seeds) + last - first >= MOST_SEEDS:
+            raise ValueError(f"more than {MOST_SEEDS} seeds are not sensible")
+        seeds.update(dict.fromkeys(range(first, last + 1)))
+    if not seeds:
+        raise ValueError("name at least one seed, such as 0")
+    return tuple(seeds)
+
+
+def seeds_text(seeds: Iterable[int]) -> str:
+    """Runs of three and more as a range."""
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    texts = [
+        [f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(seed) for seed in run] for run in runs
+    ]
+    return ", ".join(text for group in texts for text in group)
+
+
+def oracle_text(kind: OracleKind, options: Mapping[str, str]) -> str:
+    """How an oracle with these options is written; empty ones keep their defaults."""
+    given = ",".join(f"{name}={value}" for name, value in options.items() if value)
+    return f"{kind.name}:{given}" if given else kind.name
+
+
+def written_options(text: str) -> dict[str, str]:
+    """The options that stand in an oracle's text."""
+    kind, _ = parse_oracle(text)
+    parts = filter(None, text.removeprefix(kind.name).removeprefix(":").split(","))
+    return dict(part.split("=", 1) for part in parts)
+
+
+def default_text(value: object) -> str:
+    """A default as a user would write it."""
+    if value is None:
+        return "no limit"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,233 @@
+"""The tables of the campaign screen: campaigns, oracles, units, and bugs of two campaigns."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from app.models.campaign_runner import State
+from app.models.table_model import Column
+from engine.campaign.comparison import Change, ComparedBug
+from engine.campaign.course import OracleScore
+from engine.campaign.reading import CampaignRow, UnitRow
+
+
+@dataclass(frozen=True)
+class CampaignLine:
+    """A campaign and how it stands."""
+
+    row: CampaignRow
+    state: State
+    bugs: int
+    failed_units: int
+
+    @property
+    def words(self) -> str:
+        if self.failed_units and self.state is State.FINISHED:
+            return f"{self.state.value}, {self.failed_units} failed"
+        return self.state.value
+
+
+def clock_time(seconds: float) -> str:
+    """Today's by the hour, others by the day."""
+    then = time.localtime(seconds)
+    today = time.localtime()
+    same = (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday)
+    return time.strftime("%H:%M" if same else "%Y-%m-%d", then)
+
+
+def duration(seconds: float) -> str:
+    """As short as possible: 0.4 s, 12 s, 3:05 min, 2:10 h."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02} min"
+    return f"{minutes // 60}:{minutes % 60:02} h"
+
+
+_STATE_LOOKS = {
+    State.RUNNING: ("run", "accent"),
+    State.PAUSED: ("pause", "undecided"),
+    State.ELSEWHERE: ("run", "muted"),
+    State.INTERRUPTED: ("warning", "undecided"),
+    State.STOPPED: ("stop", "muted"),
+    State.FINISHED: ("check", "proven"),
+}
+
+
+def _summary_of(line: CampaignLine) -> str:
+    config = line.row.config
+    return (
+        f"{len(config.problems)} problems, {len(config.policies)} policies, "
+        f"{len(config.seeds)} seeds, {config.fuzzing.size} states each\n"
+        f"{', '.join(config.testing.oracles)}"
+    )
+
+
+CAMPAIGNS: tuple[Column[CampaignLine], ...] = (
+    Column("number", "No.", lambda line: line.row.id, numeric=True, row_tip=_summary_of),
+    Column(
+        "created",
+        "Begun",
+        lambda line: line.row.created,
+        text=lambda line: clock_time(line.row.created),
+        row_tip=_summary_of,
+    ),
+    Column(
+        "state",
+        "Status",
+        lambda line: line.words,
+        icon=lambda line: _STATE_LOOKS[line.state][0],
+        token=lambda line: _STATE_LOOKS[line.state][1],
+        row_tip=_summary_of,
+    ),
+    Column("bugs", "Bugs", lambda line: line.bugs, numeric=True, row_tip=_summary_of),
+)
+
+
+def _percent(score: OracleScore) -> str:
+    return "" if score.recall is None else f"{score.recall:.0%}"
+
+
+ORACLES: tuple[Column[OracleScore], ...] = (
+    Column("oracle", "Oracle", lambda score: score.oracle, mono=True),
+    Column(
+        "recall",
+        "Recall",
+        lambda score: score.recall,
+        text=_percent,
+        numeric=True,
+        tip="Of the bugs among the states it examined, how many it proved by itself",
+    ),
+    Column("bugs", "Bugs", lambda score: score.bugs, numeric=True, tip="Pool states it proved bad"),
+    Column(
+        "unique",
+        "Unique",
+        lambda score: score.unique,
+        numeric=True,
+        tip="Bugs that no other oracle proved",
+    ),
+    Column(
+        "optimal",
+        "Proven optimal",
+        lambda score: score.optimal,
+        numeric=True,
+        tip="States in which it proved that the policy is optimal",
+    ),
+    Column("examined", "Examined", lambda score: score.examined, numeric=True),
+    Column(
+        "seconds",
+        "Time",
+        lambda score: score.seconds,
+        text=lambda score: duration(score.seconds),
+        numeric=True,
+    ),
+    Column(
+        "per_state",
+        "Per state",
+        lambda score: score.seconds / score.examined if score.examined else None,
+        text=lambda score: (
+            f"{1000 * score.seconds / score.examined:.3g} ms" if score.examined else ""
+        ),
+        numeric=True,
+    ),
+)
+
+_UNIT_TOKENS = {"failed": "bad", "lost": "bad", "finished": "proven", "running": "accent"}
+_UNIT_ICONS = {"failed": "error", "lost": "error", "finished": "check", "running": "run"}
+
+UNITS: tuple[Column[UnitRow], ...] = (
+    Column("problem", "Problem", lambda unit: unit.problem, mono=True),
+    Column("policy", "Policy", lambda unit: unit.policy, mono=True),
+    Column("seed", "Seed", lambda unit: unit.seed, numeric=True),
+    Column(
+        "status",
+        "Status",
+        lambda unit: unit.status,
+        icon=lambda unit: _UNIT_ICONS.get(unit.status, ""),
+        token=lambda unit: _UNIT_TOKENS.get(unit.status, "muted"),
+        row_tip=lambda unit: unit.error or unit.status,
+    ),
+    Column("states", "States", lambda unit: unit.statistics.get("states"), numeric=True),
+    Column("bugs", "Bugs", lambda unit: unit.statistics.get("bugs"), numeric=True),
+    Column(
+        "calls",
+        "Policy calls",
+        lambda unit: unit.statistics.get("policy_states"),
+        numeric=True,
+        tip="States that the policy was asked about",
+    ),
+    Column(
+        "seconds",
+        "Time",
+        lambda unit: unit.statistics.get("seconds"),
+        text=lambda unit: (
+            duration(unit.statistics["seconds"]) if "seconds" in unit.statistics else ""
+        ),
+        numeric=True,
+    ),
+    Column("error", "Error", lambda unit: unit.error),
+)
+
+_CHANGE_LOOKS = {
+    Change.NEW: ("bad", "bad"),
+    Change.GONE: ("check", "proven"),
+    Change.STILL: ("unknown", "undecided"),
+}
+
+
+def _other_campaign(bug: ComparedBug) -> str:
+    if bug.change is Change.STILL:
+        return "a bug in both"
+    return "tested, no bug was found" if bug.tested else "not tested"
+
+
+def _cost(bug: ComparedBug, which: str) -> int | None:
+    row = getattr(bug, which)
+    return None if row is None else row.policy_cost
+
+
+def _cost_text(bug: ComparedBug, which: str) -> str:
+    row = getattr(bug, which)
+    if row is None:
+        return ""
+    return "fails" if row.policy_cost is None else str(row.policy_cost)
+
+
+COMPARED: tuple[Column[ComparedBug], ...] = (
+    Column(
+        "change",
+        "Change",
+        lambda bug: bug.change.value,
+        icon=lambda bug: _CHANGE_LOOKS[bug.change][0],
+        token=lambda bug: _CHANGE_LOOKS[bug.change][1],
+    ),
+    Column("bug", "Bug", lambda bug: bug.finding.id, numeric=True),
+    Column("problem", "Problem", lambda bug: bug.finding.problem, mono=True),
+    Column(
+        "before",
+        "Cost before",
+        lambda bug: _cost(bug, "before"),
+        text=lambda bug: _cost_text(bug, "before"),
+        numeric=True,
+        tip="What the policy of the earlier campaign pays",
+    ),
+    Column(
+        "after",
+        "Cost now",
+        lambda bug: _cost(bug, "after"),
+        text=lambda bug: _cost_text(bug, "after"),
+        numeric=True,
+        tip="What the policy of this campaign pays",
+    ),
+    Column("bound", "Best known", lambda bug: bug.finding.bound, numeric=True),
+    Column(
+        "tested",
+        "In the other campaign",
+        _other_campaign,
+        tip="A bug that was not found is no proof that it is gone: see whether it was looked for",
+    ),
+)

@@ -1,0 +1,1 @@
+"""The campaign screen: set one up, watch it, and see what it found."""

@@ -1,0 +1,246 @@
+"""One campaign, running or not: how it stands, its course, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QStackedLayout,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.models.campaign_monitor import CampaignMonitor
+from app.models.campaign_runner import CampaignRunner, State
+from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
+from app.models.table_model import TableModel
+from app.views.campaign.compare_view import CompareView
+from app.views.campaign.course_view import CourseView
+from app.views.campaign.figures import Figures
+from app.views.campaign.oracle_view import OracleView
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.table_view import TableView
+from engine.campaign.reading import UnitRow
+from engine.oracles.objective import BugKind
+
+FIGURES = {
+    "states": "States that were tested",
+    "bugs": "States in which the policy is proven to be wrong",
+    "fail": "Bugs where the policy never reaches the goal, though there is a plan",
+    "too expensive": "Bugs where the policy reaches the goal, but pays more than needed",
+    "states/s": "States tested per second of work",
+    "policy calls/s": "States put to the policy per second of work",
+    "time": "Time worked on this campaign",
+}
+RESUMABLE = (State.STOPPED, State.INTERRUPTED)
+_STEPS = 1000
+
+
+class CampaignView(QWidget):
+    bug_wanted = Signal(int)
+    bugs_wanted = Signal()
+    resume_wanted = Signal(int)
+    again_wanted = Signal(int)  # its settings into the form
+
+    def __init__(
+        self,
+        context: Context,
+        runner: CampaignRunner,
+        monitor: CampaignMonitor,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._runner, self._monitor = context, runner, monitor
+        self._line: CampaignLine | None = None
+        self.figures = Figures(context.theme, FIGURES)
+        self._make_header()
+        self.bar = QProgressBar()
+        self.bar.setObjectName("campaign-progress")
+        self.bar.setAccessibleName("Progress of the campaign")
+        self.bar.setRange(0, _STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(8)
+        self.left = QLabel()
+        self.left.setProperty("role", "muted")
+        progress = QHBoxLayout()
+        progress.addWidget(self.bar, 1)
+        progress.addWidget(self.left)
+        self.course = CourseView(context.theme, monitor)
+        self.oracles = OracleView(context, monitor)
+        self.oracles.bug_wanted.connect(self.bug_wanted)
+        self.compare = CompareView(context)
+        self.compare.bug_wanted.connect(self.bug_wanted)
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("campaign-tabs")
+        self.tabs.setAccessibleName("Views of the campaign")
+        self.tabs.setDocumentMode(True)
+        for widget, title in (
+            (self.course, "Course"),
+            (self.oracles, "Oracles and costs"),
+            (self._units_table(), "Units"),
+            (self.compare, "Compare"),
+        ):
+            self.tabs.addTab(widget, title)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addLayout(self._header)
+        layout.addWidget(self.figures)
+        layout.addLayout(progress)
+        layout.addWidget(self.tabs, 1)
+        monitor.updated.connect(self.refresh)
+        runner.changed.connect(self.refresh)
+
+    def show_line(self, line: CampaignLine, lines: Sequence[CampaignLine]) -> None:
+        """How the campaign stands now, and which others there are."""
+        self._line = line
+        self.compare.show_campaign(line.row.id, lines)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        if self._line is None:
+            return
+        row = self._line.row
+        state = self._runner.state(self._monitor.row or row)
+        self.title.setText(f"Campaign {row.id}")
+        self.summary.setText(
+            f"{self._line.words if state is self._line.state else state.value} · "
+            f"begun {clock_time(row.created)} · {', '.join(row.config.testing.oracles)}"
+        )
+        ours = state in (State.RUNNING, State.PAUSED)
+        stopping = self._runner.job is not None and self._runner.job.stopping
+        self.pause.setVisible(ours)
+        self.pause.setText("Continue" if state is State.PAUSED else "Pause")
+        self.pause.setEnabled(not stopping)
+        self.stop.setVisible(ours)
+        self.stop.setEnabled(not stopping)
+        self.stop.setText("Stopping…" if stopping else "Stop")
+        self.resume.setVisible(state in RESUMABLE)
+        self.resume.setEnabled(not self._runner.is_busy)
+        self.again.setVisible(not ours)
+        self._show_progress(state)
+        self._show_figures()
+        units = self._monitor.course.units if self._monitor.course is not None else []
+        if units != self.units.rows:
+            self.units.set_rows(units)
+
+    def _make_header(self) -> None:
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.summary = ElidedLabel("")
+        self.summary.setProperty("role", "muted")
+        theme = self._context.theme
+        self.pause = _button("Pause", "campaign-pause", "Hold on without losing anything")
+        self.stop = _button("Stop", "campaign-stop", "End it now; all that was found is kept")
+        self.resume = _button("Resume", "campaign-resume", "Do what is left of it")
+        self.again = _button(
+            "Use these settings", "campaign-again", "Put its settings into the form"
+        )
+        self.bugs = _button("Show bugs", "campaign-bugs", "Go to the table of bugs")
+        self.resume.setProperty("primary", True)
+        theme.keep_icon(self.pause, "pause")
+        theme.keep_icon(self.stop, "stop", "bad")
+        theme.keep_icon(self.resume, "run", "on_accent")
+        theme.keep_icon(self.bugs, "bugs")
+        self.pause.clicked.connect(self._toggle_pause)
+        self.stop.clicked.connect(self._runner.stop)
+        self.resume.clicked.connect(self._resume)
+        self.again.clicked.connect(self._again)
+        self.bugs.clicked.connect(self.bugs_wanted)
+        self._header = QHBoxLayout()
+        self._header.setSpacing(8)
+        self._header.addWidget(self.title)
+        self._header.addWidget(self.summary, 1)
+        for button in (self.again, self.bugs, self.pause, self.stop, self.resume):
+            self._header.addWidget(button)
+
+    def _units_table(self) -> QWidget:
+        self.units: TableModel[UnitRow] = TableModel(UNITS, self._context.theme, self)
+        table = TableView("campaign-units", "Units: one problem, one policy, one seed each")
+        table.setModel(self.units)
+        for column, width in enumerate((150, 150, 60, 100, 80, 70, 110, 80)):
+            table.setColumnWidth(column, width)
+        table.remember(self._context.settings)
+        self._context.theme.changed.connect(self.units.restyle)
+        pane = QWidget()
+        layout = QStackedLayout(pane)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(table)
+        return pane
+
+    def _show_progress(self, state: State) -> None:
+        course = self._monitor.course
+        done, total = 0.0, 1.0
+        if course is not None and course.units:
+            size = course.units[0].statistics.get("size", 0)
+            total = float(len(course.units))
+            done = sum(_done(unit, size) for unit in course.units)
+        self.bar.setValue(round(_STEPS * done / total))
+        words = f"{done / total:.0%}"
+        seconds = self._runner.seconds_left() if state is State.RUNNING else None
+        if seconds is not None:
+            words += f" · {duration(seconds)} left"
+        elif state is State.RUNNING and course is None:
+            words = "starting…"
+        self.left.setText(words)
+
+    def _show_figures(self) -> None:
+        course, show = self._monitor.course, self.figures.show_number
+        if course is None:
+            for caption in FIGURES:
+                show(caption, "–")  # noqa: RUF001  a dash, not a minus
+            return
+        seconds = course.seconds
+        show("states", f"{course.states:,}")
+        show("bugs", f"{course.bugs:,}")
+        show("fail", f"{course.kinds[BugKind.QUALITATIVE.value]:,}")
+        dear = course.bugs - course.kinds[BugKind.QUALITATIVE.value]
+        show("too expensive", f"{dear:,}")
+        show("states/s", _rate(course.states, seconds))
+        show("policy calls/s", _rate(course.policy_calls, seconds))
+        show("time", duration(seconds))
+
+    @Slot()
+    def _toggle_pause(self) -> None:
+        self._runner.pause(not self._runner.is_paused)
+
+    @Slot()
+    def _resume(self) -> None:
+        if self._line is not None:
+            self.resume_wanted.emit(self._line.row.id)
+
+    @Slot()
+    def _again(self) -> None:
+        if self._line is not None:
+            self.again_wanted.emit(self._line.row.id)
+
+
+def _done(unit: UnitRow, size: int) -> float:
+    """The share of a unit that is done; one that ended counts whole."""
+    if unit.status in ("finished", "failed", "lost"):
+        return 1.0
+    states = unit.statistics.get("states", 0)
+    return float(states) / (unit.statistics.get("size") or size or 1)
+
+
+def _rate(count: int, seconds: float) -> str:
+    if not seconds:
+        return "–"  # noqa: RUF001  a dash, not a minus
+    rate = count / seconds
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def _button(text: str, name: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text)
+    button.setToolTip(tip)
+    return button

@@ -1,0 +1,106 @@
+"""Two campaigns side by side: which bugs are new, gone, or still there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+
+from app.context import Context
+from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
+from app.models.table_model import TableModel
+from app.widgets.empty_state import EmptyState
+from app.widgets.table_view import TableView
+from engine.campaign.comparison import Change, ComparedBug, Comparison, compare_campaigns
+from engine.errors import PlumblineError
+
+_WIDTHS = (120, 70, 160, 110, 100, 100)
+
+
+class CompareView(QWidget):
+    bug_wanted = Signal(int)
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._campaign: int | None = None
+        self.other = QComboBox()
+        self.other.setObjectName("compare-with")
+        self.other.setAccessibleName("Compare with")
+        self.other.currentIndexChanged.connect(self._compare)
+        self.counts = QLabel()
+        self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
+        self.table = TableView("campaign-compared", "Bugs of both campaigns")
+        self.table.setModel(self.model)
+        for column, width in enumerate(_WIDTHS):
+            self.table.setColumnWidth(column, width)
+        self.table.remember(context.settings)
+        self.table.activated.connect(self._open)
+        top = QHBoxLayout()
+        top.addWidget(QLabel("Compare with"))
+        top.addWidget(self.other)
+        top.addWidget(self.counts, 1)
+        full = QWidget()
+        layout = QVBoxLayout(full)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addLayout(top)
+        layout.addWidget(self.table, 1)
+        empty = EmptyState(
+            context.theme,
+            "campaign",
+            "There is one campaign only",
+            "Run another one, with a retrained policy or another seed: here you will see which "
+            "bugs are new, gone, or still there.",
+        )
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        context.theme.changed.connect(self.model.restyle)
+
+    def show_campaign(self, campaign: int | None, lines: Sequence[CampaignLine]) -> None:
+        """The campaign and all others; the one before it is compared with first."""
+        if campaign != self._campaign:
+            self.other.clear()
+        self._campaign = campaign
+        others = [line for line in lines if line.row.id != campaign]
+        known = {self.other.itemData(place) for place in range(self.other.count())}
+        self.other.blockSignals(True)
+        for line in others:
+            if line.row.id not in known:
+                text = f"Campaign {line.row.id}, {clock_time(line.row.created)}"
+                self.other.addItem(text, line.row.id)
+        self.other.blockSignals(False)
+        if not known and others:
+            before = [line.row.id for line in others if campaign and line.row.id < campaign]
+            self.other.setCurrentIndex(self.other.findData((before or [others[0].row.id])[-1]))
+        self._stack.setCurrentIndex(int(bool(others)))
+
+    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        self._compare()
+
+    @Slot()
+    def _compare(self) -> None:
+        other = self.other.currentData()
+        if other is None or self._campaign is None or not self.isVisible():
+            return
+        try:
+            comparison = compare_campaigns(self._context.document.store, other, self._campaign)
+        except PlumblineError as error:
+            self._context.messages.error(f"The campaigns cannot be compared: {error}")
+            return
+        self.counts.setText(_words(comparison))
+        self.model.set_rows(comparison.bugs)
+
+    @Slot(QModelIndex)
+    def _open(self, index: QModelIndex) -> None:
+        self.bug_wanted.emit(self.model.row(index.row()).finding.id)
+
+
+def _words(comparison: Comparison) -> str:
+    if not comparison.shared_problems:
+        return "They have no problem in common, so there is nothing to compare."
+    counts = [f"{comparison.count(change)} {change.value}" for change in Change]
+    count = len(comparison.shared_problems)
+    problems = "1 problem" if count == 1 else f"{count} problems"
+    return f"{', '.join(counts)}, on the {problems} both have tested"

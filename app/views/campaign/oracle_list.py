@@ -1,0 +1,241 @@
+"""The oracles of a campaign: tick boxes in the order in which they examine a state.
+
+Each says in one sentence what it can prove; a ticked one shows its options. What is wrong with an
+option is said below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.campaign_settings import default_text, oracle_text, written_options
+from app.theme import Theme
+from engine.errors import PlumblineError
+from engine.oracles.registry import ORACLES, OracleKind, parse_oracle
+
+_OPTIONS_PER_LINE = 2
+NO_PORTFOLIO = "It compares the policy with others: add checkpoints of its training to the project."
+
+
+class OracleList(QWidget):
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._order: list[OracleRow] = []
+        self._has_portfolio = False
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(4)
+        self.rows: list[OracleRow] = []
+        for kind in ORACLES.values():
+            self._add_row(kind)
+
+    def set_oracles(self, oracles: Sequence[str]) -> None:
+        """One may stand there more than once, with different options."""
+        self._order.clear()
+        free = list(self.rows)
+        for text in oracles:
+            kind, _ = parse_oracle(text)
+            row = next((row for row in free if row.kind is kind), None)
+            if row is None:
+                row = self._add_row(kind)
+            else:
+                free.remove(row)
+            row.show_options(written_options(text))
+            self._order.append(row)
+        for row in self.rows:
+            row.set_ticked(row in self._order)
+        self._number()
+
+    def set_portfolio(self, has_portfolio: bool) -> None:
+        self._has_portfolio = has_portfolio
+        for row in self.rows:
+            row.set_possible(has_portfolio or not row.kind.needs_portfolio)
+
+    def oracles(self) -> tuple[str, ...]:
+        """As they are written, in order; wrong ones left out."""
+        right = [row.text for row in self._order if not row.problem]
+        return tuple(dict.fromkeys(right))
+
+    def problem(self) -> str:
+        """What is wrong, or nothing."""
+        if not self._order:
+            return "Tick at least one oracle: nothing would be tested."
+        for row in self._order:
+            if row.problem:
+                return f"{row.kind.name}: {row.problem}"
+            if row.kind.needs_portfolio and not self._has_portfolio:
+                return f"{row.kind.name}: {NO_PORTFOLIO}"
+        return ""
+
+    def _add_row(self, kind: OracleKind) -> OracleRow:
+        row = OracleRow(self._theme, kind)
+        row.ticked.connect(self._tick)
+        row.edited.connect(self.changed)
+        row.earlier_wanted.connect(self._move_earlier)
+        same = [place for place, other in enumerate(self.rows) if other.kind is kind]
+        place = same[-1] + 1 if same else len(self.rows)
+        self.rows.insert(place, row)
+        self._layout.insertWidget(place, row)
+        row.set_possible(self._has_portfolio or not kind.needs_portfolio)
+        return row
+
+    @Slot(QObject, bool)
+    def _tick(self, row: OracleRow, ticked: bool) -> None:
+        if ticked and row not in self._order:
+            self._order.append(row)
+        elif not ticked and row in self._order:
+            self._order.remove(row)
+        self._number()
+        self.changed.emit()
+
+    @Slot(QObject)
+    def _move_earlier(self, row: OracleRow) -> None:
+        place = self._order.index(row)
+        if place > 0:
+            self._order[place - 1], self._order[place] = row, self._order[place - 1]
+            self._number()
+            self.changed.emit()
+
+    def _number(self) -> None:
+        for row in self.rows:
+            row.show_rank(self._order.index(row) + 1 if row in self._order else 0)
+
+
+class OracleRow(QWidget):
+    ticked = Signal(QObject, bool)
+    edited = Signal()
+    earlier_wanted = Signal(QObject)
+
+    def __init__(self, theme: Theme, kind: OracleKind, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.kind = kind
+        self.problem = ""
+        self.box = QCheckBox(kind.name)
+        self.box.setObjectName(f"oracle-{kind.name}")
+        self.box.setAccessibleName(f"Oracle {kind.name}")
+        self.box.setAccessibleDescription(kind.proves)
+        self.box.toggled.connect(self._toggle)
+        self._rank = QLabel()
+        self._rank.setProperty("role", "muted")
+        self._rank.setToolTip("Its turn: oracles examine a state one after the other")
+        self.earlier = QToolButton()
+        self.earlier.setObjectName(f"earlier-{kind.name}")
+        self.earlier.setAccessibleName(f"{kind.name} earlier")
+        self.earlier.setToolTip("Let it examine a state earlier")
+        self.earlier.setAutoRaise(True)
+        self.earlier.setArrowType(Qt.ArrowType.UpArrow)
+        self.earlier.clicked.connect(self._want_earlier)
+        self._sentence = QLabel(kind.proves)
+        self._sentence.setProperty("role", "muted")
+        self._sentence.setWordWrap(True)
+        self._problem = QLabel()
+        self._problem.setProperty("role", "bad")
+        self._problem.setWordWrap(True)
+        self._problem.hide()
+        self.fields: dict[str, QLineEdit] = {}
+        self._options = self._make_options()
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.box)
+        top.addWidget(self._rank)
+        top.addWidget(self.earlier)
+        top.addStretch(1)
+        below = QVBoxLayout()
+        below.setContentsMargins(24, 0, 0, 4)
+        below.setSpacing(4)
+        below.addWidget(self._sentence)
+        below.addWidget(self._options)
+        below.addWidget(self._problem)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addLayout(below)
+        self.show_rank(0)
+
+    @property
+    def text(self) -> str:
+        return oracle_text(self.kind, {name: field.text() for name, field in self.fields.items()})
+
+    def show_options(self, options: dict[str, str]) -> None:
+        for name, field in self.fields.items():
+            field.blockSignals(True)
+            field.setText(options.get(name, ""))
+            field.blockSignals(False)
+        self._check()
+
+    def set_ticked(self, ticked: bool) -> None:
+        self.box.blockSignals(True)
+        self.box.setChecked(ticked)
+        self.box.blockSignals(False)
+
+    def set_possible(self, possible: bool) -> None:
+        self.box.setEnabled(possible or self.box.isChecked())
+        self.box.setToolTip(self.kind.proves if possible else NO_PORTFOLIO)
+
+    def show_rank(self, rank: int) -> None:
+        self._rank.setText(f"examines as number {rank}" if rank else "")
+        self.earlier.setVisible(rank > 1)
+        self._options.setVisible(rank > 0 and bool(self.fields))
+        self._problem.setVisible(rank > 0 and bool(self.problem))
+
+    def _make_options(self) -> QWidget:
+        area = QWidget()
+        grid = QGridLayout(area)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        for number, (name, option) in enumerate(self.kind.options.items()):
+            line, place = divmod(number, _OPTIONS_PER_LINE)
+            field = QLineEdit()
+            field.setObjectName(f"oracle-{self.kind.name}-{name}")
+            field.setAccessibleName(f"{self.kind.name}: {name}")
+            field.setPlaceholderText(default_text(option.default))
+            field.setToolTip(f"{option.meaning}; default: {default_text(option.default)}")
+            field.setMaximumWidth(140)
+            field.textChanged.connect(self._edit)
+            label = QLabel(name)
+            label.setToolTip(option.meaning)
+            label.setBuddy(field)
+            self.fields[name] = field
+            grid.addWidget(label, line, 2 * place)
+            grid.addWidget(field, line, 2 * place + 1)
+        grid.setColumnStretch(2 * _OPTIONS_PER_LINE, 1)
+        return area
+
+    @Slot(bool)
+    def _toggle(self, ticked: bool) -> None:
+        self.ticked.emit(self, ticked)
+
+    @Slot()
+    def _want_earlier(self) -> None:
+        self.earlier_wanted.emit(self)
+
+    @Slot()
+    def _edit(self) -> None:
+        self._check()
+        self._problem.setVisible(bool(self.problem))
+        self.edited.emit()
+
+    def _check(self) -> None:
+        try:
+            parse_oracle(self.text)
+            self.problem = ""
+        except PlumblineError as error:
+            self.problem = f"{error.message}; {error.hint}" if error.hint else error.message
+        self._problem.setText(self.problem)

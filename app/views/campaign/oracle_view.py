@@ -1,0 +1,99 @@
+"""What the oracles were good for, and every bug as a point that leads to it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
+
+from app.context import Context
+from app.models.campaign_monitor import BugPoint, CampaignMonitor
+from app.models.campaign_tables import ORACLES
+from app.models.table_model import TableModel
+from app.widgets.plot import Plot, Points
+from app.widgets.table_view import TableView
+from engine.campaign.course import OracleScore
+
+_WIDTHS = (230, 80, 70, 80, 120, 90, 80)
+
+
+class OracleView(QWidget):
+    bug_wanted = Signal(int)
+
+    def __init__(
+        self, context: Context, monitor: CampaignMonitor, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._monitor = monitor
+        self.model: TableModel[OracleScore] = TableModel(ORACLES, context.theme, self)
+        self.table = TableView("campaign-oracles", "Oracles")
+        self.table.setModel(self.model)
+        for column, width in enumerate(_WIDTHS):
+            self.table.setColumnWidth(column, width)
+        self.table.remember(context.settings)
+        self.scatter = Plot(
+            context.theme,
+            "plot-costs",
+            "Policy cost against best known cost",
+            ("best known cost", "policy cost"),
+            legend=(-12, -8),
+        )
+        self.scatter.point_activated.connect(self._open)
+        self.scatter.setToolTip("Click a point to open its bug")
+        hint = QLabel("Every point is a bug: the farther above the line, the dearer. Click one.")
+        hint.setProperty("role", "muted")
+        below = QWidget()
+        below_layout = QVBoxLayout(below)
+        below_layout.setContentsMargins(0, 0, 0, 0)
+        below_layout.addWidget(hint)
+        below_layout.addWidget(self.scatter, 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.table)
+        split.addWidget(below)
+        split.setSizes([180, 320])
+        split.setHandleWidth(9)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(split)
+        monitor.updated.connect(self.refresh)
+        context.theme.changed.connect(self.model.restyle)
+        self._shown: list[BugPoint] | None = None
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        if self._monitor.scores != self.model.rows:
+            self.model.set_rows(self._monitor.scores)
+        points = self._monitor.points
+        if points != self._shown:
+            self._shown = points
+            self.scatter.set_points(_point_sets(points), diagonal=True)
+
+    @Slot(object)
+    def _open(self, bug: int) -> None:
+        self.bug_wanted.emit(bug)
+
+
+def _point_sets(points: list[BugPoint]) -> list[Points]:
+    """Failures have no cost: they stand on a line of their own above all others."""
+    dear = [point for point in points if point.policy_cost is not None]
+    failing = [point for point in points if point.policy_cost is None]
+    largest = max((point.policy_cost or point.bound for point in points), default=1)
+    sets = [
+        Points(
+            "too expensive",
+            [point.bound for point in dear],
+            [point.policy_cost or 0 for point in dear],
+            [point.bug for point in dear],
+            "policy",
+        ),
+        Points(
+            "fails",
+            [point.bound for point in failing],
+            [largest * 1.15] * len(failing),
+            [point.bug for point in failing],
+            "bad",
+            "x",
+            "the policy fails",
+        ),
+    ]
+    return [item for item in sets if item.keys]

@@ -1,0 +1,471 @@
+"""The campaign screen: a form for the next campaign, and all campaigns of the workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.jobs import Failure
+from app.models.campaign_monitor import CampaignMonitor
+from app.models.campaign_runner import CampaignRunner, campaign_runner
+from app.models.campaign_settings import default_config
+from app.models.campaign_tables import CAMPAIGNS, CampaignLine
+from app.models.policy_words import policy_name
+from app.models.project_files import project_files
+from app.models.table_model import TableModel
+from app.page import Page
+from app.views.campaign.form import CampaignForm
+from app.widgets.code_view import CodeView
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.table_view import TableView
+from engine.campaign.config import read_config
+from engine.campaign.config_text import config_text
+from engine.errors import PlumblineError
+
+if TYPE_CHECKING:
+    from app.views.campaign.campaign_view import CampaignView
+
+LIST_WIDTH = 290
+KEEP_MILLISECONDS = 600
+"""A while after the last change the form is saved."""
+
+
+class CampaignPage(Page):
+    name, title, icon = "campaign", "Campaign", "campaign"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.files = project_files(context)
+        self.runner: CampaignRunner = campaign_runner(context)
+        self.monitor = CampaignMonitor(context, self.runner, self)
+        self._wants_run = False
+        self._make_actions()
+        self._make_list()
+        self.form = CampaignForm(context.theme)
+        self._view: CampaignView | None = None  # made when first needed: it imports the plots
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._form_pane())
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setHandleWidth(17)
+        split.addWidget(self._list_pane())
+        split.addWidget(self.stack)
+        split.setStretchFactor(1, 1)
+        split.setSizes([LIST_WIDTH, 900])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 12)
+        layout.addWidget(split)
+        self._keep = QTimer(self)
+        self._keep.setSingleShot(True)
+        self._keep.setInterval(KEEP_MILLISECONDS)
+        self._keep.timeout.connect(self._keep_draft)
+        self._connect()
+        self._fill_form()
+        self._show_campaigns()
+        if self.lines.rows:
+            self.table.select_row(0)
+
+    def show_item(self, item: object) -> None:
+        """Takes "run": start what the form says, as soon as the files are checked.
+
+        A number shows that campaign.
+        """
+        if item == "run":
+            self.run()
+        elif isinstance(item, int):
+            self._select(item)
+
+    def page_actions(self) -> list[QAction]:
+        return [
+            self.run_action,
+            self.pause_action,
+            self.stop_action,
+            self.new_action,
+            self.toml_action,
+            self.import_action,
+            self.export_action,
+        ]
+
+    @Slot()
+    def run(self) -> None:
+        """Start the campaign of the form; while the files are being checked, a moment later."""
+        self._wants_run = False
+        if self.files.is_checking and not self._blocker():
+            self._wants_run = True
+            self._show_readiness()
+            return
+        if reason := self._blocker():
+            self._show_form()
+            self.context.messages.warning(f"The campaign cannot run: {reason}")
+            return
+        self._keep_draft()
+        self.runner.start(self.form.config(), self.form.workers.value())
+
+    def _blocker(self) -> str:
+        """Why the campaign cannot run now, or nothing."""
+        if self.runner.is_busy:
+            return "a campaign is running; stop it or wait for its end"
+        if self.context.document.read_only:
+            return "the workspace cannot be written; save a copy of it first"
+        if self.context.document.writer() is not None:
+            return "another process is running a campaign in this workspace"
+        return self.form.problem() or self._input_problem()
+
+    def _input_problem(self) -> str:
+        """What is wrong with the files that were ticked."""
+        config, files = self.form.config(), self.files
+        for path in (config.domain or "", *config.problems):
+            if path and not Path(path).is_file():
+                return f"{path} is not there any more"
+        chosen = {config.domain, *config.problems}
+        for error in files.errors():
+            if error.location.file in chosen or error.location.file is None:
+                return str(error)
+        for spec in config.policies:
+            checked = files.policies.get(spec)
+            if checked is not None and checked.error:
+                return checked.error
+            if checked is not None and checked.misfits:
+                return f"{policy_name(spec)} does not fit the domain: {checked.misfits[0]}"
+            if checked is not None and not files.is_trusted(spec):
+                return f"{policy_name(spec)} is a plug-in: trust it on the project screen first"
+        return ""
+
+    def _connect(self) -> None:
+        self.files.changed.connect(self._fill_form)
+        self.files.checked.connect(self._files_checked)
+        self.form.changed.connect(self._form_changed)
+        self.runner.changed.connect(self._runner_changed)
+        self.runner.already_done.connect(self._show_done)
+        self.runner.failed.connect(self._tell_failure)
+        self.context.document.changed.connect(self._document_changed)
+        self.context.theme.changed.connect(self.lines.restyle)
+
+    def _make_actions(self) -> None:
+        self.run_action = self._action("Run", self.run, "F5")
+        self.pause_action = self._action("Pause", self._toggle_pause, "F7")
+        self.stop_action = self._action("Stop", self.runner.stop, "Shift+F5")
+        self.new_action = self._action("New campaign", self._show_form, "Ctrl+Shift+N")
+        self.toml_action = self._action("Show as TOML", self._toggle_toml, "Ctrl+T")
+        self.toml_action.setCheckable(True)
+        self.import_action = self._action("Import TOML…", self._choose_import)
+        self.export_action = self._action("Export TOML…", self._choose_export)
+
+    def _action(self, text: str, slot: object, keys: str = "") -> QAction:
+        action = QAction(text, self)
+        action.setObjectName(f"campaign-action-{text.rstrip('…').lower().replace(' ', '-')}")
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.triggered.connect(slot)
+        return action
+
+    def _make_list(self) -> None:
+        self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
+        self.table = TableView("campaigns", "Campaigns of this workspace")
+        self.table.setModel(self.lines)
+        for column, width in enumerate((44, 66, 118)):
+            self.table.setColumnWidth(column, width)
+        self.table.remember(self.context.settings)
+        self.table.selectionModel().currentRowChanged.connect(self._show_selected)
+
+    def _list_pane(self) -> QWidget:
+        heading = QLabel("Campaigns")
+        heading.setProperty("role", "heading")
+        self.new_button = _button("New campaign", "campaign-new", "Set up another campaign")
+        self.context.theme.keep_icon(self.new_button, "add")
+        self.new_button.clicked.connect(self._show_form)
+        pane = QWidget()
+        layout = QVBoxLayout(pane)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(heading)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.new_button)
+        return pane
+
+    def _form_pane(self) -> QWidget:
+        title = QLabel("New campaign")
+        title.setProperty("role", "title")
+        self.reason = ElidedLabel("")
+        self.reason.setProperty("role", "muted")
+        self.toml_button = _button("Show as TOML", "campaign-toml", "The settings as a file")
+        self.toml_button.setCheckable(True)
+        self.toml_button.toggled.connect(self._show_toml)
+        self.import_button = _button("Import…", "campaign-import", "Settings from a campaign.toml")
+        self.export_button = _button("Export…", "campaign-export", "Settings as a campaign.toml")
+        self.import_button.clicked.connect(self._choose_import)
+        self.export_button.clicked.connect(self._choose_export)
+        self.run_button = _button("Run", "campaign-run", "")
+        self.run_button.setProperty("primary", True)
+        self.context.theme.keep_icon(self.run_button, "run", "on_accent")
+        self.run_button.clicked.connect(self.run)
+        header = QHBoxLayout()
+        header.setSpacing(8)
+        header.addWidget(title)
+        header.addWidget(self.reason, 1)
+        for button in (self.toml_button, self.import_button, self.export_button, self.run_button):
+            header.addWidget(button)
+        self.toml = CodeView(self.context.theme, "campaign-toml-text", "The settings as TOML")
+        self.toml.hide()
+        body = QHBoxLayout()
+        body.setSpacing(12)
+        body.addWidget(self.form, 3)
+        body.addWidget(self.toml, 2)
+        pane = QWidget()
+        layout = QVBoxLayout(pane)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addLayout(header)
+        layout.addLayout(body, 1)
+        return pane
+
+    @Slot()
+    def _fill_form(self) -> None:
+        """The files of the project, with the settings it was left with."""
+        project = self.files.project
+        was_empty = self.form.unit_count == 0
+        self.form.set_project(project)
+        if was_empty:
+            self.form.show_config(project.draft or default_config(project))
+
+    @Slot()
+    def _files_checked(self) -> None:
+        self._show_readiness()
+        if self._wants_run and not self.files.is_checking:
+            self.run()
+
+    @Slot()
+    def _form_changed(self) -> None:
+        self._keep.start()
+        self._show_readiness()
+        self._show_toml()
+
+    @Slot()
+    def _keep_draft(self) -> None:
+        self._keep.stop()
+        if not self.files.project.is_empty and not self.form.problem():
+            self.files.set_draft(self.form.config())
+
+    def _show_readiness(self) -> None:
+        reason = self._blocker()
+        self.run_button.setEnabled(not reason)
+        self.run_button.setToolTip(f"Cannot run: {reason}" if reason else "Start the campaign (F5)")
+        self.run_action.setEnabled(not reason)
+        waiting = "the campaign starts when the files are checked…"
+        self.reason.setText(waiting if self._wants_run else reason)
+
+    @Slot()
+    def _show_toml(self) -> None:
+        shown = self.toml_button.isChecked()
+        self.toml.setVisible(shown)
+        self.toml_action.setChecked(shown)
+        if shown:
+            self.toml.setPlainText(config_text(self.form.config(), self._toml_path()))
+
+    def _toml_path(self) -> Path:
+        folder = Path(self.files.project.domain or self.context.document.path).parent
+        return folder / "campaign.toml"
+
+    @Slot()
+    def _toggle_toml(self) -> None:
+        self._show_form()
+        self.toml_button.toggle()
+
+    @Slot()
+    def _choose_import(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, "Import a campaign", str(self._toml_path().parent), "Campaigns (*.toml)"
+        )
+        if name:
+            self.import_toml(Path(name))
+
+    def import_toml(self, path: Path) -> None:
+        """The settings of a file; its files join the project."""
+        try:
+            config = read_config(path)
+        except PlumblineError as error:
+            self.context.messages.error(f"The campaign cannot be imported: {error}")
+            return
+        self.files.add_config(config)
+        self.form.show_config(config)
+        self._show_form()
+
+    @Slot()
+    def _choose_export(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self, "Export the campaign", str(self._toml_path()), "Campaigns (*.toml)"
+        )
+        if name:
+            self.export_toml(Path(name))
+
+    def export_toml(self, path: Path) -> None:
+        try:
+            path.write_text(config_text(self.form.config(), path), encoding="utf-8")
+        except OSError as error:
+            self.context.messages.error(f"{path} cannot be written: {error.strerror}")
+            return
+        self.context.messages.info(
+            f"The settings are saved as {path}",
+            f"plumbline campaign {path} --out {path.with_suffix('.plumb')}",
+        )
+
+    @Slot()
+    def _runner_changed(self) -> None:
+        busy = self.runner.is_busy
+        self.pause_action.setEnabled(busy)
+        self.pause_action.setText("Continue" if self.runner.is_paused else "Pause")
+        self.stop_action.setEnabled(busy)
+        self._show_readiness()
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic in ("campaigns", "bugs", "outside"):
+            self._show_campaigns()
+
+    def _show_campaigns(self) -> None:
+        """The newest first; one that has just begun is shown."""
+        selected = self._selected()
+        lines = self._read_lines()
+        began = {line.row.id for line in lines} - {line.row.id for line in self.lines.rows}
+        if lines != self.lines.rows:
+            self.lines.set_rows(lines)
+        if self.runner.campaign in began:
+            selected = self.runner.campaign
+        if selected is not None:
+            self._select(selected)
+
+    def _read_lines(self) -> list[CampaignLine]:
+        store = self.context.document.store
+        bugs = dict(
+            store.rows(
+                "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
+                "GROUP BY u.campaign"
+            )
+        )
+        failed = dict(
+            store.rows(
+                "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
+                "GROUP BY campaign"
+            )
+        )
+        return [
+            CampaignLine(row, self.runner.state(row), bugs.get(row.id, 0), failed.get(row.id, 0))
+            for row in reversed(store.campaigns())
+        ]
+
+    def _selected(self) -> int | None:
+        rows = self.table.selected_rows()
+        return self.lines.row(rows[0]).row.id if rows else None
+
+    def _select(self, campaign: int) -> None:
+        for number in range(self.lines.rowCount()):
+            if self.lines.row(number).row.id == campaign:
+                if self._selected() == campaign:
+                    self._show_selected()
+                else:
+                    self.table.select_row(number)
+
+    @Slot()
+    def _show_selected(self) -> None:
+        rows = self.table.selected_rows()
+        if not rows:
+            return
+        line = self.lines.row(rows[0])
+        if self.monitor.campaign != line.row.id:
+            self.monitor.watch(line.row.id)
+        view = self._campaign_view()
+        view.show_line(line, self.lines.rows)
+        self.stack.setCurrentWidget(view)
+
+    def _campaign_view(self) -> CampaignView:
+        if self._view is None:
+            from app.views.campaign.campaign_view import CampaignView
+
+            view = CampaignView(self.context, self.runner, self.monitor)
+            view.bug_wanted.connect(self._want_bug)
+            view.bugs_wanted.connect(self._want_bugs)
+            view.resume_wanted.connect(self._resume)
+            view.again_wanted.connect(self._use_settings)
+            self.stack.addWidget(view)
+            self._view = view
+        return self._view
+
+    @Slot()
+    def _show_form(self) -> None:
+        self.table.clearSelection()
+        self.table.setCurrentIndex(self.lines.index(-1, -1))
+        self.stack.setCurrentIndex(0)
+        self._show_readiness()
+
+    @Slot()
+    def _toggle_pause(self) -> None:
+        self.runner.pause(not self.runner.is_paused)
+
+    @Slot(int)
+    def _resume(self, campaign: int) -> None:
+        self.runner.take_up(campaign, self.form.workers.value())
+
+    @Slot(int)
+    def _use_settings(self, campaign: int) -> None:
+        for line in self.lines.rows:
+            if line.row.id == campaign:
+                self.files.add_config(line.row.config)
+                self.form.show_config(line.row.config)
+                self._show_form()
+
+    @Slot(int)
+    def _want_bug(self, bug: int) -> None:
+        self.page_wanted.emit("bugs", bug)
+
+    @Slot()
+    def _want_bugs(self) -> None:
+        self.page_wanted.emit("bugs", None)
+
+    @Slot(int)
+    def _show_done(self, campaign: int) -> None:
+        self._select(campaign)
+        self.context.messages.info(
+            f"Campaign {campaign} has tested just this, with the same files and settings. "
+            "Another seed tests other states.",
+            actions=[("Run with the next seed", self._run_next_seed)],
+        )
+
+    def _run_next_seed(self) -> None:
+        config = self.form.config()
+        self.form.show_config(
+            config.with_seeds(*(seed + len(config.seeds) for seed in config.seeds))
+        )
+        self.run()
+
+    @Slot(object)
+    def _tell_failure(self, failure: Failure) -> None:
+        self.context.messages.error(
+            f"The campaign could not go on: {failure.text}",
+            failure.details,
+            [("Show the project", self._want_project)],
+        )
+
+    def _want_project(self) -> None:
+        self.page_wanted.emit("project", None)
+
+
+def _button(text: str, name: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text.rstrip("…"))
+    button.setToolTip(tip)
+    return button

@@ -1,0 +1,129 @@
+"""Fields of forms: made, read and filled alike, whatever kind of widget they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QFrame,
+    QLabel,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+MOST = 10**9
+NO_LIMIT = "no limit"
+
+
+def card(title: str) -> tuple[QFrame, QVBoxLayout]:
+    card = QFrame()
+    card.setProperty("card", True)
+    heading = QLabel(title)
+    heading.setProperty("role", "heading")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(12, 12, 12, 12)
+    layout.setSpacing(8)
+    layout.addWidget(heading)
+    return card, layout
+
+
+def form(layout: QVBoxLayout) -> QFormLayout:
+    form = QFormLayout()
+    form.setHorizontalSpacing(12)
+    form.setVerticalSpacing(6)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    layout.addLayout(form)
+    return form
+
+
+class _CalmWheel(QObject):
+    """Scrolling past a field must not change it."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget):
+            event.ignore()
+            return not watched.hasFocus()
+        return False
+
+
+def calm(widget: QWidget) -> None:
+    widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    widget.installEventFilter(_CalmWheel(widget))
+
+
+def number(least: int, most: int) -> QSpinBox:
+    box = QSpinBox()
+    box.setRange(least, most)
+    box.setGroupSeparatorShown(True)
+    box.setAccelerated(True)
+    return box
+
+
+def limit_in_seconds() -> QDoubleSpinBox:
+    box = QDoubleSpinBox()
+    box.setRange(0, MOST)
+    box.setDecimals(1)
+    box.setSuffix(" s")
+    box.setSpecialValueText(NO_LIMIT)
+    return box
+
+
+def limit_in_megabytes() -> QSpinBox:
+    box = QSpinBox()
+    box.setRange(63, MOST)  # 64 is the least; one below stands for none
+    box.setSuffix(" MB")
+    box.setSpecialValueText(NO_LIMIT)
+    return box
+
+
+def choice(words: Mapping[Any, str]) -> QComboBox:
+    box = QComboBox()
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(12)
+    for value, text in words.items():
+        box.addItem(text, value)
+        box.setItemData(box.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
+    return box
+
+
+def changed_signal(widget: QWidget) -> Any:
+    match widget:
+        case QCheckBox():
+            return widget.toggled
+        case QComboBox():
+            return widget.currentIndexChanged
+        case QSpinBox() | QDoubleSpinBox():
+            return widget.valueChanged
+    raise TypeError(widget)
+
+
+def value_of(widget: QWidget) -> object:
+    match widget:
+        case QCheckBox():
+            return widget.isChecked()
+        case QComboBox():
+            return widget.currentData()
+        case QSpinBox() | QDoubleSpinBox():
+            nothing = widget.specialValueText() and widget.value() == widget.minimum()
+            return None if nothing else widget.value()
+    raise TypeError(widget)
+
+
+def show_value(widget: QWidget, value: Any) -> None:
+    match widget:
+        case QCheckBox():
+            widget.setChecked(value)
+        case QComboBox():
+            widget.setCurrentIndex(widget.findData(value))
+        case QSpinBox():
+            widget.setValue(widget.minimum() if value is None else int(value))
+        case QDoubleSpinBox():
+            widget.setValue(widget.minimum() if value is None else float(value))

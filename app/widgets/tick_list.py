@@ -1,0 +1,100 @@
+"""A list of names with tick boxes, and one to tick them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+_NAME = int(Qt.ItemDataRole.UserRole)
+_ROW = 24
+_MOST_ROWS = 8
+
+
+class TickList(QWidget):
+    changed = Signal()
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.all = QCheckBox(title)
+        self.all.setObjectName(f"{name}-all")
+        self.all.setAccessibleName(f"All {title.lower()}")
+        self.all.setTristate(True)
+        self.all.clicked.connect(self._tick_all)
+        self._count = QLabel()
+        self._count.setProperty("role", "muted")
+        self.list = QListWidget()
+        self.list.setObjectName(name)
+        self.list.setAccessibleName(title)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.itemChanged.connect(self._item_changed)
+        top = QHBoxLayout()
+        top.addWidget(self.all)
+        top.addWidget(self._count, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.list)
+
+    def set_names(self, names: Sequence[str], text: Callable[[str], str] = str) -> None:
+        """Other names; what was unticked before stays so, what is new is ticked."""
+        self.set_ticked(names, set(names) - self.unticked(), text)
+
+    def set_ticked(
+        self, names: Sequence[str], ticked: set[str], text: Callable[[str], str] = str
+    ) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        for name in names:
+            item = QListWidgetItem(text(name))
+            item.setData(_NAME, name)
+            item.setToolTip(name)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if name in ticked else Qt.CheckState.Unchecked)
+            self.list.addItem(item)
+        self.list.blockSignals(False)
+        self.list.setFixedHeight(_ROW * min(max(len(names), 1), _MOST_ROWS) + 4)
+        self._show_count()
+
+    def ticked(self) -> tuple[str, ...]:
+        return tuple(self._names(Qt.CheckState.Checked))
+
+    def unticked(self) -> set[str]:
+        return set(self._names(Qt.CheckState.Unchecked))
+
+    def _names(self, state: Qt.CheckState) -> list[str]:
+        items = [self.list.item(row) for row in range(self.list.count())]
+        return [str(item.data(_NAME)) for item in items if item.checkState() == state]
+
+    @Slot()
+    def _tick_all(self) -> None:
+        ticked = self.all.checkState() != Qt.CheckState.Unchecked
+        items = [self.list.item(row) for row in range(self.list.count())]
+        texts = {str(item.data(_NAME)): item.text() for item in items}
+        self.set_ticked(list(texts), set(texts) if ticked else set(), texts.__getitem__)
+        self.changed.emit()
+
+    @Slot()
+    def _item_changed(self) -> None:
+        self._show_count()
+        self.changed.emit()
+
+    def _show_count(self) -> None:
+        ticked, total = len(self.ticked()), self.list.count()
+        self._count.setText(f"{ticked} of {total}")
+        state = Qt.CheckState.PartiallyChecked
+        if ticked == total:
+            state = Qt.CheckState.Checked if total else Qt.CheckState.Unchecked
+        elif ticked == 0:
+            state = Qt.CheckState.Unchecked
+        self.all.setCheckState(state)
