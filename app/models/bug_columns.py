@@ -72,7 +72,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         "kind",
         "Kind",
         lambda line: kind_words(line.row.kind),
-        icon=lambda line: "stop" if line.row.gap is None else "cost",
+        icon=lambda line: "error" if line.row.gap is None else "cost",
         tip="Fails: the policy never reaches the goal. Too expensive: less would have been enough",
     ),
     Column("problem", "Problem", lambda line: line.row.problem),

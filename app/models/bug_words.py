@@ -45,10 +45,10 @@ def ending_words(trace: Trace) -> str:
         stuck, gives_up = "dead end: no action is applicable", "the policy chooses no action"
         return stuck if trace.stuck else gives_up
     if trace.ending is Ending.BOUND:
-        return f"proven to cost at most {trace.rest} more; no plan is known"
+        return f"at most {trace.rest} more, as is proven; no plan known"
     steps = f"{len(trace.steps)} steps" if len(trace.steps) != 1 else "1 step"
     if trace.ending is Ending.GOAL:
-        return f"goal reached: {steps}, cost {trace.cost}"
+        return f"goal reached, {steps}"
     stopped = f"stopped after {steps} and a cost of {trace.cost} without the goal"
     return _ENDINGS.get(trace.ending, stopped)
 
@@ -57,7 +57,7 @@ def _loop_words(trace: Trace) -> str:
     assert trace.loop_begin is not None
     if trace.loop_begin == len(trace.steps):
         return "loop: does nothing, for ever"
-    return f"loop: back to before step {trace.loop_begin + 1}, for ever"
+    return f"loop: back to step {trace.loop_begin + 1}, for ever"
 
 
 def cost_to_go(low: int, high: int) -> str:

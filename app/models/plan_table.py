@@ -54,6 +54,7 @@ class StepLine:
     parting: bool = False  # both plans are in the same state and do different things
     in_loop: bool = False
     loop_begins: bool = False
+    loop_ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class NoteLine:
     row: int
     text: str
     better: str = ""
+    in_loop: bool = False  # the loop goes on below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +230,17 @@ class PlanTable(QAbstractTableModel):
             if fold is None:
                 lines.append(step)
                 if step.mark is Mark.BAD and step.verdict is not None:
-                    lines.append(NoteLine(step.row, note_text(step.verdict), self._better(step)))
+                    lines.append(self._note(step, step.verdict))
             elif fold.start == step.row:
                 lines.append(FoldLine(fold))
         lines.append(_end_line(comparison))
         return lines
 
-    def _better(self, step: StepLine) -> str:
+    def _note(self, step: StepLine, verdict: StepVerdict) -> NoteLine:
         assert self.comparison is not None
-        assert step.verdict is not None
-        return self.comparison.better_actions.get(step.verdict.index, "")
+        better = self.comparison.better_actions.get(verdict.index, "")
+        goes_on = step.in_loop and not step.loop_ends
+        return NoteLine(step.row, note_text(verdict), better, goes_on)
 
     def _folds(self, steps: Sequence[StepLine]) -> dict[int, range]:
         """For each row that is hidden, all that are hidden with it."""
@@ -288,7 +291,7 @@ def note_text(verdict: StepVerdict) -> str:
 
 def cell_text(line: PlanLine, column: int) -> str:
     match line:
-        case NoteLine(_, text, better):
+        case NoteLine(_, text, better, _):
             instead = f", better: {better}" if better else ""
             return text + instead if column == PlanColumn.POLICY_STEP else ""
         case FoldLine(rows):
@@ -336,6 +339,7 @@ def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine
         parting=parting,
         in_loop=policy.in_loop(ours.index),
         loop_begins=ours.index == policy.loop_begin,
+        loop_ends=policy.loop_begin is not None and ours.index == len(policy.steps) - 1,
     )
 
 

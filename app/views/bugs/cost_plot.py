@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import pyqtgraph as pg
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QWidget
 from app.models.cost_curves import CostCurves
 from app.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
+
+TICKS = 12
 
 
 class CostPlot(Plot):
@@ -47,6 +50,16 @@ class CostPlot(Plot):
             Points("bad step", *_points(along, lambda step: step in bad), "bad", "d"),
         )
         self.set_points([points for points in groups if points.keys])
+        everything = (*curves.policy, *curves.optimum, *curves.possible, *curves.better)
+        self._whole_numbers("bottom", max((step for step, _ in everything), default=1))
+        self._whole_numbers("left", max((cost for _, cost in everything), default=1))
+
+    def _whole_numbers(self, side: str, largest: int) -> None:
+        """Marks at whole numbers, ten or so."""
+        wanted = largest / TICKS
+        scale = 10 ** int(math.log10(max(wanted, 1)))
+        spacing = next(n * scale for n in (1, 2, 5, 10) if n * scale >= wanted)
+        self._item.getAxis(side).setTickSpacing(levels=[(spacing, 0)])
 
     def mark(self, step: int | None) -> None:
         """The step that is looked at."""

@@ -103,7 +103,7 @@ class GraphView(QWidget):
         return (
             f'<span style="color:{added}">+ becomes true</span> &nbsp; '
             f'<span style="color:{removed}">\N{MINUS SIGN} becomes false</span> &nbsp; '
-            "thick frame: in the action &nbsp; wheel: zoom"
+            "framed: in the action"
         )
 
     def _write(self, text: str) -> None:
@@ -238,6 +238,7 @@ class _Canvas(QGraphicsView):
         super().__init__(scene, parent)
         self.setObjectName("graph-canvas")
         self.setAccessibleName("State as a graph")
+        self.setToolTip("The wheel zooms, dragging moves the picture")
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)

@@ -18,9 +18,17 @@ from engine.campaign.reading import BugRow
 from engine.localize.localisation import CauseKind, Localisation, StepVerdict
 from engine.task.task import Task
 
+_HOW = {
+    Ending.LOOP: " (loop)",
+    Ending.NO_ACTION: " (stuck)",
+    Ending.INAPPLICABLE: " (impossible action)",
+    Ending.POLICY_ERROR: " (error)",
+}
+
 
 class BugHeader(QWidget):
     localise_wanted = Signal()
+    plan_wanted = Signal()
     note_written = Signal(str)
     bad_step_wanted = Signal()
 
@@ -50,6 +58,13 @@ class BugHeader(QWidget):
         self.localise_button.setToolTip("Find the bad step of the policy's run (L)")
         self.localise_button.setProperty("primary", True)
         self.localise_button.clicked.connect(self.localise_wanted)
+        self.plan_button = QPushButton("Find a better plan")
+        self.plan_button.setObjectName("bug-find-plan")
+        self.plan_button.setAccessibleName("Find a better plan")
+        self.plan_button.setToolTip(
+            "It is proven that a better plan exists, but none is known: look for one (P)"
+        )
+        self.plan_button.clicked.connect(self.plan_wanted)
         self.note = QLineEdit()
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
@@ -103,6 +118,7 @@ class BugHeader(QWidget):
         second.setSpacing(8)
         second.addWidget(self._blame_icon)
         second.addWidget(self.blame, 1)
+        second.addWidget(self.plan_button)
         second.addWidget(self.localise_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
@@ -121,7 +137,7 @@ class BugHeader(QWidget):
         self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
         self.status.setText(row.status)
         self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
-        self._picture(self._icon, "stop" if row.gap is None else "cost", "policy")
+        self._picture(self._icon, "error" if row.gap is None else "cost", "policy")
         self._picture(
             self._status_icon,
             STATUS_ICONS.get(row.status, "new"),
@@ -134,8 +150,9 @@ class BugHeader(QWidget):
         number = f"<b>Bug {row.id}</b> &nbsp; {kind_words(row.kind)}:"
         enough = f'<b style="color:{better}">{row.bound}</b>'
         if row.gap is None:
+            how = _HOW.get(self._blame[0].policy.ending, "") if self._blame else ""
             return (
-                f'{number} the policy <b style="color:{policy}">never</b> reaches the goal, '
+                f'{number} the policy <b style="color:{policy}">never</b> reaches the goal{how}, '
                 f"{enough} is enough"
             )
         least = "at least " if row.kind == "unclassified" else ""
@@ -146,6 +163,8 @@ class BugHeader(QWidget):
 
     def _render_blame(self) -> None:
         self.localise_button.setVisible(self._blame is not None)
+        better = self._blame[0].better if self._blame is not None else None
+        self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
         if self._blame is None:
             self.blame.setText("reading the task…")
             self._blame_icon.clear()

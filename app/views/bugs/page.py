@@ -158,6 +158,7 @@ class BugsPage(Page):
         self.work.changed.connect(self._work_changed)
         detail = self.detail
         detail.header.localise_wanted.connect(self.actions_of.localise)
+        detail.header.plan_wanted.connect(self._find_plan)
         detail.header.note_written.connect(self._note_written)
         detail.localisation.wanted.connect(self._localise)
         detail.localisation.stop_wanted.connect(self._stop_localising)
@@ -334,6 +335,7 @@ class BugsPage(Page):
         self._show_localising()
         self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
         self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
+        self.detail.header.plan_button.setEnabled(not self.work.running("plan"))
         self.detail.header.localise_button.setEnabled(not self.work.running("localise"))
 
     def _show_localising(self) -> None:

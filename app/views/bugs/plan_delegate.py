@@ -7,7 +7,7 @@ red with its icon and a note below it; a loop has a bracket beside its steps.
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPen, QPolygon
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygon
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.models.plan_alignment import RowKind
@@ -40,6 +40,7 @@ class PlanDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.step_costs = False  # whether there is room for what each step costs
 
     def paint(
         self,
@@ -63,7 +64,12 @@ class PlanDelegate(QStyledItemDelegate):
                 self._fold(painter, rect, len(rows))
             case EndLine():
                 self._end(painter, rect, line, index.column())
-        if index.column() == PlanColumn.POLICY_COST and not isinstance(line, NoteLine | FoldLine):
+        divided = index.column() == PlanColumn.POLICY_COST or (
+            isinstance(line, EndLine)
+            and index.column() == PlanColumn.POLICY_ACTION
+            and not line.policy_cost
+        )
+        if divided and not isinstance(line, NoteLine | FoldLine):
             painter.setPen(self._theme.color("border"))
             painter.drawLine(rect.topRight(), rect.bottomRight())
         painter.restore()
@@ -98,7 +104,7 @@ class PlanDelegate(QStyledItemDelegate):
             painter.fillRect(rect, QBrush(self._theme.color("border"), Qt.BrushStyle.BDiagPattern))
             return
         if column == PlanColumn.POLICY_STEP and line.in_loop:
-            self._bracket(painter, rect, line.loop_begins)
+            self._bracket(painter, rect, line)
         if column == PlanColumn.POLICY_STEP:
             self._mark(painter, rect, line)
         inner = rect.adjusted(PADDING, 0, -PADDING, 0)
@@ -134,8 +140,7 @@ class PlanDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         painter.drawText(rect, RIGHT, str(total))
-        room = rect.width() - QFontMetrics(font).horizontalAdvance(str(total)) - PADDING
-        if cost != 1 and QFontMetrics(font).horizontalAdvance(f"+{cost}") <= room:
+        if self.step_costs and cost != 1:
             painter.setPen(self._theme.color("muted"))
             painter.drawText(rect, LEFT, f"+{cost}")
 
@@ -149,13 +154,18 @@ class PlanDelegate(QStyledItemDelegate):
         place = icon_place(rect.left() + BRACKET + PADDING, rect)
         self._theme.icon(name, token).paint(painter, place)
 
-    def _bracket(self, painter: QPainter, rect: QRect, begins: bool) -> None:
+    def _bracket(self, painter: QPainter, rect: QRect, line: StepLine) -> None:
         """A line beside the steps of a loop, with an arrow where it comes back."""
         painter.setPen(QPen(self._theme.color("policy"), 2))
-        x = rect.left() + BRACKET
-        top = rect.center().y() if begins else rect.top()
-        painter.drawLine(x, top, x, rect.bottom())
-        if begins:
+        x, middle = rect.left() + BRACKET, rect.center().y()
+        top = middle if line.loop_begins else rect.top()
+        bottom = middle if line.loop_ends else rect.bottom()
+        if line.loop_begins and line.loop_ends:
+            top, bottom = middle - 5, middle + 5
+        painter.drawLine(x, top, x, bottom)
+        if line.loop_ends:
+            painter.drawLine(x, bottom, x + 5, bottom)
+        if line.loop_begins:
             tip = QPoint(x + 6, top)
             painter.drawLine(x, top, x + 4, top)
             painter.setBrush(self._theme.color("policy"))
@@ -163,6 +173,11 @@ class PlanDelegate(QStyledItemDelegate):
             painter.drawPolygon(QPolygon([tip, tip + QPoint(-5, -4), tip + QPoint(-5, 4)]))
 
     def _note(self, painter: QPainter, rect: QRect, line: NoteLine) -> None:
+        if line.in_loop:
+            painter.setPen(QPen(self._theme.color("policy"), 2))
+            painter.drawLine(
+                rect.left() + BRACKET, rect.top(), rect.left() + BRACKET, rect.bottom()
+            )
         left = rect.left() + BRACKET + PADDING + ICON + PADDING + 4
         painter.setPen(self._theme.color("bad"))
         font = self._theme.ui_font
@@ -204,7 +219,7 @@ class PlanDelegate(QStyledItemDelegate):
         inner = rect.adjusted(PADDING, 0, -PADDING, 0)
         match column % 3:
             case 0:
-                name, token = ("goal", "policy" if left else "better") if good else ("stop", "bad")
+                name, token = ("goal", "policy" if left else "better") if good else ("error", "bad")
                 if not left and not good:
                     name, token = "unknown", "undecided"
                 place = icon_place(rect.right() - ICON - PADDING, rect)

@@ -22,7 +22,7 @@ from app.views.bugs.painting import ICON
 from app.views.bugs.plan_delegate import BRACKET, PADDING, PlanDelegate
 
 ROW_HEIGHT = 24
-ROOM_FOR_STEP_COSTS = 760
+ROOM_FOR_STEP_COSTS = 840
 """Pixels; in a narrower view there is room for the sums only."""
 
 
@@ -39,7 +39,8 @@ class PlanView(QTableView):
         self.setAccessibleName("Plan comparison")
         self.table = PlanTable(self)
         self.setModel(self.table)
-        self.setItemDelegate(PlanDelegate(theme, self))
+        self._delegate = PlanDelegate(theme, self)
+        self.setItemDelegate(self._delegate)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -140,7 +141,13 @@ class PlanView(QTableView):
         line = self.table.show_row(row)
         self._span()
         self.setCurrentIndex(self.table.index(line, PlanColumn.POLICY_ACTION))
-        self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._show_surroundings(line)
+
+    def _show_surroundings(self, line: int) -> None:
+        """A step is seen with what comes before and after it, its note above all."""
+        for near in (line - 2, line + 3, line):
+            row = min(max(near, 0), len(self.table.lines) - 1)
+            self.scrollTo(self.table.index(row, PlanColumn.POLICY_ACTION))
 
     @Slot()
     def _show_comparison(self) -> None:
@@ -174,6 +181,7 @@ class PlanView(QTableView):
         self._following = True
         self.setCurrentIndex(self.table.index(line, column))
         self._following = False
+        self._show_surroundings(line)
 
     @Slot(QModelIndex, QModelIndex)
     def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
@@ -218,11 +226,16 @@ class PlanView(QTableView):
         return True
 
     def _span(self) -> None:
-        """Notes and folds go from one side to the other."""
+        """Notes and folds go from one side to the other, an end without a cost over its cost."""
         self.clearSpans()
         for number, line in enumerate(self.table.lines):
             if isinstance(line, NoteLine | FoldLine):
                 self.setSpan(number, 0, 1, self.table.columnCount())
+            elif isinstance(line, EndLine):
+                if not line.policy_cost:
+                    self.setSpan(number, PlanColumn.POLICY_ACTION, 1, 2)
+                if not line.better_cost:
+                    self.setSpan(number, PlanColumn.BETTER_ACTION, 1, 2)
 
     def _copy(self) -> None:
         index = self.currentIndex()
@@ -246,7 +259,9 @@ class PlanView(QTableView):
         total = len(str(max((step.cost_after for step in steps), default=1)))
         title = self.horizontalHeader().fontMetrics().horizontalAdvance("Cost")
         cost = max(total * digit, title * 5 // 4) + 3 * PADDING
-        if self.viewport().width() > ROOM_FOR_STEP_COSTS and any(s.cost != 1 for s in steps):
+        room = self.viewport().width() > ROOM_FOR_STEP_COSTS
+        self._delegate.step_costs = room and any(step.cost != 1 for step in steps)
+        if self._delegate.step_costs:
             cost += (1 + max(len(str(step.cost)) for step in steps)) * digit + PADDING
         widths = {
             PlanColumn.POLICY_STEP: number + BRACKET + 3 * PADDING + ICON,

@@ -29,7 +29,7 @@ Exporter = Callable[[list[int]], list[Path]]
 WIDTHS = {
     "id": 6,
     "status": 12,
-    "kind": 16,
+    "kind": 17,
     "problem": 11,
     "cost": 12,
     "bound": 12,

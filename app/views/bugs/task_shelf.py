@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -13,6 +16,23 @@ from engine.task.task import Task
 
 MOST_TASKS = 12
 """More are not kept: a task can be large."""
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Reading makes many objects, and Python collects garbage in the thread that does so.
+
+    Widgets among it would then be destroyed in the wrong thread, which Qt does not survive.
+    """
+    with _ONE_AT_A_TIME:
+        gc.disable()
+        try:
+            yield
+        finally:
+            gc.enable()
 
 
 class TaskShelf(QObject):
@@ -49,7 +69,7 @@ class TaskShelf(QObject):
 
     def _fetch(self, problem: int) -> None:
         try:
-            with Store.open(self._workspace) as store:
+            with _no_collection(), Store.open(self._workspace) as store:
                 answer: Task | str = store.task(problem)
         except PlumblineError as error:
             answer = str(error)
