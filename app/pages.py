@@ -27,5 +27,9 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("project", "Project", "project", "app.views.project.page:ProjectPage"),
     PageEntry("campaign", "Campaign", "campaign", "app.views.campaign.page:CampaignPage"),
     PageEntry("bugs", "Bugs", "bugs", "app.views.bugs.page:BugsPage"),
+    PageEntry(
+        "equivalence", "Equivalence", "equivalence", "app.views.equivalence.page:EquivalencePage"
+    ),
+    PageEntry("train", "Train", "train", "app.views.train.page:TrainPage"),
     PageEntry("log", "Log", "log", "app.views.log:LogPage"),
 )

@@ -35,7 +35,12 @@ from engine.policies.training.events import (
     ignore,
 )
 from engine.policies.training.lesson_book import LessonBook
-from engine.policies.training.saved_training import EpochRecord, TrainingFolder, TrainingState
+from engine.policies.training.saved_training import (
+    EpochRecord,
+    TrainingFolder,
+    TrainingState,
+    best_of,
+)
 from engine.policies.training.teacher import Teacher, make_teacher
 from engine.policies.training.unrolled import UnrolledNetwork
 from engine.policies.training.walks import explore, run_cost
@@ -280,11 +285,6 @@ class _Training:
     def _look_up(self) -> None:
         if self._cancelled():
             raise CancelledError
-
-
-def best_of(history: Sequence[EpochRecord]) -> EpochRecord:
-    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
-    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))
 
 
 def _identity(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engine.errors import Location, UsageError
 from engine.policies.files import load_checkpoint
@@ -31,6 +31,25 @@ class EpochRecord:
     success: float
     cost: float
     checkpoint: str  # file name
+
+
+class Measured(Protocol):
+    """What decides between epochs."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def success(self) -> float: ...
+    @property
+    def cost(self) -> float: ...
+
+
+Epoch = TypeVar("Epoch", bound=Measured)
+
+
+def best_of(history: Sequence[Epoch]) -> Epoch:
+    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
+    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,276 @@
+"""What a training is asked for: problems, teacher, size of the network, length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.models.table_model import TableModel
+from app.models.training import (
+    PROBLEM_COLUMNS,
+    TRAIN,
+    UNUSED,
+    VALIDATE,
+    ProblemUse,
+    generate_problems,
+    generator_for,
+    shared_out,
+)
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.table_view import TableView
+from app.work.train import TrainingPlan
+
+TEACHERS = {
+    "optimal": "Optimal plans",
+    "lama": "First plans of LAMA",
+}
+TEACHER_TIP = (
+    "Optimal plans teach every action that begins a cheapest plan; they need small problems. "
+    "LAMA solves larger ones, but its first plan may be a detour."
+)
+GENERATED = {TRAIN: ((1, 2, 3), (101, 102, 103)), VALIDATE: ((3, 4, 5), (201, 202))}
+"""Sizes and seeds of the problems to learn from and to validate on."""
+_NUMBERS = (
+    ("hidden", "Hidden units", 1, 256, "Channels per layer: more can learn more, and are slower"),
+    ("layers", "Layers", 1, 8, "How far apart things may be that the policy relates"),
+    ("epochs", "Epochs", 1, 9999, "Rounds of exploring, learning and validating"),
+    ("steps", "Steps per epoch", 1, 1_000_000, "Steps of gradient descent in each round"),
+    ("patience", "Patience", 1, 9999, "Epochs without a better policy before it ends"),
+    ("seed", "Seed", 0, 2**31 - 1, "The same seed and files give the same policy"),
+)
+
+
+class TrainingForm(QWidget):
+    changed = Signal()
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+        self._domain: str | None = None
+        self._example: str | None = None
+        self.domain = ElidedLabel()
+        self.problems = TableModel(PROBLEM_COLUMNS, context.theme, self)
+        self.table = TableView("training-problems", "Problems of the training")
+        self.table.setModel(self.problems)
+        self.table.setColumnWidth(0, 170)
+        self.table.remember(context.settings)
+        self.add_button = self._button("add", "Add...", "More problems of this domain")
+        self.generate_button = self._button("problem", "Generate", "")
+        self.teacher = QComboBox()
+        self.numbers = {name: QSpinBox() for name, *_ in _NUMBERS}
+        self.learning_rate = QDoubleSpinBox()
+        self.folder = QLineEdit()
+        self._uses = self._use_actions()
+        self._build()
+        context.theme.changed.connect(self.problems.restyle)
+
+    def show_domain(self, domain: str | None, problems: Iterable[str]) -> None:
+        """The project's domain; problems are shared out anew only if they are others."""
+        names = list(problems)
+        known = {row.path for row in self.problems.rows}
+        if domain != self._domain:
+            self.problems.set_rows(shared_out(names))
+        elif new := [name for name in names if name not in known]:
+            self.problems.add_rows(ProblemUse(name, UNUSED) for name in new)
+        self._domain = domain
+        self._example = generator_for(domain)
+        self.domain.setText(domain or "The project has no domain")
+        self.generate_button.setVisible(self._example is not None)
+        self.generate_button.setToolTip(
+            "Small problems of this example to learn from, larger ones to validate on"
+        )
+        self.changed.emit()
+
+    def show_plan(self, plan: TrainingPlan) -> None:
+        uses = [ProblemUse(name, TRAIN) for name in plan.training]
+        self.problems.set_rows([*uses, *(ProblemUse(name, VALIDATE) for name in plan.validation)])
+        self._domain = plan.domain
+        self._example = generator_for(plan.domain)
+        self.domain.setText(plan.domain)
+        self.teacher.setCurrentIndex(list(TEACHERS).index(plan.teacher))
+        for name, box in self.numbers.items():
+            box.setValue(getattr(plan, name))
+        self.learning_rate.setValue(plan.learning_rate)
+        self.folder.setText(plan.folder)
+        self.changed.emit()
+
+    def plan(self) -> TrainingPlan:
+        return TrainingPlan(
+            domain=self._domain or "",
+            training=self._with(TRAIN),
+            validation=self._with(VALIDATE),
+            folder=self.folder.text().strip(),
+            teacher=self.teacher.currentData(),
+            learning_rate=self.learning_rate.value(),
+            **{name: box.value() for name, box in self.numbers.items()},
+        )
+
+    def problem(self) -> str:
+        """Why this cannot be trained; empty if it can."""
+        if self._domain is None:
+            return "the project has no domain; add one on the project screen"
+        if not self._with(TRAIN):
+            return "there is no problem to learn from"
+        if not self.folder.text().strip():
+            return "there is no folder for the policy"
+        return ""
+
+    def _with(self, use: str) -> tuple[str, ...]:
+        return tuple(row.path for row in self.problems.rows if row.use == use)
+
+    def set_use(self, use: str) -> None:
+        """For the selected problems."""
+        chosen = {self.problems.row(number).path for number in self.table.selected_rows()}
+        selected = self.table.selected_rows()
+        self.problems.set_rows(
+            ProblemUse(row.path, use) if row.path in chosen else row for row in self.problems.rows
+        )
+        for number in selected:
+            self.table.selectRow(number)
+        self.changed.emit()
+
+    def add_problems(self, paths: Iterable[str], use: str = TRAIN) -> None:
+        known = {row.path for row in self.problems.rows}
+        self.problems.add_rows(ProblemUse(path, use) for path in paths if path not in known)
+        self.changed.emit()
+
+    @Slot()
+    def _choose_problems(self) -> None:
+        start = str(Path(self._domain or "").parent)
+        names, _ = QFileDialog.getOpenFileNames(
+            self, "Problems", start, "PDDL (*.pddl);;All files (*)"
+        )
+        self.add_problems(names)
+
+    @Slot()
+    def generate(self) -> None:
+        """Small problems to learn from, larger ones to validate on."""
+        assert self._example is not None
+        folder = Path(self.folder.text().strip()) / "problems"
+        try:
+            training, validation = (
+                generate_problems(self._example, folder / use, sizes, seeds)
+                for use, (sizes, seeds) in GENERATED.items()
+            )
+        except OSError as error:
+            self._context.messages.error(f"{folder} cannot be written: {error.strerror}")
+            return
+        self.problems.set_rows(ProblemUse(row.path, UNUSED) for row in self.problems.rows)
+        self.add_problems(training, TRAIN)
+        self.add_problems(validation, VALIDATE)
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        name = QFileDialog.getExistingDirectory(self, "Folder for the policy", self.folder.text())
+        if name:
+            self.folder.setText(name)
+
+    def _use_actions(self) -> list[QAction]:
+        actions = []
+        for text, short, key, use in (
+            ("Learn from it", "Learn", "T", TRAIN),
+            ("Validate on it", "Validate", "V", VALIDATE),
+            ("Leave it out", "Leave out", "X", UNUSED),
+        ):
+            action = QAction(text, self)
+            action.setIconText(short)
+            action.setShortcut(QKeySequence(key))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.setData(use)
+            action.triggered.connect(self._use)
+            self.table.addAction(action)
+            actions.append(action)
+        return actions
+
+    @Slot()
+    def _use(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.set_use(str(action.data()))
+
+    def _build(self) -> None:
+        for key, text in TEACHERS.items():
+            self.teacher.addItem(text, key)
+        _name(self.teacher, "training-teacher", "Teacher", TEACHER_TIP)
+        defaults = TrainingPlan("", (), (), "")
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.addRow("Teacher", self.teacher)
+        for name, title, low, high, tip in _NUMBERS:
+            box = self.numbers[name]
+            box.setRange(low, high)
+            box.setValue(getattr(defaults, name))
+            _name(box, f"training-{name}", title, tip)
+            form.addRow(title, box)
+        self.learning_rate.setDecimals(5)
+        self.learning_rate.setRange(0.00001, 1.0)
+        self.learning_rate.setSingleStep(0.0005)
+        self.learning_rate.setValue(defaults.learning_rate)
+        _name(self.learning_rate, "training-rate", "Learning rate", "How large a step is")
+        form.addRow("Learning rate", self.learning_rate)
+        _name(self.folder, "training-folder", "Folder", "Where policy and checkpoints are written")
+        self.folder.textChanged.connect(self.changed)
+        browse = self._button("open", "", "Choose a folder")
+        browse.clicked.connect(self._choose_folder)
+        where = QHBoxLayout()
+        where.addWidget(self.folder, 1)
+        where.addWidget(browse)
+        form.addRow("Folder", where)
+        self.add_button.clicked.connect(self._choose_problems)
+        self.generate_button.clicked.connect(self.generate)
+        row = QHBoxLayout()
+        row.addWidget(_heading("Problems"), 1)
+        row.addWidget(self.generate_button)
+        row.addWidget(self.add_button)
+        uses = QHBoxLayout()
+        for action in self._uses:
+            button = QPushButton(action.iconText())
+            _name(button, f"training-use-{action.data() or 'none'}", action.text(), "")
+            button.setToolTip(f"{action.text()} ({action.shortcut().toString()})")
+            button.clicked.connect(action.trigger)
+            uses.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(_heading("Domain"))
+        layout.addWidget(self.domain)
+        layout.addLayout(row)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(uses)
+        layout.addLayout(form)
+
+    def _button(self, icon: str, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        _name(button, f"training-{icon}", text.removesuffix("...") or tip, tip)
+        self._context.theme.keep_icon(button, icon)
+        return button
+
+
+def _name(widget: QWidget, name: str, title: str, tip: str) -> None:
+    widget.setObjectName(name)
+    widget.setAccessibleName(title)
+    widget.setToolTip(tip)
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "heading")
+    return label

@@ -1,0 +1,374 @@
+"""The train screen: make a policy for the project's domain, and see it learn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.jobs import Failure, Job, JobProgress
+from app.models.project_files import project_files
+from app.models.table_model import TableModel
+from app.models.training import EPOCH_COLUMNS, Training
+from app.page import Page
+from app.views.train.form import TrainingForm
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.empty_state import EmptyState
+from app.widgets.table_view import TableView
+from app.work.train import TrainingPlan, train_policy
+from engine.errors import PlumblineError
+from engine.policies.training.events import EpochFinished, ProblemSkipped
+
+if TYPE_CHECKING:
+    from app.widgets.plot import Plot
+
+WHAT_IT_IS = (
+    "An action schema network learns from a teacher on small problems and then acts on problems "
+    "of any size. Every epoch leaves a checkpoint: any of them can be tested, and all together "
+    "serve as the portfolio of the policy comparison oracles."
+)
+FORM_WIDTH = 340
+
+
+class TrainPage(Page):
+    name: ClassVar[str] = "train"
+    title: ClassVar[str] = "Train"
+    icon: ClassVar[str] = "train"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self._job: Job | None = None
+        self._training: Training | None = None
+        self._files = project_files(context)
+        self.form = TrainingForm(context)
+        self.run_button = self._button("run", "Train", primary=True)
+        self.resume_button = self._button("next", "Continue")
+        self.stop_button = self._button("stop", "Stop")
+        self.use_button = self._button("policy", "Use as policy")
+        self.portfolio_button = self._button("duplicate", "Use all as portfolio")
+        self.earlier = QComboBox()
+        self.state = ElidedLabel("")
+        self.bar = QProgressBar()
+        self.epochs = TableModel(EPOCH_COLUMNS, context.theme, self)
+        self.table = TableView("training-epochs", "Epochs")
+        self.table.setModel(self.epochs)
+        self.table.remember(context.settings)
+        self._stack = QStackedWidget()
+        self._plots: tuple[Plot, Plot] | None = None
+        self._plot_place = QSplitter(Qt.Orientation.Horizontal)
+        self._build()
+        self._connect()
+        self._show_project()
+        self._show_earlier()
+
+    def page_actions(self) -> list[QAction]:
+        return [self._run_action, self._stop_action]
+
+    def may_close(self) -> str:
+        if self._job is None:
+            return ""
+        return "A policy is being trained; it can be continued after its last epoch."
+
+    @Slot()
+    def start(self) -> None:
+        self._begin(self.form.plan(), resume=False)
+
+    @Slot()
+    def resume(self) -> None:
+        """Go on with the training that is shown."""
+        if self._training is not None:
+            epochs = self.form.numbers["epochs"].value()
+            patience = self.form.numbers["patience"].value()
+            plan = replace(self._training.plan, epochs=epochs, patience=patience)
+            self._begin(plan, resume=True)
+
+    @Slot()
+    def stop(self) -> None:
+        if self._job is not None:
+            self.state.setText("Stopping...")
+            self._job.stop()
+
+    def _begin(self, plan: TrainingPlan, resume: bool) -> None:
+        if self._why_not():
+            return
+        known = self._training.epochs if resume and self._training is not None else ()
+        self._training = Training(plan, "running", epochs=known)
+        self._save()
+        title = f"Train {Path(plan.folder).name}"
+        self._job = self.context.jobs.start(title, train_policy, plan, resume)
+        self._job.events.connect(self._hear)
+        self._job.progressed.connect(self._progress)
+        self._job.finished.connect(self._finish)
+        self._job.failed.connect(self._fail)
+        self._job.stopped.connect(self._stopped)
+        self._job.ended.connect(self._end)
+        self._show_training()
+        self._update()
+
+    @Slot(list)
+    def _hear(self, events: list[object]) -> None:
+        if self._training is None:
+            return
+        before = self._training
+        for event in events:
+            if isinstance(event, EpochFinished):
+                self._training = self._training.with_epoch(event)
+            elif isinstance(event, ProblemSkipped):
+                self.context.messages.warning(f"{event.problem} is left out: {event.reason}")
+        if self._training is not before:
+            self._save()
+            self._show_training()
+
+    @Slot(object)
+    def _progress(self, progress: JobProgress) -> None:
+        self.bar.setRange(0, 1000)
+        self.bar.setValue(round(1000 * progress.done / max(progress.total or 1.0, 1e-9)))
+        self.state.setText(progress.text)
+
+    @Slot(object)
+    def _finish(self, reason: str) -> None:
+        self._set_status("finished", reason)
+
+    @Slot(object)
+    def _fail(self, failure: Failure) -> None:
+        self._set_status("failed", failure.message)
+
+    @Slot()
+    def _stopped(self) -> None:
+        self._set_status("stopped", "")
+
+    @Slot()
+    def _end(self) -> None:
+        self._job = None
+        self._update()
+        self._show_earlier()
+
+    def _set_status(self, status: str, reason: str) -> None:
+        if self._training is not None:
+            self._training = replace(self._training, status=status, reason=reason)
+            self._save()
+            self._show_training()
+
+    def _save(self) -> None:
+        assert self._training is not None
+        try:
+            self.context.document.store.save_training(
+                self._training.plan.folder, self._training.to_json()
+            )
+        except PlumblineError as error:
+            self.context.messages.error(f"The training cannot be noted: {error}")
+        self.context.document.notify("training")
+
+    def _show_training(self) -> None:
+        training = self._training
+        if training is None:
+            return
+        self._stack.setCurrentIndex(1)
+        epochs = training.epochs
+        row = self.table.currentIndex().row()
+        self.epochs.set_rows(epochs)
+        best = next((n for n, epoch in enumerate(epochs) if epoch.best), 0)
+        self.table.select_row(row if row >= 0 and training.status == "running" else best)
+        numbers = [epoch.epoch for epoch in epochs]
+        loss, success = self._drawn()
+        from app.widgets.plot import Curve
+
+        loss.set_curves([Curve("loss", numbers, [epoch.loss for epoch in epochs], "accent")])
+        success.set_curves(
+            [Curve("solved", numbers, [100 * epoch.success for epoch in epochs], "better")]
+        )
+        if training.status != "running":
+            words = {"finished": "Finished", "stopped": "Stopped", "failed": "Failed"}
+            reason = f": {training.reason}" if training.reason else ""
+            self.state.setText(f"{words[training.status]}{reason}")
+        self._update()
+
+    def _drawn(self) -> tuple[Plot, Plot]:
+        """The plots, made when they are first needed."""
+        if self._plots is None:
+            from app.widgets.plot import Plot
+
+            theme = self.context.theme
+            self._plots = (
+                Plot(theme, "training-loss", "Loss by epoch", ("epoch", "loss")),
+                Plot(theme, "training-success", "Solved by epoch", ("epoch", "problems solved, %")),
+            )
+            for plot in self._plots:
+                self._plot_place.addWidget(plot)
+        return self._plots
+
+    @Slot()
+    def _show_project(self) -> None:
+        project = self._files.project
+        self.form.show_domain(project.domain, project.problems)
+        if not self.form.folder.text():
+            self.form.folder.setText(self._free_folder())
+        self._update()
+
+    def _free_folder(self) -> str:
+        document, number = self.context.document, 1
+        known = document.store.trainings()
+        while (path := document.path.parent / f"{document.name}-training-{number}").exists() or str(
+            path
+        ) in known:
+            number += 1
+        return str(path)
+
+    def _show_earlier(self) -> None:
+        trainings = self.context.document.store.trainings()
+        self.earlier.blockSignals(True)
+        self.earlier.clear()
+        self.earlier.addItem("A new training", "")
+        for folder in reversed(trainings):
+            self.earlier.addItem(Path(folder).name, folder)
+        here = self._training.plan.folder if self._training else ""
+        self.earlier.setCurrentIndex(max(self.earlier.findData(here), 0))
+        self.earlier.blockSignals(False)
+        self.earlier.setVisible(bool(trainings))
+
+    @Slot()
+    def _choose_earlier(self) -> None:
+        folder = self.earlier.currentData()
+        if not folder:
+            self._training = None
+            self._stack.setCurrentIndex(0)
+            self.form.folder.setText(self._free_folder())
+            self._update()
+            return
+        document = self.context.document.store.trainings()[folder]
+        try:
+            self._training = Training.from_json(document)
+        except (KeyError, TypeError, ValueError) as error:
+            self.context.messages.error(f"{folder}: the training cannot be shown: {error}")
+            return
+        if self._training.status == "running":  # its process was lost with the window
+            self._training = replace(self._training, status="stopped")
+        self.form.show_plan(self._training.plan)
+        self._show_training()
+
+    @Slot()
+    def _use_policy(self) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.epochs.rowCount():
+            self._files.add_policy(self.epochs.row(row).checkpoint)
+            self.page_wanted.emit("project", None)
+
+    @Slot()
+    def _use_portfolio(self) -> None:
+        if self._training is not None:
+            self._files.add([Path(self._training.plan.folder) / "checkpoints"])
+            self.page_wanted.emit("project", None)
+
+    def _why_not(self) -> str:
+        if self._job is not None:
+            return "a training is running"
+        return self.form.problem()
+
+    @Slot()
+    def _update(self) -> None:
+        why_not, training = self._why_not(), self._training
+        if not why_not and training is not None and training.plan.folder == self.form.plan().folder:
+            taken = "this folder holds a training; continue it or choose another folder"
+        else:
+            taken = ""
+        for item in (self.run_button, self._run_action):
+            item.setEnabled(not (why_not or taken))
+            reason = why_not or taken
+            item.setToolTip(f"Not now: {reason}" if reason else "Train a policy (F5)")
+        self.resume_button.setEnabled(not why_not and training is not None)
+        self.resume_button.setToolTip("Go on after the last epoch; epochs and patience may change")
+        for item in (self.stop_button, self._stop_action):
+            item.setEnabled(self._job is not None)
+        has_epochs = training is not None and bool(training.epochs)
+        self.use_button.setEnabled(has_epochs)
+        self.use_button.setToolTip("Add the selected checkpoint to the project, to be tested")
+        self.portfolio_button.setEnabled(has_epochs)
+        self.portfolio_button.setToolTip("Add all checkpoints, for the policy comparison oracles")
+        self.bar.setVisible(self._job is not None)
+
+    def _build(self) -> None:
+        self.earlier.setObjectName("training-earlier")
+        self.earlier.setAccessibleName("Trainings of this workspace")
+        self.bar.setObjectName("training-progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(8)
+        left = QWidget()
+        left.setFixedWidth(FORM_WIDTH)
+        buttons = QHBoxLayout()
+        for button in (self.run_button, self.resume_button, self.stop_button):
+            buttons.addWidget(button)
+        side = QVBoxLayout(left)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.addWidget(self.earlier)
+        side.addWidget(self.form, 1)
+        side.addLayout(buttons)
+        uses = QHBoxLayout()
+        heading = QLabel("Checkpoints")
+        heading.setProperty("role", "heading")
+        uses.addWidget(heading, 1)
+        uses.addWidget(self.use_button)
+        uses.addWidget(self.portfolio_button)
+        below = QWidget()
+        bottom = QVBoxLayout(below)
+        bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.addLayout(uses)
+        bottom.addWidget(self.table, 1)
+        course = QSplitter(Qt.Orientation.Vertical)
+        course.addWidget(self._plot_place)
+        course.addWidget(below)
+        course.setSizes([320, 320])
+        course.setHandleWidth(9)
+        course.setChildrenCollapsible(False)
+        shown = QWidget()
+        right = QVBoxLayout(shown)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.addWidget(self.state)
+        right.addWidget(self.bar)
+        right.addWidget(course, 1)
+        self._stack.addWidget(EmptyState(self.context.theme, "train", "Train a policy", WHAT_IT_IS))
+        self._stack.addWidget(shown)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(16)
+        layout.addWidget(left)
+        layout.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        self._run_action = QAction("Train", self)
+        self._run_action.setShortcut(QKeySequence("F5"))
+        self._run_action.triggered.connect(self.start)
+        self._stop_action = QAction("Stop training", self)
+        self._stop_action.setShortcut(QKeySequence("Shift+F5"))
+        self._stop_action.triggered.connect(self.stop)
+        self.run_button.clicked.connect(self.start)
+        self.resume_button.clicked.connect(self.resume)
+        self.stop_button.clicked.connect(self.stop)
+        self.use_button.clicked.connect(self._use_policy)
+        self.portfolio_button.clicked.connect(self._use_portfolio)
+        self.earlier.currentIndexChanged.connect(self._choose_earlier)
+        self.form.changed.connect(self._update)
+        self._files.changed.connect(self._show_project)
+        self.context.theme.changed.connect(self.epochs.restyle)
+
+    def _button(self, icon: str, text: str, primary: bool = False) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(f"training-{icon}-button")
+        button.setAccessibleName(text)
+        button.setProperty("primary", primary)
+        self.context.theme.keep_icon(button, icon, "on_accent" if primary else "text")
+        return button

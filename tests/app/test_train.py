@@ -1,0 +1,132 @@
+"""The train screen, used as a person does: problems, learning, stopping, going on, using it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.models.project_files import project_files
+from app.models.training import TRAIN, UNUSED, VALIDATE, Training
+from app.views.train.page import TrainPage
+from app.workspaces import EXAMPLES, example_project
+
+PATIENCE = 120_000
+
+
+@pytest.fixture
+def page(context: Context, qtbot: QtBot) -> Iterator[TrainPage]:
+    project = replace(example_project("ferry"), policies=(), portfolio=())
+    context.document.store.set_project(project)
+    page = TrainPage(context)
+    qtbot.addWidget(page)
+    page.resize(1180, 760)
+    for model in (page.epochs, page.form.problems):
+        QAbstractItemModelTester(
+            model, QAbstractItemModelTester.FailureReportingMode.Fatal, parent=page
+        )
+    page.show()
+    files = project_files(context)
+    qtbot.waitUntil(lambda: not files.is_checking, timeout=PATIENCE)
+    yield page
+    page.close()
+
+
+def tiny(page: TrainPage) -> None:
+    """One small problem to learn from, a small network, few steps."""
+    small = str(EXAMPLES / "ferry" / "problems" / "p01.pddl")
+    page.form.problems.set_rows([])
+    page.form.add_problems([small], TRAIN)
+    for name, value in (("hidden", 4), ("layers", 1), ("epochs", 2), ("steps", 3)):
+        page.form.numbers[name].setValue(value)
+
+
+def ended(page: TrainPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not page.may_close(), timeout=PATIENCE)
+
+
+def test_a_policy_is_trained_continued_and_used(page: TrainPage, qtbot: QtBot) -> None:
+    tiny(page)
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    assert page.may_close()
+    ended(page, qtbot)
+    assert "all epochs done" in page.state.text()
+    assert [epoch.epoch for epoch in page.epochs.rows] == [1, 2]
+    assert sum(epoch.best for epoch in page.epochs.rows) == 1
+    assert "holds a training" in page.run_button.toolTip()
+
+    page.form.numbers["epochs"].setValue(3)
+    qtbot.mouseClick(page.resume_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    assert [epoch.epoch for epoch in page.epochs.rows] == [1, 2, 3]
+    (document,) = page.context.document.store.trainings().values()
+    assert len(Training.from_json(document).epochs) == 3
+
+    files = project_files(page.context)
+    page.table.select_row(1)
+    qtbot.mouseClick(page.use_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.portfolio_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not files.is_checking, timeout=PATIENCE)
+    checkpoint = page.epochs.row(1).checkpoint
+    assert checkpoint in files.project.policies
+    assert files.policies[checkpoint].fits
+    folder = Path(checkpoint).parent
+    assert any(Path(name) in (folder, Path(checkpoint)) for name in files.project.portfolio)
+    assert not page.context.messages.history
+
+
+def test_problems_are_shared_out_by_keyboard(page: TrainPage, qtbot: QtBot) -> None:
+    uses = [row.use for row in page.form.problems.rows]
+    assert set(uses) == {TRAIN, VALIDATE}
+    page.form.table.setFocus()
+    page.form.table.select_row(0)
+    for key, use in ((Qt.Key.Key_X, UNUSED), (Qt.Key.Key_V, VALIDATE), (Qt.Key.Key_T, TRAIN)):
+        qtbot.keyClick(page.form.table, key)
+        assert page.form.problems.row(0).use == use
+    page.form.table.selectAll()
+    qtbot.keyClick(page.form.table, Qt.Key.Key_X)
+    assert "no problem to learn from" in page.run_button.toolTip()
+    assert not page.run_button.isEnabled()
+
+
+def test_problems_of_an_example_can_be_generated(page: TrainPage) -> None:
+    page.form.generate()
+    made = [row for row in page.form.problems.rows if row.use]
+    assert len([row for row in made if row.use == TRAIN]) == 9
+    assert len([row for row in made if row.use == VALIDATE]) == 6
+    assert all(Path(row.path).is_file() for row in made)
+
+
+def test_stopping_and_an_impossible_folder(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+    tiny(page)
+    page.form.numbers["epochs"].setValue(9999)
+    page.form.numbers["patience"].setValue(9999)
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.epochs.rowCount() > 0, timeout=PATIENCE)
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    assert page.state.text() == "Stopped"
+    assert not page.context.messages.history
+
+    (tmp_path / "file").write_text("")
+    page.form.folder.setText(str(tmp_path / "file" / "below"))
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    assert "the folder cannot be made" in page.context.messages.history[-1].text
+
+
+def test_earlier_trainings_are_shown_again(page: TrainPage, qtbot: QtBot) -> None:
+    tiny(page)
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    page.earlier.setCurrentIndex(0)
+    assert page.run_button.isEnabled()
+    page.earlier.setCurrentIndex(1)
+    assert page.epochs.rowCount() == 2
+    assert page.form.numbers["hidden"].value() == 4
