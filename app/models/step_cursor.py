@@ -45,16 +45,23 @@ class StepCursor(QObject):
         self._sight: Sight | None = None
 
     def show_comparison(self, comparison: Comparison | None, keep_place: bool = False) -> None:
-        """With `keep_place` the cursor stays at its step, as far as that still exists."""
+        """With `keep_place` the cursor stays at its step; else it goes where there is something."""
         self.comparison = comparison
-        if not keep_place:
+        if comparison is None:
             self.side, self.index, self._sight = Side.POLICY, 0, None
-        if comparison is not None and comparison.better is None:
+        elif not keep_place:
+            self.side, self.index = interesting_step(comparison)
+            self._sight = None
+        elif comparison.better is None:
             self.side = Side.POLICY
         trace = self.trace
         self.index = 0 if trace is None else min(self.index, len(trace.steps))
         self.comparison_changed.emit()
         self.moved.emit()
+
+    def move_to_interesting_step(self) -> None:
+        if self.comparison is not None:
+            self.move(*interesting_step(self.comparison))
 
     def move(self, side: Side, index: int) -> None:
         if self.comparison is None or (side is Side.BETTER and self.comparison.better is None):
@@ -93,3 +100,16 @@ class StepCursor(QObject):
             return Sight(title, trace.states[self.index], trace.state_after(self.index), step)
         last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
         return Sight(f"At the end of the {whose}", trace.states[last], None)
+
+
+def interesting_step(comparison: Comparison) -> tuple[Side, int]:
+    """The step to blame, or else the first that differs, or else the first."""
+    if comparison.blamed is not None:
+        return Side.POLICY, comparison.blamed
+    for rows in comparison.alignment.differences:
+        row = comparison.alignment.rows[rows.start]
+        if row.policy is not None:
+            return Side.POLICY, row.policy.index
+        if row.better is not None:
+            return Side.BETTER, row.better.index
+    return Side.POLICY, 0

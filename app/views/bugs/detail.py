@@ -112,8 +112,6 @@ class BugDetail(QWidget):
         if not same:
             self.evidence.show_verdict("")
         self.cursor_at.show_comparison(comparison, keep_place=same)
-        if not same:
-            self.plan.go_to_interesting_step()
 
     def _lay_out(self) -> None:
         left = QWidget()
@@ -128,7 +126,7 @@ class BugDetail(QWidget):
         self.splitter.addWidget(self.tabs)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
-        self.splitter.setSizes([730, 460])
+        self.splitter.setSizes([770, 425])
         self.splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -110,9 +110,15 @@ class FilterBar(QWidget):
         """A whole filter; every condition of it becomes a chip."""
         self._clear_chips()
         self.edit.clear()
+        good = []
         for _, word in split_words(text):
+            if self._problem_with(word):
+                self.edit.setText(f"{self.edit.text()} {word}".strip())
+            else:
+                good.append(word)
+        for word in good:
             self._add_chip(word)
-        self._apply()
+        self._apply(finished=True)
 
     def focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -155,7 +161,7 @@ class FilterBar(QWidget):
         if not words and not leave:
             return True
         if self._problem_with(text):
-            self._apply()
+            self._apply(finished=True)
             return True
         for word in words:
             self._add_chip(word)
@@ -197,23 +203,28 @@ class FilterBar(QWidget):
         self._apply()
 
     @Slot()
-    def _apply(self) -> None:
-        """Tell which conditions hold now; a broken one is left out and said."""
+    def _apply(self, finished: bool = False) -> None:
+        """Tell which conditions hold now; a broken one is left out, and said once it is finished.
+
+        A word that may yet become the name of a column does not filter before it is finished.
+        """
         self._timer.stop()
         terms: list[Term] = []
         problem = ""
-        for word in [*(chip.condition for chip in self._chips), self.edit.text()]:
-            try:
-                terms += parse_terms(word)
-            except FilterError as error:
-                problem = str(error).removeprefix("filter: ")
+        for chip in self._chips:
+            terms += parse_terms(chip.condition)
+        text = self.edit.text()
+        try:
+            if finished or not _may_become_name(text):
+                terms += parse_terms(text)
+        except FilterError as error:
+            problem = str(error).removeprefix("filter: ") if finished else ""
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         self.edit.setPlaceholderText("" if self._chips else "Filter: gap>5 oracle:bmo status:new")
-        wanted = tuple(terms)
-        if [term.text for term in wanted] != [term.text for term in self._terms]:
-            self._terms = wanted
-            self.changed.emit(wanted)
+        if [term.text for term in terms] != [term.text for term in self._terms]:
+            self._terms = tuple(terms)
+            self.changed.emit(self._terms)
 
     def _add_chip(self, condition: str) -> None:
         chip = FilterChip(condition, self._theme, self)
@@ -250,3 +261,8 @@ class FilterBar(QWidget):
         self._glass.setPixmap(
             self._theme.icon("search", "muted").pixmap(QSize(16, 16), self.devicePixelRatioF())
         )
+
+
+def _may_become_name(text: str) -> bool:
+    word = text.lstrip("-")
+    return bool(word) and any(name.startswith(word) for name in COLUMNS)

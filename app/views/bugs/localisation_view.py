@@ -24,12 +24,26 @@ from app.views.bugs.painting import ColourfulDelegate
 from app.widgets.table_view import TableView
 from app.work.localize import LocalisationWish
 from engine.localize.localisation import StepVerdict, Verdict
+from engine.localize.policy_run import ALGORITHMS
+from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
 
-HEURISTICS = {
+ALGORITHM_WORDS = {
+    "bisection": "Bisection: few searches, the usual choice",
+    "aoca": "AOCA*: one search per step",
+    "sms": "SMS: two searches per step",
+    "sms-rev": "SMS reversed: the step's successor first",
+    "sms-bc": "SMS with bounds: the second search ends early",
+    "pms-bc": "PMS with bounds: both searches at once",
+    "pms-lama": "PMS with LAMA: and a planner beside them",
+    "dominance": "Dominance only: no search, decides little",
+}
+HEURISTIC_WORDS = {
     "lmcut": "LM-cut: strong, the usual choice",
+    "cartesian": "Cartesian abstractions",
+    "ms": "Merge-and-shrink",
     "hmax": "h_max: weak but quick",
-    "blind": "blind: no guidance, for tiny tasks",
+    "blind": "Blind: for tiny tasks",
 }
 _ICONS = {
     Verdict.OPTIMAL: ("optimal", "proven"),
@@ -88,11 +102,13 @@ class LocalisationView(QWidget):
         self.setObjectName("localisation-view")
         self._theme, self._cursor = theme, cursor
         self._task: Task | None = None
-        self.heuristic = QComboBox()
-        self.heuristic.setObjectName("localise-heuristic")
-        self.heuristic.setAccessibleName("Heuristic")
-        for name, words in HEURISTICS.items():
-            self.heuristic.addItem(words, name)
+        self.algorithm = self._choice("localise-algorithm", "Algorithm")
+        for name in ALGORITHMS:
+            self.algorithm.addItem(ALGORITHM_WORDS.get(name, name), name)
+        self.heuristic = self._choice("localise-heuristic", "Heuristic")
+        for name, words in HEURISTIC_WORDS.items():
+            if name in ADMISSIBLE:
+                self.heuristic.addItem(words, name)
         self.expansions = self._number("localise-expansions", "States per search", 10_000_000)
         self.expansions.setValue(100_000)
         self.expansions.setSingleStep(10_000)
@@ -138,6 +154,14 @@ class LocalisationView(QWidget):
         self.progress.setRange(0, steps)
         self.progress.setValue(decided)
 
+    def _choice(self, name: str, title: str) -> QComboBox:
+        box = QComboBox()
+        box.setObjectName(name)
+        box.setAccessibleName(title)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(16)
+        return box
+
     def _number(self, name: str, title: str, most: int) -> QSpinBox:
         box = QSpinBox()
         box.setObjectName(name)
@@ -150,6 +174,7 @@ class LocalisationView(QWidget):
         form = QFormLayout()
         form.setContentsMargins(0, 0, 0, 0)
         form.setVerticalSpacing(4)
+        form.addRow("Algorithm", self.algorithm)
         form.addRow("Heuristic", self.heuristic)
         limits = QHBoxLayout()
         limits.setSpacing(8)
@@ -173,7 +198,10 @@ class LocalisationView(QWidget):
     def _run(self) -> None:
         self.wanted.emit(
             LocalisationWish(
-                self.heuristic.currentData(), self.expansions.value(), self.seconds.value()
+                self.algorithm.currentData(),
+                self.heuristic.currentData(),
+                self.expansions.value(),
+                self.seconds.value(),
             )
         )
 

@@ -303,7 +303,7 @@ class BugsPage(Page):
         self.table.set_causes({cause.id: cause.action for cause in causes})
         if bug == self._bug:
             self._show_bug(bug)
-            self.detail.plan.go_to_interesting_step()
+            self.detail.cursor_at.move_to_interesting_step()
 
     @Slot(object)
     def _searched(self, event: Searched) -> None:

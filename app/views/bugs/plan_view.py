@@ -87,16 +87,6 @@ class PlanView(QTableView):
             blamed = next((index for index in bad if index > here), bad[0])
         self._cursor.move(Side.POLICY, min(blamed, len(comparison.policy.steps)))
 
-    def go_to_interesting_step(self) -> None:
-        """For a bug that was just chosen: the bad step, or else the first difference."""
-        comparison = self.table.comparison
-        if comparison is None:
-            return
-        if comparison.blamed is not None:
-            self.go_to_bad_step()
-        elif comparison.alignment.differences:
-            self._go_to_row(comparison.alignment.differences[0].start)
-
     @Slot(bool)
     def set_folding(self, folding: bool) -> None:
         self.table.set_folding(folding)
