@@ -35,7 +35,7 @@ class EmptyState(QWidget):
         self.text = _centered(text, "muted")
         self.button = QPushButton(action_text)
         self.button.setObjectName("empty-action")
-        self.button.setAccessibleName(action_text)
+        self.button.setAccessibleName(action_text or title)
         self.button.setProperty("primary", True)
         self.button.setVisible(bool(action_text))
         self.button.clicked.connect(self._act)
