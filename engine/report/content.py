@@ -18,6 +18,7 @@ from engine.campaign.reading import Bug, BugRow, CampaignRow, Reading
 from engine.campaign.summary import summary
 from engine.errors import UsageError
 from engine.localize.localisation import Localisation, StepVerdict, Verdict
+from engine.localize.root_causes import RootCause
 from engine.task.task import Task
 
 
@@ -61,6 +62,7 @@ class Content:
     stories: tuple[BugStory, ...]
     times: Mapping[str, Sequence[float]]  # by oracle, when its bugs were found
     scores: tuple[OracleScore, ...]
+    causes: tuple[RootCause, ...]  # those with the most bugs first
     versions: Mapping[str, str]
 
 
@@ -80,6 +82,7 @@ def gather(store: Reading, campaign: int | None, stories: int) -> Content:
         stories=tuple(_stories(store, telling(bugs, stories))),
         times={oracle: times.tolist() for oracle, times in course.first_times().items()},
         scores=tuple(course.scores()),
+        causes=tuple(sorted(store.root_causes(row.id), key=lambda cause: -len(cause.bugs))),
         versions=_versions(),
     )
 
@@ -117,7 +120,12 @@ def _stories(store: Reading, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
         task = tasks[bug.problem_id]
-        yield BugStory(row, explain(bug, task), tuple(_lines(bug, task, None)), _ending(bug, task))
+        yield BugStory(
+            row,
+            explain(bug, task),
+            tuple(_lines(bug, task, store.localisation(row.id))),
+            _ending(bug, task),
+        )
 
 
 def _lines(bug: Bug, task: Task, localisation: Localisation | None) -> Iterator[PlanLine]:

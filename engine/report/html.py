@@ -9,12 +9,21 @@ from typing import Any
 
 from engine.campaign.bug_filter import KIND_WORDS
 from engine.campaign.config_text import config_text
+from engine.localize.localisation import CauseKind
 from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import Content
 
 LISTED = 2000
 """How many bugs the list shows: a browser has to lay it out."""
 POINTS = 4000
+CAUSES = 200
+CAUSE_WORDS = {
+    CauseKind.DETOUR.value: "costs more than needed",
+    CauseKind.DEAD_END.value: "loses the goal",
+    CauseKind.LOOP.value: "belongs to a loop",
+    CauseKind.NO_ACTION.value: "the policy gives up",
+    CauseKind.FAULT.value: "the answer cannot be executed",
+}
 
 
 def html_report(content: Content) -> str:
@@ -35,6 +44,8 @@ def html_report(content: Content) -> str:
         course=step_chart(content.times, _end(content), "seconds worked"),
         scatter=_scatter(content),
         words=KIND_WORDS,
+        cause_words=CAUSE_WORDS,
+        most_causes=CAUSES,
         number=lambda value: "-" if value is None else value,
         listed=listed,
         told={story.row.id for story in content.stories},

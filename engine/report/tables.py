@@ -31,6 +31,7 @@ def json_report(content: Content) -> str:
         "totals": content.totals,
         "bugs": [asdict(bug) for bug in content.bugs],
         "bugs_over_time": content.times,
+        "root_causes": [{**asdict(cause), "kind": cause.kind.value} for cause in content.causes],
         "configuration": content.campaign.config.to_json(),
         "versions": content.versions,
     }
