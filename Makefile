@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= resources/examples
 
-.PHONY: setup run demo test soundness lint format bench clean
+.PHONY: setup run demo test soundness lint format bench screenshots clean
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -34,6 +34,13 @@ format: setup
 # DATA is a folder of domains, each with domain.pddl and problems/*.pddl.
 bench: setup
 	$(BIN)/python benchmarks/search.py $(DATA)
+
+# Pictures of every screen into build/screenshots, those of the guide into docs/images.
+screenshots: setup
+	@$(BIN)/python -m tools.screenshots
+
+docs: setup
+	$(BIN)/python tools/command_line_guide.py
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

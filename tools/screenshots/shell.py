@@ -1,0 +1,38 @@
+"""The frame of the window: the log, banners, running jobs, the sheet of shortcuts."""
+
+from __future__ import annotations
+
+from PySide6.QtTest import QTest
+
+from app.about import AboutDialog
+from app.shortcuts import ShortcutSheet
+from tools.screenshots.stage import LARGE, Stage
+
+
+def take(stage: Stage) -> None:
+    window = stage.blank()
+    window.show_page("log")
+    stage.grab("log-empty")
+    window = stage.finished()
+    window.show_page("log")
+    stage.grab("log-finished", docs=True)
+    window.resize(LARGE)
+    messages = window.context.messages
+    messages.info("The copy is saved as parcels.plumb", actions=[("Open the copy", lambda: None)])
+    messages.warning("The workspace can only be read: campaigns and notes need a copy of it")
+    messages.error(
+        "Campaign: the worker process was killed from outside, or needed more memory than there "
+        "is; what was saved before is safe: start it again",
+        "Traceback (most recent call last):\n  ...",
+    )
+    stage.grab("banners")
+    window.show_shortcuts()
+    sheet = window.findChild(ShortcutSheet)
+    QTest.qWait(50)
+    stage.grab("shortcuts", sheet)
+    sheet.close()
+    window.show_about()
+    about = window.findChild(AboutDialog)
+    QTest.qWait(50)
+    stage.grab("about", about)
+    about.close()
