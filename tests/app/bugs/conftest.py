@@ -1,0 +1,77 @@
+"""A workspace with real bugs, made once, and the bug browser on a copy of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+from reference.bug_workspace import make_workspace
+
+from app.context import Context
+from app.views.bugs.page import BugsPage
+from engine.campaign.reading import Bug
+from engine.campaign.store import Store
+
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="session")
+def bug_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_workspace(tmp_path_factory.mktemp("carter"))
+
+
+@pytest.fixture
+def workspace(bug_workspace: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copy(bug_workspace, tmp_path / "carter.plumb"))
+
+
+@pytest.fixture
+def store(workspace: Path) -> Iterator[Store]:
+    with Store.open(workspace) as store:
+        yield store
+
+
+@pytest.fixture
+def make_page(
+    qtbot: QtBot, make_context: Callable[..., Context]
+) -> Iterator[Callable[[Path], BugsPage]]:
+    pages: list[BugsPage] = []
+
+    def make(path: Path) -> BugsPage:
+        page = BugsPage(make_context(path))
+        page.resize(1180, 760)
+        pages.append(page)
+        page.show()
+        page.activateWindow()
+        qtbot.waitActive(page)
+        qtbot.waitUntil(lambda: page.feed.complete, timeout=PATIENCE)
+        return page
+
+    yield make
+    for page in pages:
+        page.close()
+        page.deleteLater()
+
+
+@pytest.fixture
+def page(qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path) -> BugsPage:
+    """The browser, with everything read and the first bug shown."""
+    page = make_page(workspace)
+    qtbot.waitUntil(lambda: page.detail.known is not None, timeout=PATIENCE)
+    page.view.setFocus()
+    return page
+
+
+@pytest.fixture
+def bug_with(store: Store) -> Callable[[str, str], Bug]:
+    """The first bug whose run ended for a reason, with evidence of a kind."""
+
+    def find(reason: str, evidence: str = "plan") -> Bug:
+        bugs = (store.with_proof(row) for row in store.bugs() if row.evidence_kind == evidence)
+        return next(bug for bug in bugs if bug.run.reason == reason)
+
+    return find

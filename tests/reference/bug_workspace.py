@@ -1,0 +1,82 @@
+"""A workspace with real bugs of all kinds, made in a few seconds by a real campaign.
+
+Dear and cheap roads, a river that can be crossed one way only, and loads to be fetched. The
+policies are greedy: one drives to and fro for ever, one pays too much, one gets stuck.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from engine.campaign.campaign import run
+from engine.campaign.config import parse_config
+from engine.campaign.executor import WorkerEnd
+from engine.campaign.store import Store
+from engine.campaign.ticket import Ticket
+from engine.campaign.worker import serve
+
+DOMAIN = """\
+(define (domain carter)
+  (:requirements :strips :typing :action-costs)
+  (:types place load)
+  (:predicates (road ?a ?b - place) (at ?p - place) (lies ?x - load ?p - place)
+               (carries ?x - load) (free))
+  (:functions (total-cost) (length ?a ?b - place))
+  (:action drive
+    :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (length ?a ?b))))
+  (:action take
+    :parameters (?x - load ?p - place) :precondition (and (at ?p) (lies ?x ?p) (free))
+    :effect (and (carries ?x) (not (lies ?x ?p)) (not (free)) (increase (total-cost) 1)))
+  (:action leave
+    :parameters (?x - load ?p - place) :precondition (and (at ?p) (carries ?x))
+    :effect (and (lies ?x ?p) (free) (not (carries ?x)) (increase (total-cost) 1))))
+"""
+
+
+def problem_text(loads: int) -> str:
+    roads = [("a", "b", 9), ("b", "c", 2), ("c", "a", 1), ("a", "c", 3), ("c", "d", 4)]
+    roads += [("d", "c", 4), ("b", "a", 1), ("d", "b", 1), ("b", "isle", 1)]
+    facts = " ".join(f"(road {a} {b}) (= (length {a} {b}) {n})" for a, b, n in roads)
+    names = [f"load{number}" for number in range(loads)]
+    places = [f"(lies {name} {place})" for name, place in zip(names, "bdc", strict=False)]
+    goals = [f"(lies {name} {place})" for name, place in zip(names, "dca", strict=False)]
+    return f"""(define (problem p{loads}) (:domain carter)
+      (:objects a b c d isle - place {" ".join(names)} - load)
+      (:init (at a) (free) (= (total-cost) 0) {facts} {" ".join(places)})
+      (:goal (and (at a) {" ".join(goals)})) (:metric minimize (total-cost)))"""
+
+
+CONFIG = """\
+domain = "domain.pddl"
+problems = ["p2.pddl", "p3.pddl"]
+policies = ["builtin:hadd", "builtin:gc", "builtin:random"]
+fuzzing.size = 30
+testing.oracles = ["bmo", "lookahead:depth=2", "astar:expansions=2000"]
+testing.skip_known_bugs = false
+"""
+
+
+class InThreads(ThreadPoolExecutor):
+    """Units run in threads, over the same connections as processes do."""
+
+    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
+        def work() -> WorkerEnd:
+            serve(ticket)
+            return WorkerEnd(0, "")
+
+        return super().submit(work)
+
+
+def make_workspace(folder: Path) -> Path:
+    """The files of the task and `carter.plumb` in a folder that exists."""
+    (folder / "domain.pddl").write_text(DOMAIN)
+    for loads in (2, 3):
+        (folder / f"p{loads}.pddl").write_text(problem_text(loads))
+    path = folder / "carter.plumb"
+    with Store.create(path) as store:
+        config = parse_config(CONFIG, folder / "campaign.toml")
+        run(config, store, executor=InThreads(1))
+    return path
