@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= resources/examples
 
-.PHONY: setup run demo test soundness lint format bench screenshots clean
+.PHONY: setup run demo test soundness lint format bench docs screenshots clean
 
 setup:
 	@$(PYTHON) tools/setup.py

@@ -1,0 +1,63 @@
+"""Every command in the documentation runs, and the guide of the command line is up to date."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+
+
+def scripts() -> list[tuple[str, str]]:
+    """Blocks marked `sh`; `make` sets up what the tests already run in, so it is left out."""
+    found = []
+    for page in PAGES:
+        for number, block in enumerate(BLOCK.findall(page.read_text()), 1):
+            lines = [line for line in block.splitlines() if not line.startswith("make ")]
+            if any(lines):
+                found.append((f"{page.name}-{number}", "\n".join(lines)))
+    return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Where the commands may write: a copy of what they need."""
+    shutil.copytree(ROOT / "resources", tmp_path / "resources")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("name", "script"), scripts(), ids=lambda value: str(value).split("\n")[0])
+def test_every_command_runs(name: str, script: str, place: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        ["bash", "-e", "-c", f"shopt -s expand_aliases\n{script}"],
+        cwd=place,
+        env={**os.environ, "PATH": path, "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert result.returncode == 0, f"{name}: {result.stdout[-2000:]}{result.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_the_guide_of_the_command_line_is_up_to_date() -> None:
+    command = [sys.executable, "-c", "import command_line_guide as g; print(g.guide(), end='')"]
+    result = subprocess.run(command, cwd=ROOT / "tools", capture_output=True, text=True, check=True)
+    written = (ROOT / "docs" / "command-line.md").read_text()
+    assert result.stdout == written, "run 'make docs'"
