@@ -101,6 +101,8 @@ class MainWindow(QMainWindow):
         self._rail.show_current(name)
         self.menus.show_page(page)
         self.context.settings.set("window/page", name)
+        if not page.isAncestorOf(self.focusWidget()):
+            page.setFocus()
         if item is not None:
             page.show_item(item)
 
@@ -189,7 +191,8 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._rail)
         layout.addLayout(right, 1)
         self.setCentralWidget(center)
-        path = ElidedLabel(str(self.context.document.path))
+        path = ElidedLabel(_short(self.context.document.path))
+        path.setToolTip(str(self.context.document.path))
         path.setProperty("role", "muted")
         path.setContentsMargins(8, 0, 8, 0)
         bar = self.statusBar()
@@ -257,6 +260,11 @@ class MainWindow(QMainWindow):
         settings.write()
         self.closed.emit(self)
         self.context.document.close()
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
 def _dropped_files(event: QDropEvent) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
@@ -26,6 +26,7 @@ class Page(QWidget):
         super().__init__(parent)
         self.context = context
         self.setObjectName(self.name)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # or a focus proxy, for the keyboard
         self.setAccessibleName(self.title)
 
     def show_item(self, item: object) -> None:

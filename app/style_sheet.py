@@ -53,7 +53,7 @@ QFrame#banner[level="error"] {{ background: {bad_surface}; }}
 QWidget#rail {{ background: {window}; border-right: 1px solid {border}; }}
 QWidget#rail QToolButton {{
     background: transparent; color: {muted}; border: none; border-left: 3px solid transparent;
-    border-right: 3px solid transparent; border-radius: 0; padding: 8px 0 6px 0;
+    border-radius: 0; padding: 8px 3px 6px 0; font-size: {small}pt;
 }}
 QWidget#rail QToolButton:hover, QWidget#rail QToolButton:focus {{ background: {hover}; }}
 QWidget#rail QToolButton:checked {{ color: {text}; border-left-color: {accent}; }}
@@ -183,7 +183,12 @@ def style_sheet(
     accent = color("accent")
     hover = accent.lighter(112) if accent.lightness() > 150 else accent.darker(112)
     values = {token: color(token).name() for token in _TOKENS}
-    values |= {"accent_hover": hover.name(), "title": str(point_size + 4), **pictures}
+    values |= {
+        "accent_hover": hover.name(),
+        "title": str(point_size + 4),
+        "small": str(point_size - 1),
+        **pictures,
+    }
     return (_FRAME + _LISTS + _CONTROLS).format(**values)
 
 

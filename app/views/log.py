@@ -42,6 +42,7 @@ class LogPage(Page):
         self._make_controls()
         self._make_table()
         self._lay_out()
+        self.setFocusProxy(self.table)
         messages = context.messages
         self.model.add_rows(map(LogEntry.of_window, messages.history))
         messages.posted.connect(self._add_message)
@@ -113,7 +114,7 @@ class LogPage(Page):
         layout.setContentsMargins(16, 12, 16, 12)
         layout.addLayout(bar)
         layout.addWidget(split, 1)
-        text = "What campaigns do and what goes wrong will be listed here, with the time."
+        text = "Whatever campaigns do and whatever goes wrong will be listed here."
         empty = EmptyState(self.context.theme, "log", "Nothing has happened yet", text)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)

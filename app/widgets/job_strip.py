@@ -93,7 +93,7 @@ class JobItem(QWidget):
         self._bar.setRange(0, 0)
         self._state = QLabel()
         self._state.setProperty("role", "muted")
-        self._stop = QPushButton(self)
+        self._stop = QPushButton("Stop", self)
         self._stop.setObjectName("job-stop")
         self._stop.setAccessibleName(f"Stop {job.title}")
         self._stop.setToolTip(f"Stop {job.title}; what it has found so far is kept")

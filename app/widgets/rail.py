@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.pages import PageEntry
 from app.theme import Theme
 
 WIDTH = 84
+MARGIN = 4
 ICON = QSize(24, 24)
 
 
@@ -25,7 +26,6 @@ class Rail(QWidget):
         self.setObjectName("rail")
         self.setAccessibleName("Screens")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(WIDTH)
         self._theme = theme
         self._icons = {page.name: page.icon for page in pages}
         self._buttons: dict[str, QToolButton] = {}
@@ -38,7 +38,8 @@ class Rail(QWidget):
             group.addButton(button)
             layout.addWidget(button)
         layout.addStretch(1)
-        theme.changed.connect(self._show_icons)
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
     def show_current(self, name: str) -> None:
         self._buttons[name].setChecked(True)
@@ -67,6 +68,15 @@ class Rail(QWidget):
         self.chosen.emit(sender.objectName().removeprefix("rail-"))
 
     @Slot()
+    def _restyle(self) -> None:
+        """With larger text the longest word still fits."""
+        self._show_icons()
+        words = [button.text() for button in self._buttons.values()]
+        font = self._theme.ui_font
+        font.setPointSize(font.pointSize() - 1)  # as the style sheet says
+        widest = max(map(QFontMetrics(font).horizontalAdvance, words), default=0)
+        self.setFixedWidth(max(WIDTH, widest + 2 * MARGIN))
+
     def _show_icons(self) -> None:
         for name, button in self._buttons.items():
             token = "accent" if button.isChecked() else "muted"

@@ -41,7 +41,7 @@ def main() -> int:
             done = subprocess.run(
                 [*command, *folders, *wanted],
                 cwd=ROOT,
-                env={**os.environ, **environment(home, scale)},
+                env=environment(home, scale),
                 check=False,
             )
         if done.returncode != 0:
@@ -51,8 +51,9 @@ def main() -> int:
 
 def environment(home: str, scale: int) -> dict[str, str]:
     """Own settings and data, and a screen in memory; Qt reads the scale when it starts."""
-    folders = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "DATA", "STATE")}
-    return {**folders, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(scale)}
+    rest = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    own = {"HOME": home, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(scale)}
+    return {**rest, **own}
 
 
 def take_here(wanted: list[str], folder: Path, docs: Path, scale: int) -> int:
