@@ -177,9 +177,9 @@ class BugTable(TableModel[Any]):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        if self.bug_at(index.row()) is not None:
+        if index.isValid() and self.bug_at(index.row()) is not None:
             flags |= Qt.ItemFlag.ItemIsDragEnabled
-        return flags | Qt.ItemFlag.ItemNeverHasChildren
+        return flags
 
     def sort_by(self, keys: SortKeys) -> None:
         self._unsettled = False
@@ -211,15 +211,16 @@ class BugTable(TableModel[Any]):
     def _in_groups(self, lines: list[BugLine]) -> list[Line]:
         """The largest group first; what belongs to none comes last."""
         name = _GROUPS[self.group_by]
-        groups: dict[tuple[str, str], list[BugLine]] = {}
+        titles: dict[str, str] = {}
+        groups: dict[str, list[BugLine]] = {}
         for line in lines:
-            groups.setdefault(name(line), []).append(line)
+            key, title = name(line)
+            titles.setdefault(key, title)
+            groups.setdefault(key, []).append(line)
         arranged: list[Line] = []
-        for (key, title), members in sorted(
-            groups.items(), key=lambda item: (not item[0][0], -len(item[1]))
-        ):
+        for key, members in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1]))):
             collapsed = key in self._collapsed
-            arranged.append(Group(key, title, len(members), collapsed))
+            arranged.append(Group(key, titles[key], len(members), collapsed))
             arranged += () if collapsed else members
         return arranged
 

@@ -1,0 +1,178 @@
+"""The table of bugs: filter, order, groups; what is selected stays selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from app.models.bug_table import BugTable, Group, GroupBy
+from app.models.table_model import ASCENDING, DESCENDING
+from app.theme import Theme
+from app.views.bugs.table_view import BugTableView
+from engine.campaign.bug_filter import parse_terms
+from engine.campaign.reading import BugRow
+
+TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
+
+
+def bug(number: int, **changes: object) -> BugRow:
+    row = BugRow(
+        *(number, 1, 1, "quantitative", f"p{number % 3}", "policy", 0, 20 + number, 10),
+        *(10 + number, "bmo", "plan", 1 + number % 2, None, "new", "", 0.5, 0, False),
+    )
+    return replace(row, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def table(theme: Theme) -> Iterator[BugTable]:
+    table = BugTable(theme)
+    tester = QAbstractItemModelTester(table, TESTER)
+    table.take([bug(number) for number in range(1, 13)])
+    yield table
+    tester.deleteLater()
+    table.deleteLater()
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme, table: BugTable) -> BugTableView:
+    view = BugTableView(theme, table, lambda bugs: [])
+    qtbot.addWidget(view)
+    view.resize(900, 400)
+    view.show()
+    return view
+
+
+def shown(table: BugTable) -> list[int | str]:
+    lines = (table.line(row) for row in range(table.rowCount()))
+    return [line.title if isinstance(line, Group) else line.row.id for line in lines]
+
+
+def column(table: BugTable, name: str) -> int:
+    return next(n for n, item in enumerate(table.columns) if item.name == name)
+
+
+def test_filter_and_count(table: BugTable) -> None:
+    table.set_terms(parse_terms("problem:p1 gap>14"))
+    assert shown(table) == [7, 10]
+    assert (table.shown_bugs, table.total) == (2, 12)
+    table.set_terms(())
+    assert table.shown_bugs == 12
+
+
+def test_sort_by_several_columns(table: BugTable) -> None:
+    table.sort_by([(column(table, "problem"), ASCENDING), (column(table, "gap"), DESCENDING)])
+    assert shown(table) == [12, 9, 6, 3, 10, 7, 4, 1, 11, 8, 5, 2]
+    table.sort_by([])
+    assert shown(table) == list(range(1, 13))
+
+
+def test_failures_are_the_worst(table: BugTable) -> None:
+    table.take([bug(5, gap=None, policy_cost=None, kind="qualitative")])
+    table.sort_by([(column(table, "gap"), DESCENDING)])
+    assert shown(table)[0] == 5
+    place = table.place_of(5)
+    assert place == 0
+    texts = {c.name: table.index(0, n).data() for n, c in enumerate(table.columns)}
+    assert (texts["gap"], texts["cost"], texts["kind"]) == ("∞", "never", "fails")
+
+
+def test_groups_hold_their_bugs_and_can_be_closed(table: BugTable) -> None:
+    table.set_group_by(GroupBy.REGION)
+    first, *rest = shown(table)
+    assert first == "Region of bug 2  in p1"
+    assert rest[:6] == [1, 3, 5, 7, 9, 11]
+    table.toggle(0)
+    assert len(shown(table)) == 1 + 1 + 6
+    assert table.shown_bugs == 12
+    table.toggle(0)
+    assert len(shown(table)) == 14
+    table.fold_all(True)
+    assert all(isinstance(line, str) for line in shown(table))
+    group = table.index(0, 0)
+    assert group.data() == "Region of bug 2  in p1: 6 bugs, closed"
+
+
+def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
+    table.take([bug(4, root_cause=7), bug(9, root_cause=7), bug(2, root_cause=8)])
+    table.set_causes({7: "drive a b", 8: "take x a"})
+    table.set_group_by(GroupBy.ROOT_CAUSE)
+    titles = [line for line in shown(table) if isinstance(line, str)]
+    assert titles == [
+        "Root cause 7  (drive a b)  in p1",
+        "Root cause 8  (take x a)  in p2",
+        "Not localised yet",
+    ]
+    table.set_group_by(GroupBy.SCHEMA)
+    titles = [line for line in shown(table) if isinstance(line, str)]
+    assert titles == ["Bad action: drive", "Bad action: take", "Not localised yet"]
+
+
+def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
+    table.sort_by([(column(table, "gap"), DESCENDING)])
+    view.select_bug(6)
+    view.selectionModel().select(
+        table.index(table.place_of(8) or 0, 0),
+        QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+    )
+    table.take([bug(number) for number in range(13, 40)])
+    assert table.place_of(39) is None, "it appears with the next settle"
+    table.settle()
+    assert shown(table)[0] == 39
+    assert [row.id for row in view.selected_bugs()] == [8, 6]
+    current = view.current_bug()
+    assert current is not None
+    assert current.id == 6
+
+
+def test_bugs_that_change_keep_their_place_until_the_table_settles(table: BugTable) -> None:
+    table.set_terms(parse_terms("status:new"))
+    assert table.take([bug(3, status="confirmed")]) == 1
+    assert 3 in shown(table)
+    assert table.index(2, column(table, "status")).data() == "confirmed"
+    table.settle()
+    assert 3 not in shown(table)
+    assert table.take([bug(3, status="confirmed")]) == 0, "nothing is new about it"
+
+
+def test_groups_are_opened_and_passed_by_keyboard(
+    qtbot: QtBot, view: BugTableView, table: BugTable
+) -> None:
+    table.set_group_by(GroupBy.REGION)
+    view.setFocus()
+    view.select_row(0)
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert len(shown(table)) == 8
+    qtbot.keyClick(view, Qt.Key.Key_Left)  # closed already
+    assert len(shown(table)) == 8
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert len(shown(table)) == 14
+    assert view.selected_bugs() == []
+    assert view.step(1)
+    assert [row.id for row in view.selected_bugs()] == [1]
+    view.select_bug(11)
+    assert view.step(1)
+    assert [row.id for row in view.selected_bugs()] == [2], "the next group's title is passed"
+    view.select_bug(12)
+    assert not view.step(1)
+    assert not view.grab().isNull()
+
+
+def test_the_nearest_bug_is_chosen_when_one_disappears(view: BugTableView, table: BugTable) -> None:
+    view.select_bug(12)
+    table.set_terms(parse_terms("id<5"))
+    view.select_near(11)
+    assert [row.id for row in view.selected_bugs()] == [4]
+    table.set_terms(parse_terms("id>100"))
+    view.select_near(0)
+    assert view.selected_bugs() == []
+
+
+def test_values_for_completion(table: BugTable) -> None:
+    values = table.values()
+    assert values["problem"] == ["p0", "p1", "p2"]
+    assert "confirmed" in values["status"]

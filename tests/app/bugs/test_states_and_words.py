@@ -1,0 +1,206 @@
+"""Facts, pictures, curves and sentences about a bug."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from PySide6.QtTest import QAbstractItemModelTester
+
+from app.models import state_graph
+from app.models.bug_words import cause_words, cost_to_go, verdict_words, why_bad
+from app.models.cost_curves import cost_curves
+from app.models.fact_list import FactList, Heading
+from app.models.plan_table import Comparison
+from app.models.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
+from app.models.state_graph import GraphLayout
+from app.models.trace import evidence_trace, policy_trace
+from app.views.bugs.evidence_view import chain_states
+from engine.campaign.explanation import explain
+from engine.campaign.localising import BugLocaliser
+from engine.campaign.reading import Bug
+from engine.campaign.store import Store
+from engine.localize.localisation import Localisation, StepVerdict, Verdict
+from engine.native.library import INFINITY
+from engine.task.atoms import format_atom, state_atoms
+from engine.task.task import Task
+
+Find = Callable[..., Bug]
+TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
+
+
+@pytest.fixture
+def bug(bug_with: Find) -> Bug:
+    return bug_with("goal")
+
+
+@pytest.fixture
+def task(store: Store, bug: Bug) -> Task:
+    return store.task(bug.problem_id)
+
+
+@pytest.fixture
+def facts_list() -> Iterator[FactList]:
+    model = FactList()
+    tester = QAbstractItemModelTester(model, TESTER)
+    yield model
+    tester.deleteLater()
+
+
+def test_facts_and_what_a_step_changes(bug: Bug, task: Task) -> None:
+    trace = policy_trace(task, bug.state, bug.run)
+    for step in trace.steps:
+        before, after = trace.states[step.index], trace.state_after(step.index)
+        facts = state_facts(task, before, after)
+        old, new = state_atoms(task, before), state_atoms(task, after)
+        assert set(facts.changed(Change.ADDED)) == new - old
+        assert set(facts.changed(Change.REMOVED)) == old - new
+        assert set(facts.changed(Change.NONE)) | facts.static == old & new
+    end = state_facts(task, trace.states[-1], None)
+    assert end.reached == len(end.goals) == len(task.goal)
+
+
+@pytest.mark.parametrize("grouping", Grouping)
+def test_groups_hold_every_fact(bug: Bug, task: Task, grouping: Grouping) -> None:
+    facts = state_facts(task, bug.state, None)
+    texts = {line.text for group in facts.groups(grouping, static=True) for line in group.lines}
+    assert texts == {format_atom(atom) for atom in state_atoms(task, bug.state)}
+    some = facts.groups(grouping, "load0 lies", static=True)
+    assert {line.text for group in some for line in group.lines} == {
+        text for text in texts if "load0" in text and "lies" in text
+    }
+
+
+def test_the_list_of_facts(facts_list: FactList, bug: Bug, task: Task) -> None:
+    trace = policy_trace(task, bug.state, bug.run)
+    facts_list.show_facts(state_facts(task, trace.states[0], trace.states[1]))
+    headings = [line.text for line in facts_list.lines if isinstance(line, Heading)]
+    assert headings[:2] == ["Goals", "Changed by the step"]
+    goals = [line for line in facts_list.lines if isinstance(line, GoalLine)]
+    assert len(goals) == len(task.goal)
+    count = facts_list.rowCount()
+    facts_list.set_static(True)
+    assert facts_list.rowCount() > count
+    facts_list.set_grouping(Grouping.OBJECT)
+    headings = [line.text for line in facts_list.lines if isinstance(line, Heading)]
+    assert "load0" in headings
+    facts_list.set_words("load0")
+    assert all("load0" in line.text for line in facts_list.lines if isinstance(line, FactLine))
+    facts_list.show_facts(None)
+    assert facts_list.rowCount() == 0
+
+
+def test_a_picture_keeps_its_places(bug: Bug, task: Task) -> None:
+    trace = policy_trace(task, bug.state, bug.run)
+    layout = GraphLayout(task, trace.states)
+    pictures = [
+        layout.picture(state_facts(task, trace.states[n], trace.states[n + 1]), step.action)
+        for n, step in enumerate(trace.steps)
+    ]
+    places = [{node.name: (node.x, node.y) for node in picture.nodes} for picture in pictures]
+    assert all(place == places[0] for place in places)
+    assert {"a", "d", "isle", "load0"} <= places[0].keys()
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places[0].values())
+    for picture, step in zip(pictures, trace.steps, strict=True):
+        involved = {node.name for node in picture.nodes if node.involved}
+        assert involved == set(step.action.split()[1:])
+    bare = layout.picture(state_facts(task, bug.state, None), static=False)
+    assert not any(edge.static for edge in bare.edges)
+
+
+def test_too_many_objects_are_no_picture(
+    bug: Bug, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_graph, "MOST_OBJECTS", 3)
+    layout = GraphLayout(task, [bug.state])
+    assert layout.too_many
+    assert layout.picture(state_facts(task, bug.state, None)).nodes == ()
+
+
+def localised(store: Store, bug: Bug) -> Comparison:
+    task = store.task(bug.problem_id)
+    found = BugLocaliser(store).localise(bug)
+    return Comparison.of(
+        policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence), found, task
+    )
+
+
+def test_curves_meet_at_the_goal_and_part_at_bad_steps(store: Store, bug: Bug) -> None:
+    comparison = localised(store, bug)
+    curves = cost_curves(comparison)
+    assert curves.policy[0] == (0, bug.row.policy_cost)
+    assert curves.optimum[0] == (0, bug.row.bound)
+    assert curves.policy[-1] == curves.optimum[-1] == (len(comparison.policy.steps), 0)
+    excess = [
+        ours - best for (_, ours), (_, best) in zip(curves.policy, curves.optimum, strict=True)
+    ]
+    assert comparison.localisation is not None
+    falls = [n for n, (a, b) in enumerate(pairwise(excess)) if b < a]
+    assert tuple(falls) == comparison.localisation.bad_steps
+    unknown = cost_curves(Comparison.of(comparison.policy, comparison.better))
+    assert unknown.better[0] == (0, bug.row.bound)
+
+
+def test_the_goal_is_lost_at_a_dead_end(store: Store, bug_with: Find) -> None:
+    comparison = localised(store, bug_with("no-action"))
+    curves = cost_curves(comparison)
+    assert curves.policy == ()
+    assert comparison.blamed is not None
+    step = comparison.verdict(comparison.blamed)
+    assert step is not None
+    assert verdict_words(step).startswith("loses the goal, cost-to-go should be ")
+    if comparison.blamed + 1 < len(comparison.policy.steps):
+        assert curves.lost_from == comparison.blamed + 1
+
+
+def test_words_for_verdicts() -> None:
+    step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
+    assert verdict_words(step) == "cost-to-go 9, should be 7"
+    unsure = replace(step, optimal_low=5, after_high=INFINITY)
+    assert verdict_words(unsure) == "cost-to-go at least 9, should be at most 7"
+    lost = replace(step, after_low=INFINITY, after_high=INFINITY)
+    assert verdict_words(lost) == "loses the goal, cost-to-go should be 7"
+    fine = replace(step, verdict=Verdict.OPTIMAL, after_low=7, after_high=7)
+    assert verdict_words(fine) == "optimal: cost-to-go 7"
+    too_late = replace(fine, optimal_low=INFINITY, optimal_high=INFINITY)
+    assert verdict_words(too_late) == "the goal is out of reach already"
+    assert "not decided" in verdict_words(replace(step, verdict=Verdict.UNDECIDED))
+    assert [cost_to_go(*pair) for pair in ((3, 3), (3, 8), (3, INFINITY), (INFINITY,) * 2)] == [
+        "3",
+        "3 to 8",
+        "at least 3",
+        "out of reach",
+    ]
+
+
+def test_why_a_step_is_bad_in_words(store: Store, bug: Bug, task: Task) -> None:
+    comparison = localised(store, bug)
+    assert comparison.localisation is not None
+    assert cause_words(comparison.localisation).startswith(
+        f"To blame: step {comparison.blamed + 1}"
+    )
+    index = comparison.localisation.bad_steps[0]
+    step = comparison.verdict(index)
+    assert step is not None
+    first, better, facts = why_bad(step, comparison.policy.states[index], task)
+    assert f"costs {step.loss} more than necessary" in first
+    assert step.better_operator is not None
+    assert f"({task.operators[step.better_operator].name})" in better
+    assert "the better action makes" in facts
+    nothing = Localisation(comparison.localisation.steps, None, None, 0, 0, 0, 0.0)
+    assert cause_words(nothing).startswith("No step is proven to be bad")
+
+
+def test_states_that_a_proof_names_can_be_looked_at(store: Store, bug_with: Find) -> None:
+    bug = bug_with("loop", "dominance")
+    task = store.task(bug.problem_id)
+    states = chain_states(bug, task)
+    text = " ".join(explain(bug, task))
+    assert states["here"][1] == bug.state
+    named = [name for name in states if name.startswith("state ")]
+    assert named
+    assert all(name in text for name in named)
+    morph = next(step for step in bug.evidence.steps if hasattr(step, "gain"))
+    assert states["state 1"][2] == morph.state
