@@ -104,6 +104,14 @@ def test_p34_a_generated_goal_is_a_proof_that_there_is_a_plan() -> None:
     assert result.plan == (0,)
 
 
+def test_p34_the_first_goal_generated_need_not_be_the_cheapest() -> None:
+    """It proves that there is a plan, and all open nodes agree; the costs stay open."""
+    task = graph((0, 1, 1), (1, 3, 9), (1, 2, 1), (2, 3, 1), goal=3)
+    result = ask(task, 0)
+    assert (result.outcome, result.plan, result.cost) == (OPTIMAL, None, None)
+    assert result.lower_bound <= 3
+
+
 def test_p35_stale_entries_do_not_count() -> None:
     """Counters that drop for them end searches too early; ours are counted again in C++."""
     misled = 0
