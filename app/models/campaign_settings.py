@@ -27,13 +27,13 @@ BIASES = {
 }
 NOVELTY = {
     0: "any state",
-    1: "a fact nobody has seen",
-    2: "a pair of facts nobody has seen",
-    3: "three facts nobody has seen together",
+    1: "a fact never seen",
+    2: "a pair of facts never seen",
+    3: "three facts never seen together",
 }
 UNSOLVED = {
-    "insert-and-avoid": "take the state and walk on elsewhere",
-    "prefer": "go there",
+    "insert-and-avoid": "walk on elsewhere: the state joins the pool, the walk avoids it",
+    "prefer": "go there: the walk ends in the state",
 }
 OBJECTIVES = {
     "any": "any bug: the policy fails, or is too expensive",

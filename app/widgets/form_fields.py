@@ -85,11 +85,12 @@ def limit_in_megabytes() -> QSpinBox:
 
 
 def choice(words: Mapping[Any, str]) -> QComboBox:
+    """One of several; what follows a colon is told by a tooltip."""
     box = QComboBox()
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(12)
     for value, text in words.items():
-        box.addItem(text, value)
+        box.addItem(text.partition(":")[0], value)
         box.setItemData(box.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
     return box
 

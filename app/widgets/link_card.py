@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.widgets.elided_label import ElidedLabel
 
 _ICON = QSize(20, 20)
 
@@ -19,20 +19,23 @@ class LinkCard(QPushButton):
         self._theme, self._icon = theme, icon
         self.setAccessibleName(f"{title}: {text}")
         self.setToolTip(text)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self._picture = QLabel()
         head = QLabel(title)
         head.setProperty("role", "heading")
-        body = ElidedLabel(text, Qt.TextElideMode.ElideRight)
+        body = QLabel(text)
+        body.setWordWrap(True)
+        body.setAlignment(Qt.AlignmentFlag.AlignTop)
         body.setProperty("role", "muted")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(head)
         words.addWidget(body)
+        words.addStretch(1)
         self._content = layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.setSpacing(12)
-        layout.addWidget(self._picture)
+        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(words, 1)
         for label in (self._picture, head, body):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -41,6 +44,11 @@ class LinkCard(QPushButton):
 
     def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
         return self._content.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
+        """A narrow card is higher."""
+        super().resizeEvent(event)
+        self.setMinimumHeight(self._content.heightForWidth(self.width()))
 
     @Slot()
     def _show_icon(self) -> None:

@@ -14,9 +14,17 @@ from pathlib import Path
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import ArrayLike, NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QContextMenuEvent, QImage, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.theme import Theme
 
@@ -87,11 +95,13 @@ class Plot(QWidget):
         axes: tuple[str, str],
         *,
         legend: tuple[int, int] = (12, 8),
+        counts: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         """`axes` are the titles of the x and the y axis, with their units.
 
         `legend` is the place of the legend; negative numbers count from the right and the bottom.
+        With `counts` the y axis has whole numbers only.
         """
         super().__init__(parent)
         self.setObjectName(name)
@@ -105,34 +115,54 @@ class Plot(QWidget):
         self._heights: list[pg.InfiniteLine] = []
         self._near: tuple[int, int] | None = None  # which point of which set is looked at
         self._hover_x: float | None = None
-        self._view = pg.PlotWidget(self, enableMenu=False)
+        self._make_view(legend, counts)
+        self._make_hover()
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DRAW_MILLISECONDS)
+        self._timer.timeout.connect(self._draw)
+        theme.changed.connect(self.restyle)
+        self.restyle()
+
+    def _make_view(self, legend: tuple[int, int], counts: bool) -> None:
+        axis = {"left": _WholeNumbers("left")} if counts else {}
+        self._view = pg.PlotWidget(self, enableMenu=False, axisItems=axis)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self._view.setMouseEnabled(x=True, y=True)
         self._item = self._view.getPlotItem()
+        self._item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # it would outlive the plot
         self._item.hideButtons()
         self._item.showGrid(x=False, y=False)
-        self._view.setMouseEnabled(x=True, y=True)
         self._legend = self._item.addLegend(offset=legend, labelTextSize="9pt")
+
+    def _make_hover(self) -> None:
         self._line = pg.InfiniteLine(angle=90, movable=False)
-        self._label = pg.TextItem(anchor=(0, 1), fill=theme.color("raised"))
+        self._label = pg.TextItem(anchor=(0, 1), fill=self._theme.color("raised"))
         self._ring = pg.ScatterPlotItem(size=POINT_SIZE + 6, brush=None)
         for item in (self._line, self._label, self._ring):
             item.setZValue(10)
             self._item.addItem(item, ignoreBounds=True)
             item.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._view)
-        self._button = self._export_button()
-        theme.keep_icon(self._button, "export", "muted")
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DRAW_MILLISECONDS)
-        self._timer.timeout.connect(self._draw)
         self._view.scene().sigMouseMoved.connect(self._hover)
         self._view.scene().sigMouseClicked.connect(self._click)
-        theme.changed.connect(self.restyle)
-        self.restyle()
+
+    def _lay_out(self) -> None:
+        self._button = self._export_button()
+        self._theme.keep_icon(self._button, "export", "muted")
+        heading = QLabel(self.title)
+        heading.setProperty("role", "heading")
+        self.header = QHBoxLayout()  # whoever uses the plot may put something of its own there
+        self.header.setSpacing(8)
+        self.header.addWidget(heading)
+        self.header.addStretch(1)
+        self.header.addWidget(self._button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(self.header)
+        layout.addWidget(self._view, 1)
 
     def set_curves(self, curves: Sequence[Curve]) -> None:
         self._curves = tuple(curves)
@@ -172,7 +202,7 @@ class Plot(QWidget):
             axis.setPen(color("border"))
             axis.setTextPen(color("muted"))
             axis.setStyle(tickFont=self._theme.ui_font, tickLength=-4)
-            axis.enableAutoSIPrefix(False)
+            axis.setSIPrefixEnableRanges(())  # switching it off is not heeded without a unit
             axis.setLabel(title, color=color("muted").name())
         self._legend.setLabelTextColor(color("text"))
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
@@ -181,9 +211,6 @@ class Plot(QWidget):
         self._label.border = pg.mkPen(color("border"))
         self._ring.setPen(pg.mkPen(color("accent"), width=2))
         self._draw()
-
-    def resizeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
-        self._button.move(self.width() - self._button.width() - 4, 4)
 
     def _soon(self) -> None:
         if not self._timer.isActive():
@@ -203,6 +230,7 @@ class Plot(QWidget):
             self._draw_diagonal()
         for points in self._points:
             self._draw_points(points)
+        self._legend.setVisible(len(self._curves) + len(self._points) > 1)
         self._show_hover()
         self.drawn.emit()
 
@@ -347,7 +375,7 @@ class Plot(QWidget):
         self._show_hover()
 
     def _export_button(self) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton()
         button.setObjectName(f"{self.objectName()}-export")
         button.setAccessibleName(f"Export {self.title}")
         button.setToolTip("Save the plot as a picture or as numbers")
@@ -402,6 +430,14 @@ class Plot(QWidget):
             for item in sets:
                 for x, y in zip(_floats(item.x), _floats(item.y), strict=True):
                     writer.writerow([item.name, _number(float(x)), _number(float(y))])
+
+
+class _WholeNumbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """Nobody counts half a bug."""
+
+    def tickSpacing(self, least: float, most: float, size: float) -> list[tuple[float, float]]:  # noqa: N802  pyqtgraph's name
+        spacing = super().tickSpacing(least, most, size)
+        return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
 
 
 def _floats(values: ArrayLike) -> Values:

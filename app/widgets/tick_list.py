@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 _NAME = int(Qt.ItemDataRole.UserRole)
-_ROW = 24
+_LEAST_ROW = 20
 _MOST_ROWS = 8
 
 
@@ -36,6 +36,7 @@ class TickList(QWidget):
         self.list.setObjectName(name)
         self.list.setAccessibleName(title)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setSpacing(1)
         self.list.itemChanged.connect(self._item_changed)
         top = QHBoxLayout()
         top.addWidget(self.all)
@@ -63,7 +64,8 @@ class TickList(QWidget):
             item.setCheckState(Qt.CheckState.Checked if name in ticked else Qt.CheckState.Unchecked)
             self.list.addItem(item)
         self.list.blockSignals(False)
-        self.list.setFixedHeight(_ROW * min(max(len(names), 1), _MOST_ROWS) + 4)
+        row = max(self.list.sizeHintForRow(0), _LEAST_ROW) + 2
+        self.list.setFixedHeight(row * min(max(len(names), 1), _MOST_ROWS) + 4)
         self._show_count()
 
     def ticked(self) -> tuple[str, ...]:

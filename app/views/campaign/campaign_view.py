@@ -166,8 +166,7 @@ class CampaignView(QWidget):
         self.units: TableModel[UnitRow] = TableModel(UNITS, self._context.theme, self)
         table = TableView("campaign-units", "Units: one problem, one policy, one seed each")
         table.setModel(self.units)
-        for column, width in enumerate((150, 150, 60, 100, 80, 70, 110, 80)):
-            table.setColumnWidth(column, width)
+        table.set_widths(15, 15, 6, 11, 8, 7, 12, 9)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
         pane = QWidget()

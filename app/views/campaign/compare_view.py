@@ -15,7 +15,7 @@ from app.widgets.table_view import TableView
 from engine.campaign.comparison import Change, ComparedBug, Comparison, compare_campaigns
 from engine.errors import PlumblineError
 
-_WIDTHS = (120, 70, 160, 110, 100, 100)
+_WIDTHS = (13, 6, 16, 12, 10, 12)
 
 
 class CompareView(QWidget):
@@ -33,8 +33,7 @@ class CompareView(QWidget):
         self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
         self.table = TableView("campaign-compared", "Bugs of both campaigns")
         self.table.setModel(self.model)
-        for column, width in enumerate(_WIDTHS):
-            self.table.setColumnWidth(column, width)
+        self.table.set_widths(*_WIDTHS)
         self.table.remember(context.settings)
         self.table.activated.connect(self._open)
         top = QHBoxLayout()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
 from app.models.campaign_monitor import CampaignMonitor
 from app.theme import Theme
@@ -20,8 +20,8 @@ class CourseView(QWidget):
     ) -> None:
         super().__init__(parent)
         self._monitor = monitor
-        self.bugs = Plot(theme, "plot-bugs", "Bugs over time", (TIME, "bugs"))
-        self.pool = Plot(theme, "plot-pool", "Pool over time", (TIME, "states"))
+        self.bugs = Plot(theme, "plot-bugs", "Bugs over time", (TIME, "bugs"), counts=True)
+        self.pool = Plot(theme, "plot-pool", "Pool over time", (TIME, "states"), counts=True)
         self.speed = Plot(theme, "plot-speed", "Speed over time", (TIME, "states/s"))
         self.mode = QComboBox()
         self.mode.setObjectName("plot-bugs-mode")
@@ -32,23 +32,13 @@ class CourseView(QWidget):
             "itself are what papers compare."
         )
         self.mode.currentIndexChanged.connect(self.refresh)
-        top = QHBoxLayout()
-        heading = QLabel("Bugs")
-        heading.setProperty("role", "heading")
-        top.addWidget(heading)
-        top.addWidget(self.mode)
-        top.addStretch(1)
-        left = QWidget()
-        left_layout = QVBoxLayout(left)
-        left_layout.setContentsMargins(0, 0, 0, 0)
-        left_layout.addLayout(top)
-        left_layout.addWidget(self.bugs, 1)
+        self.bugs.header.insertWidget(1, self.mode)
         right = QSplitter(Qt.Orientation.Vertical)
         right.addWidget(self.pool)
         right.addWidget(self.speed)
         right.setHandleWidth(9)
         split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(left)
+        split.addWidget(self.bugs)
         split.addWidget(right)
         split.setSizes([600, 400])
         split.setHandleWidth(9)
@@ -67,7 +57,7 @@ class CourseView(QWidget):
             return
         is_first = self.mode.currentText() == FIRST
         times = course.first_times() if is_first else course.proof_times()
-        end = course.seconds
+        end = max([course.seconds, *(float(known[-1]) for known in times.values() if len(known))])
         self.bugs.set_curves(
             [_growing(oracle, times.get(oracle, np.empty(0)), end) for oracle in course.oracles]
         )
@@ -78,6 +68,5 @@ class CourseView(QWidget):
 def _growing(name: str, times: np.ndarray[tuple[int], np.dtype[np.float64]], end: float) -> Curve:
     """How many by then: from nothing at the start to the last moment."""
     counts = np.arange(len(times) + 1)
-    last = max(end, float(times[-1])) if len(times) else end
-    x = np.concatenate([[0.0], times, [last]])
+    x = np.concatenate([[0.0], times, [max(end, *times[-1:], 0.0)]])
     return Curve(name, x, np.append(counts, counts[-1]), steps=True)

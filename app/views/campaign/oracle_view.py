@@ -13,7 +13,7 @@ from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
 from engine.campaign.course import OracleScore
 
-_WIDTHS = (230, 80, 70, 80, 120, 90, 80)
+_WIDTHS = (26, 8, 6, 8, 16, 10, 8)
 
 
 class OracleView(QWidget):
@@ -27,28 +27,23 @@ class OracleView(QWidget):
         self.model: TableModel[OracleScore] = TableModel(ORACLES, context.theme, self)
         self.table = TableView("campaign-oracles", "Oracles")
         self.table.setModel(self.model)
-        for column, width in enumerate(_WIDTHS):
-            self.table.setColumnWidth(column, width)
+        self.table.set_widths(*_WIDTHS)
         self.table.remember(context.settings)
         self.scatter = Plot(
             context.theme,
             "plot-costs",
-            "Policy cost against best known cost",
+            "Policy cost against best known",
             ("best known cost", "policy cost"),
             legend=(-12, -8),
         )
         self.scatter.point_activated.connect(self._open)
         self.scatter.setToolTip("Click a point to open its bug")
-        hint = QLabel("Every point is a bug: the farther above the line, the dearer. Click one.")
+        hint = QLabel("every point is a bug: click one to open it")
         hint.setProperty("role", "muted")
-        below = QWidget()
-        below_layout = QVBoxLayout(below)
-        below_layout.setContentsMargins(0, 0, 0, 0)
-        below_layout.addWidget(hint)
-        below_layout.addWidget(self.scatter, 1)
+        self.scatter.header.insertWidget(1, hint)
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.table)
-        split.addWidget(below)
+        split.addWidget(self.scatter)
         split.setSizes([180, 320])
         split.setHandleWidth(9)
         layout = QVBoxLayout(self)

@@ -39,7 +39,7 @@ from engine.errors import PlumblineError
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
 
-LIST_WIDTH = 290
+LIST_WIDTH = 300
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
 
@@ -53,6 +53,7 @@ class CampaignPage(Page):
         self.runner: CampaignRunner = campaign_runner(context)
         self.monitor = CampaignMonitor(context, self.runner, self)
         self._wants_run = False
+        self._followed: int | None = None  # the campaign that was last shown because it began
         self._make_actions()
         self._make_list()
         self.form = CampaignForm(context.theme)
@@ -177,8 +178,7 @@ class CampaignPage(Page):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        for column, width in enumerate((44, 66, 118)):
-            self.table.setColumnWidth(column, width)
+        self.table.set_widths(3, 5, 12)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
 
@@ -220,17 +220,15 @@ class CampaignPage(Page):
         for button in (self.toml_button, self.import_button, self.export_button, self.run_button):
             header.addWidget(button)
         self.toml = CodeView(self.context.theme, "campaign-toml-text", "The settings as TOML")
-        self.toml.hide()
-        body = QHBoxLayout()
-        body.setSpacing(12)
-        body.addWidget(self.form, 3)
-        body.addWidget(self.toml, 2)
+        self.body = QStackedWidget()
+        self.body.addWidget(self.form)
+        self.body.addWidget(self.toml)
         pane = QWidget()
         layout = QVBoxLayout(pane)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
         layout.addLayout(header)
-        layout.addLayout(body, 1)
+        layout.addWidget(self.body, 1)
         return pane
 
     @Slot()
@@ -271,7 +269,7 @@ class CampaignPage(Page):
     @Slot()
     def _show_toml(self) -> None:
         shown = self.toml_button.isChecked()
-        self.toml.setVisible(shown)
+        self.body.setCurrentIndex(int(shown))
         self.toml_action.setChecked(shown)
         if shown:
             self.toml.setPlainText(config_text(self.form.config(), self._toml_path()))
@@ -329,6 +327,8 @@ class CampaignPage(Page):
         self.pause_action.setEnabled(busy)
         self.pause_action.setText("Continue" if self.runner.is_paused else "Pause")
         self.stop_action.setEnabled(busy)
+        if not busy:
+            self._followed = None
         self._show_readiness()
 
     @Slot(str)
@@ -337,14 +337,13 @@ class CampaignPage(Page):
             self._show_campaigns()
 
     def _show_campaigns(self) -> None:
-        """The newest first; one that has just begun is shown."""
+        """The newest first; one that has just begun is shown, once."""
         selected = self._selected()
         lines = self._read_lines()
-        began = {line.row.id for line in lines} - {line.row.id for line in self.lines.rows}
         if lines != self.lines.rows:
             self.lines.set_rows(lines)
-        if self.runner.campaign in began:
-            selected = self.runner.campaign
+        if self.runner.is_busy and self.runner.campaign != self._followed:
+            selected = self._followed = self.runner.campaign
         if selected is not None:
             self._select(selected)
 

@@ -37,7 +37,7 @@ from engine.campaign.recognise import Found
 from engine.pddl import Severity
 
 _LEFT_WIDTH = 320
-_COLUMN_WIDTHS = (150, 100, 80, 76, 100, 210, 100)
+_COLUMN_WIDTHS = (18, 11, 8, 7, 10, 28, 11)
 
 
 class ProjectPage(Page):
@@ -130,8 +130,7 @@ class ProjectPage(Page):
         self.problems = ProblemTable(self.context.theme, self)
         self.table = TableView("project-problems", "Problems")
         self.table.setModel(self.problems)
-        for column, width in enumerate(_COLUMN_WIDTHS):
-            self.table.setColumnWidth(column, width)
+        self.table.set_widths(*_COLUMN_WIDTHS)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
         self._remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
