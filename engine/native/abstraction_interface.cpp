@@ -12,6 +12,7 @@
 #include "compiled_task.hpp"
 #include "guarded.hpp"
 #include "heuristic_kernels.hpp"
+#include "merge_and_shrink.hpp"
 #include "search.hpp"
 #include "task.hpp"
 
@@ -95,4 +96,21 @@ PLUMBLINE_API std::int32_t plumbline_cartesian_create(const CompiledTask* task, 
                              statistics[1] = heuristic.n_states();
                              statistics[2] = heuristic.n_transitions();
                            });
+}
+
+// `statistics` receives 1, and the most states and transitions a product had.
+PLUMBLINE_API std::int32_t plumbline_merge_and_shrink_create(const CompiledTask* task, const std::int32_t* start,
+                                                             std::int32_t n_goals, const std::int32_t* goal,
+                                                             std::int64_t max_states, std::int64_t max_transitions,
+                                                             const Limits* limits, Progress* progress,
+                                                             std::int64_t* statistics, std::int64_t* outcome,
+                                                             Evaluator** result) {
+  const MergeAndShrinkOptions options{std::clamp<std::int64_t>(max_states, 1, MergeAndShrinkOptions::kMostStates),
+                                      std::max<std::int64_t>(max_transitions, 1)};
+  return create<MergeAndShrink>(task, start, n_goals, goal, options, limits, progress, outcome, result,
+                                [statistics](const MergeAndShrink& heuristic) {
+                                  statistics[0] = 1;
+                                  statistics[1] = heuristic.n_states();
+                                  statistics[2] = heuristic.n_transitions();
+                                });
 }

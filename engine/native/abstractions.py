@@ -26,6 +26,7 @@ _INT64 = ctypes.c_int64
 
 _FUNCTIONS = {
     "plumbline_cartesian_create": [_INT64, _INT32, _INT32],
+    "plumbline_merge_and_shrink_create": [_INT64, _INT64],
 }
 """What each takes between the goal and the limits."""
 
@@ -61,6 +62,25 @@ def native_cartesian(
     return _build(
         *("plumbline_cartesian_create", task, start, goal),
         *(max_transitions, int(landmarks), int(goals)),
+        limits=limits,
+        progress=progress,
+    )
+
+
+def native_merge_and_shrink(
+    task: NativeTask,
+    start: Int32Array,
+    goal: Int32Array,
+    *,
+    max_states: int,
+    max_transitions: int,
+    limits: NativeLimits,
+    progress: Int64Array,
+) -> Built:
+    """The numbers are 1, and the states and transitions of the largest products."""
+    return _build(
+        *("plumbline_merge_and_shrink_create", task, start, goal),
+        *(max_states, max_transitions),
         limits=limits,
         progress=progress,
     )

@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "cartesian_refinement.hpp"
 #include "cartesian_subtasks.hpp"
+#include "memory.hpp"
 #include "refinement_tree.hpp"
 #include "search.hpp"
 #include "task.hpp"
@@ -73,24 +75,6 @@ class Cartesian {
   static constexpr Cost kLargestCost = Cost{1} << 40;
   static constexpr std::int32_t kMaxStates = std::int32_t{1} << 22;
 
-  // What the heuristic takes while it is built, and what it keeps, which lives as long as the search.
-  class Charge {
-   public:
-    explicit Charge(MemoryAccount& account) : account_(account) {}
-    Charge(const Charge&) = delete;
-    Charge& operator=(const Charge&) = delete;
-    ~Charge() { account_.release(bytes_); }
-    void set(std::size_t bytes) {
-      if (bytes > bytes_) account_.charge(bytes - bytes_);
-      if (bytes < bytes_) account_.release(bytes_ - bytes);
-      bytes_ = bytes;
-    }
-
-   private:
-    MemoryAccount& account_;
-    std::size_t bytes_ = 0;
-  };
-
   void add_abstraction(const CartesianSubtask& subtask, const std::vector<std::int32_t>& start, std::int64_t share,
                        Monitor& monitor) {
     const Task task = subtask_of(task_, subtask, costs_);
@@ -99,7 +83,7 @@ class Cartesian {
       projected.push_back(subtask.value_of[v][static_cast<std::size_t>(start[v])]);
     }
     CartesianRefinement refinement(task, subtask, std::move(projected));
-    Charge charge(monitor.account());
+    TemporaryCharge charge(monitor.account());
     const auto n_transitions = [&] {
       return static_cast<std::int64_t>(refinement.abstraction().transitions().size());
     };
@@ -115,6 +99,7 @@ class Cartesian {
     take_costs(refinement.saturated_costs());
     std::vector<Cost> distances = refinement.distances();
     if (std::ranges::all_of(distances, [](Cost distance) { return distance == 0; })) return;
+    // For good: the heuristic lives as long as the search.
     monitor.account().charge(refinement.tree().bytes() + distances.size() * sizeof(Cost));
     abstractions_.push_back({refinement.tree(), std::move(distances)});
   }

@@ -47,5 +47,6 @@ HeuristicKernels lmcut_gzbd_kernels();
 HeuristicKernels lmcut_delay_open_kernels();
 HeuristicKernels lmcut_fglobal_kernels();
 HeuristicKernels cartesian_kernels();
+HeuristicKernels merge_and_shrink_kernels();
 
 }  // namespace plumbline

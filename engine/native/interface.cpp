@@ -38,7 +38,7 @@ constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_k
                                        hadd_kernels,  hff_kernels,        lmcut_kernels,
                                        hadd_unit_kernels, lmcut_base_kernels, lmcut_gzbd_kernels,
                                        lmcut_delay_open_kernels, lmcut_fglobal_kernels,
-                                       cartesian_kernels};
+                                       cartesian_kernels, merge_and_shrink_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
 std::vector<std::int32_t> project(const RelevantPart& part, const std::vector<std::int32_t>& whole) {

@@ -141,6 +141,7 @@ class Heuristic(IntEnum):
     LMCUT_DELAY_OPEN = 9
     LMCUT_FGLOBAL = 10
     CARTESIAN = 11
+    MERGE_AND_SHRINK = 12
 
 
 class NativeLimits(ctypes.Structure):

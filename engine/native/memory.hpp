@@ -44,6 +44,25 @@ class MemoryAccount {
   std::size_t peak_ = 0;
 };
 
+// What something of changing size takes that keeps its own memory, by estimate.
+class TemporaryCharge {
+ public:
+  explicit TemporaryCharge(MemoryAccount& account) : account_(account) {}
+  TemporaryCharge(const TemporaryCharge&) = delete;
+  TemporaryCharge& operator=(const TemporaryCharge&) = delete;
+  ~TemporaryCharge() { account_.release(bytes_); }
+
+  void set(std::size_t bytes) {
+    if (bytes > bytes_) account_.charge(bytes - bytes_);
+    if (bytes < bytes_) account_.release(bytes_ - bytes);
+    bytes_ = bytes;
+  }
+
+ private:
+  MemoryAccount& account_;
+  std::size_t bytes_ = 0;
+};
+
 // Owns zero-initialised bytes; `grow` keeps the contents and invalidates pointers.
 class Block {
  public:

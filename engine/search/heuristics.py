@@ -3,7 +3,7 @@
 blind and hmax (ALGORITHMS 13.1) and lmcut (LMCUT) are admissible; gc (goal count), hadd and ff
 (13.2) guide greedy searches. hadd-unit counts every operator as 1. lmcut-NAME fixes the rule for
 the goal zone; lmcut lets the first state it evaluates choose the better one of the last two.
-cartesian (14) is built for one state and admissible where that leads.
+cartesian and ms (merge-and-shrink, 14) are built for one state and admissible where that leads.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.errors import UsageError
 from engine.native.library import Heuristic, Int64Array, NativeEvaluator
 from engine.search.cartesian import build_cartesian
+from engine.search.merge_and_shrink import build_merge_and_shrink
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
@@ -32,9 +33,10 @@ HEURISTICS = {
     "lmcut-delay_open": Heuristic.LMCUT_DELAY_OPEN,
     "lmcut-fglobal": Heuristic.LMCUT_FGLOBAL,
     "cartesian": Heuristic.CARTESIAN,
+    "ms": Heuristic.MERGE_AND_SHRINK,
 }
 LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
-BUILT_FOR_STATE = {"cartesian": build_cartesian}
+BUILT_FOR_STATE = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
 """What is known of other states than those that can be reached from that one means nothing."""
 
 ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES, *BUILT_FOR_STATE})

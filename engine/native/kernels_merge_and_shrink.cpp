@@ -1,0 +1,19 @@
+#include "heuristic_kernels.hpp"
+#include "heuristic_searches.hpp"
+#include "merge_and_shrink.hpp"
+
+namespace plumbline {
+
+namespace {
+
+// Built for the state the search starts from.
+SearchResult search_with_merge_and_shrink(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
+  const MergeAndShrink heuristic(request, monitor);
+  return heuristic_search(algorithm, request, heuristic, monitor);
+}
+
+}  // namespace
+
+HeuristicKernels merge_and_shrink_kernels() { return {&search_with_merge_and_shrink, nullptr}; }
+
+}  // namespace plumbline
