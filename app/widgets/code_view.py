@@ -264,6 +264,9 @@ class _Gutter(QWidget):
         marks = self._view.marks_at(line)
         self._view.jump_to(line, marks[0].column if marks else 1)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802  Qt's name
+        event.accept()
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             self._view.show_tip(event.globalPos(), self._view.line_at(event.pos().y()))

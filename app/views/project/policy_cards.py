@@ -140,7 +140,10 @@ class PolicyCard(QFrame):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802  Qt's name
         self.chosen.emit(self.spec)
-        super().mousePressEvent(event)
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802  Qt's name
+        event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -1,0 +1,80 @@
+"""Settings as text: seeds, oracles with options, presets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.models import campaign_settings
+from app.models.campaign_settings import (
+    default_config,
+    default_text,
+    oracle_text,
+    parse_seeds,
+    preset_of,
+    seeds_text,
+    with_preset,
+    written_options,
+)
+from engine.campaign.presets import PRESETS
+from engine.campaign.project import Project
+from engine.fuzzing.biases import BIASES
+from engine.fuzzing.fuzzer import Unsolved
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import ORACLES, parse_oracle
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, unique=True))
+def test_seeds_survive_their_text(seeds: list[int]) -> None:
+    assert parse_seeds(seeds_text(seeds)) == tuple(seeds)
+
+
+def test_seeds_are_written_as_people_do() -> None:
+    assert parse_seeds(" 0, 3 ,5-9,3") == (0, 3, 5, 6, 7, 8, 9)
+    assert seeds_text((0, 1, 5, 6, 7, 3)) == "0, 1, 5-7, 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "at least one"),
+        ("a", "'a' is no seed"),
+        ("1.5", "is no seed"),
+        ("-3", "is no seed"),
+        ("9-5", "backwards"),
+        ("4294967296", "largest"),
+        ("0-100000", "more than"),
+    ],
+)
+def test_wrong_seeds_are_explained(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse_seeds(text)
+
+
+def test_every_choice_has_words() -> None:
+    assert tuple(campaign_settings.BIASES) == BIASES
+    assert set(campaign_settings.OBJECTIVES) == set(OBJECTIVES)
+    assert set(campaign_settings.UNSOLVED) == {choice.value for choice in Unsolved}
+    assert list(campaign_settings.NOVELTY) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_is_recognised(name: str) -> None:
+    config = with_preset(default_config(Project("d", ("p",), ("builtin:gc",))), name)
+    assert preset_of(config) == name
+    assert preset_of(config.with_seeds(7)) == name
+    for oracle in config.testing.oracles:
+        kind, _ = parse_oracle(oracle)
+        assert oracle_text(kind, written_options(oracle)) == oracle
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
+def test_defaults_can_be_written(name: str) -> None:
+    kind = ORACLES[name]
+    options = {
+        option: default_text(entry.default)
+        for option, entry in kind.options.items()
+        if entry.default is not None
+    }
+    assert parse_oracle(oracle_text(kind, options)) == parse_oracle(name)

@@ -1,0 +1,140 @@
+"""Plots: drawn seldom, values by mouse and keyboard, clicks, and what they export."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.widgets.plot import MOST_POINTS, Curve, Plot, Points
+
+PATIENCE = 60_000
+
+
+@pytest.fixture
+def plot(qtbot: QtBot, theme: Theme) -> Plot:
+    plot = Plot(theme, "plot", "Bugs over time", ("time (s)", "bugs"), counts=True)
+    qtbot.addWidget(plot)
+    plot.resize(500, 300)
+    plot.show()
+    return plot
+
+
+def drawn(qtbot: QtBot, plot: Plot) -> None:
+    with qtbot.waitSignal(plot.drawn, timeout=PATIENCE):
+        pass
+
+
+def shown_label(plot: Plot) -> str:
+    return str(plot._label.toPlainText()) if plot._label.isVisible() else ""
+
+
+def test_many_updates_are_drawn_once(qtbot: QtBot, plot: Plot) -> None:
+    count = []
+    plot.drawn.connect(lambda: count.append(1))
+    for number in range(50):
+        plot.set_curves([Curve("a", [0, number], [0, number])])
+    assert not count
+    qtbot.waitUntil(lambda: bool(count), timeout=PATIENCE)
+    assert len(count) == 1
+
+
+def test_values_are_told_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_curves([Curve("astar", [0, 1, 2], [0, 5, 9]), Curve("ehc", [0, 2], [0, 4])])
+    drawn(qtbot, plot)
+    assert shown_label(plot) == ""
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    assert "time (s): 1" in shown_label(plot)
+    assert "astar: 5" in shown_label(plot)
+    assert "ehc: 0" in shown_label(plot)
+    for _ in range(5):
+        QTest.keyClick(plot, Qt.Key.Key_Right)
+    assert "astar: 9" in shown_label(plot)
+    QTest.keyClick(plot, Qt.Key.Key_Left)
+    assert "astar: 5" in shown_label(plot)
+
+
+def test_a_click_on_a_point_says_what_is_behind_it(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_points([Points("bugs", [1, 5], [2, 8], [17, 18], "policy")], diagonal=True)
+    drawn(qtbot, plot)
+    place = plot._view.mapFromScene(plot._item.vb.mapViewToScene(QPointF(5, 8)))
+    with qtbot.waitSignal(plot.point_activated, timeout=PATIENCE) as clicked:
+        QTest.mouseClick(
+            plot._view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.x(), place.y())
+        )
+    assert clicked.args == [18]
+    assert "bugs" in shown_label(plot)
+
+
+def test_points_are_reached_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
+    fails = Points("fails", [3], [9], [30], "bad", "x", "the policy fails")
+    plot.set_points([Points("dear", [5, 1], [8, 2], [50, 10], "policy"), fails])
+    drawn(qtbot, plot)
+    seen: list[object] = []
+    plot.point_activated.connect(seen.append)
+    for _ in range(4):
+        QTest.keyClick(plot, Qt.Key.Key_Right)
+        QTest.keyClick(plot, Qt.Key.Key_Return)
+    assert seen == [10, 50, 30, 10]
+    QTest.keyClick(plot, Qt.Key.Key_Left)
+    assert "the policy fails" in shown_label(plot)
+
+
+def test_an_empty_plot_does_no_harm(qtbot: QtBot, plot: Plot, tmp_path: Path) -> None:
+    plot.set_curves([Curve("a", [], [])])
+    drawn(qtbot, plot)
+    assert plot.is_empty
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    QTest.keyClick(plot, Qt.Key.Key_Return)
+    for ending in ("png", "svg", "csv"):
+        plot.save(tmp_path / f"empty.{ending}")
+
+
+def test_it_is_exported(qtbot: QtBot, plot: Plot, tmp_path: Path) -> None:
+    plot.set_curves([Curve("a", [0, 1.5], [1, 2], steps=True), Curve("b", [3], [4])])
+    for ending in ("png", "svg", "csv"):
+        plot.save(tmp_path / f"plot.{ending}")
+    picture = QImage(str(tmp_path / "plot.png"))
+    assert picture.width() >= 2 * plot.width() - 2
+    colors = {picture.pixel(x, y) for x in range(0, 900, 7) for y in range(0, 500, 7)}
+    assert len(colors) > 3
+    assert "<svg" in (tmp_path / "plot.svg").read_text()
+    with (tmp_path / "plot.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["series", "time (s)", "bugs"]
+    assert rows[1:] == [["a", "0", "1"], ["a", "1.5", "2"], ["b", "3", "4"]]
+    with pytest.raises(OSError, match=r"nowhere"):
+        plot.save(tmp_path / "nowhere" / "plot.png")
+
+
+def test_long_curves_are_thinned_but_end_where_they_end(qtbot: QtBot, plot: Plot) -> None:
+    x = np.arange(100_000)
+    plot.set_curves([Curve("a", x, x)])
+    drawn(qtbot, plot)
+    curve = next(item for item in plot._item.listDataItems() if hasattr(item, "xData"))
+    assert len(curve.xData) <= MOST_POINTS
+    assert curve.xData[-1] == x[-1]
+
+
+def test_both_themes(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
+    plot.set_curves([Curve("a", [0, 1], [0, 1]), Curve("b", [0, 1], [1, 0])])
+    drawn(qtbot, plot)
+    light = plot.grab().toImage()
+    theme.set_mode("dark")
+    dark = plot.grab().toImage()
+    assert light.pixelColor(250, 60).lightness() > 200
+    assert dark.pixelColor(250, 60).lightness() < 100
+
+
+def test_counts_have_whole_ticks(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_curves([Curve("a", [0, 1], [0, 2])])
+    drawn(qtbot, plot)
+    axis = plot._item.getAxis("left")
+    assert all(step >= 1 for step, _ in axis.tickSpacing(0, 2, 300))
