@@ -116,7 +116,7 @@ class Application(QObject):
         """Without asking; what was found so far is kept."""
         for window in list(self.windows):
             window.context.jobs.stop_all(wait=True)
-        QApplication.quit()
+        QApplication.exit(0)  # `quit` would let windows ask
 
     def _show(self, document: Document) -> MainWindow:
         window = MainWindow(document, self.settings, self.theme)

@@ -231,13 +231,13 @@ def test_theme_and_size_are_remembered(
 def test_a_signal_ends_the_program_in_good_order(
     qtbot: QtBot, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quits: list[None] = []
-    monkeypatch.setattr(QApplication, "quit", lambda: quits.append(None))
+    quits: list[int] = []
+    monkeypatch.setattr(QApplication, "exit", lambda code: quits.append(code))
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     ears = QuitOnSignal(application)
     try:
         os.kill(os.getpid(), signal.SIGTERM)
-        qtbot.waitUntil(lambda: bool(quits), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: quits == [0], timeout=PATIENCE)
     finally:
         ears.close()
         for number, handler in before.items():

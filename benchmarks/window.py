@@ -1,0 +1,195 @@
+"""How quick the window is: when it appears, how it keeps up with a campaign, how it stops.
+
+    python benchmarks/window.py start [--times 5]
+    python benchmarks/window.py lag [CONFIG.toml] [--seconds 60]
+
+`start` runs the program again and again until its window has been painted. `lag` runs a campaign
+as a user does, looks at all screens meanwhile, and measures with a timer how late the event loop
+is; before that the same without a campaign, to tell the machine from the program. Then it stops
+the campaign and measures how long that takes. Works without a screen (QT_QPA_PLATFORM=offscreen).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"
+PATIENCE_SECONDS = 300.0
+PROBE_MILLISECONDS = 10
+LOOK_SECONDS = 3.0
+
+# The program as it is, but for an eye on the first picture of its window.
+_START = """
+import sys, time
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+import app.main_window
+
+class Eye(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and isinstance(watched, app.main_window.MainWindow):
+            print(time.time(), time.process_time(), flush=True)
+            QApplication.instance().removeEventFilter(self)
+            QApplication.exit(0)
+        return False
+
+original = QApplication.exec
+def execute(*args):
+    eye = Eye()
+    QApplication.instance().installEventFilter(eye)
+    for window in QApplication.topLevelWidgets():
+        window.update()
+    return original()
+QApplication.exec = execute
+from app.__main__ import main
+sys.exit(main([]))
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["start", "lag"])
+    parser.add_argument("config", nargs="?", type=Path, default=EXAMPLE)
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
+        os.environ |= {f"XDG_{name}_HOME": home for name in ("CONFIG", "DATA", "STATE")}
+        if not os.environ.get("DISPLAY"):
+            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if options.what == "start":
+            measure_start(options.times)
+        else:
+            measure_lag(options.config, options.seconds)
+    return 0
+
+
+def measure_start(times: int) -> None:
+    walls, cpus = [], []
+    for number in range(times + 1):
+        before = time.time()
+        done = subprocess.run(
+            [sys.executable, "-c", _START], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        painted, cpu = map(float, done.stdout.split())
+        if number > 0:  # the first one is cold
+            walls.append(painted - before)
+            cpus.append(cpu)
+    print(
+        f"window painted after {statistics.median(walls):.2f} s (best {min(walls):.2f}, "
+        f"worst {max(walls):.2f}); processor time {statistics.median(cpus):.2f} s"
+    )
+
+
+def measure_lag(config: Path, seconds: float) -> None:
+    from PySide6.QtWidgets import QApplication
+
+    from app.application import Application
+    from app.workspaces import workspaces_folder
+    from engine.campaign.config import read_config
+    from engine.campaign.project import Project
+    from engine.campaign.store import Store
+
+    path = workspaces_folder() / "lag.plumb"
+    read = read_config(config)
+    with Store.create(path) as store:
+        store.set_project(
+            Project(
+                domain=read.domain,
+                problems=tuple(read.problems),
+                policies=tuple(read.policies),
+                portfolio=tuple(read.portfolio),
+                unit_costs=read.unit_costs,
+                draft=read,
+            )
+        )
+    application = Application(QApplication([]))
+    application.start(path)
+    (window,) = application.windows
+    screens = [page.name for page in window.pages]
+    for screen in screens:
+        window.show_page(screen)
+    wait_for(lambda: not window.context.jobs.running)
+
+    def look_around(until: Callable[[], bool], limit: float) -> None:
+        deadline = time.monotonic() + limit
+        while time.monotonic() < deadline and not until():
+            for screen in screens:
+                window.show_page(screen)
+                wait_for(until, LOOK_SECONDS)
+
+    report("nothing runs", probe(lambda: look_around(lambda: False, seconds / 3)))
+    window.show_page("campaign")
+    campaign = window.page("campaign")
+    (run, *_) = campaign.page_actions()
+    run.trigger()
+    assert window.context.jobs.running, "the campaign did not start"
+    (job,) = window.context.jobs.running
+    ended: list[float] = []
+    job.ended.connect(lambda: ended.append(time.monotonic()))
+    report("a campaign runs", probe(lambda: look_around(lambda: bool(ended), seconds)))
+    if ended:
+        print("the campaign ended before it could be stopped: give it a longer one")
+    else:
+        asked = time.monotonic()
+        job.stop()
+        wait_for(lambda: bool(ended))
+        print(f"stopped after {ended[0] - asked:.2f} s")
+    application.quit()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    loop, deadline = QEventLoop(), time.monotonic() + seconds
+    timer = QTimer()
+    timer.setInterval(PROBE_MILLISECONDS)
+    timer.timeout.connect(
+        lambda: loop.quit() if condition() or time.monotonic() > deadline else None
+    )
+    timer.start()
+    loop.exec()
+
+
+def probe(do: Callable[[], None]) -> list[float]:
+    """How late the event loop was, every few milliseconds."""
+    from PySide6.QtCore import Qt, QTimer
+
+    late: list[float] = []
+    last = time.monotonic()
+
+    def tick() -> None:
+        nonlocal last
+        now = time.monotonic()
+        late.append(max(0.0, (now - last) * 1000 - PROBE_MILLISECONDS))
+        last = now
+
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.setInterval(PROBE_MILLISECONDS)
+    timer.timeout.connect(tick)
+    timer.start()
+    do()
+    timer.stop()
+    return late
+
+
+def report(what: str, late: list[float]) -> None:
+    late = sorted(late)
+    median, p99 = late[len(late) // 2], late[int(len(late) * 0.99)]
+    print(f"{what}: late by {median:.1f} ms (median), {p99:.1f} ms (p99), {late[-1]:.1f} ms (most)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
