@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from engine.policies.asnets.activation import elu
 from engine.policies.asnets.grounding import MISSING, Grounding
 
 Ints = NDArray[np.int64]
@@ -99,16 +100,20 @@ class FirstLayer:
         self._bags = [_bag(chunk, operators) for chunk in entries]
 
     def table(self, weights: list[tuple[Tensor, Tensor]]) -> Tensor:
-        """Values before activation; `weights` are matrix and bias by schema."""
+        """Rows to be selected; `weights` are matrix and bias by schema.
+
+        Rows that are not to be added up are activated here: there are fewer than operators.
+        """
         hidden = len(weights[0][1])
         parts = [weights[0][0].new_zeros((PADDING_ROW + 1, hidden))]
         for schema, inputs in self._inputs:
             matrix, bias = weights[schema]
             parts.append(inputs @ torch.cat((matrix, bias.unsqueeze(1)), dim=1).t())
-        return torch.cat(parts)
+        rows = torch.cat(parts)
+        return elu(rows) if len(self._bags) == 1 else rows
 
     def select(self, table: Tensor, truth: Tensor, applicable: Tensor) -> Tensor:
-        """Hidden vectors (operators, states, hidden), before activation."""
+        """Hidden vectors (operators, states, hidden)."""
         bits = torch.cat((truth, applicable.to(truth.dtype)))
         rows: Tensor | None = None
         for base, (sources, starts, values) in zip(self._base, self._bags, strict=True):
@@ -118,6 +123,8 @@ class FirstLayer:
             chosen = table.index_select(0, (codes.long() + base).view(-1))
             rows = chosen if rows is None else rows + chosen
         assert rows is not None
+        if len(self._bags) > 1:
+            rows = elu(rows)
         return rows.view(len(applicable), applicable.shape[1], -1)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from engine.policies.asnets.activation import elu
 from engine.policies.asnets.relatedness import Relatedness
 from engine.policies.asnets.wiring import Wiring
 
@@ -127,10 +128,11 @@ class Asnets(nn.Module):
         actions = wiring.first.select(table, truth, applicable)
         facts: dict[int, Tensor] = {}
         for layer in range(self.layers):
-            actions = elu(actions)
-            pools = wiring.pool(actions.view(len(actions), -1), EMPTY_POOL)
+            pools = wiring.pool(actions, EMPTY_POOL)
             facts = _proposition_layer(wiring, arrangement.propositions[layer], pools, facts)
             actions = _action_layer(wiring, arrangement.actions[layer], facts, actions)
+            if layer + 1 < self.layers:
+                actions = elu(actions)
         return actions.squeeze(2), applicable
 
 
@@ -145,17 +147,15 @@ def proposition_inputs(slots: int, layer: int, hidden: int) -> int:
 def _proposition_layer(
     wiring: Wiring,
     weights: list[Proposition | None],
-    pools: Tensor,
+    pools: list[Tensor],
     facts: dict[int, Tensor],
 ) -> dict[int, Tensor]:
     """The hidden vectors of the facts (facts * states, hidden) by predicate."""
     result: dict[int, Tensor] = {}
-    for block in wiring.blocks:
+    for block, pooled in zip(wiring.blocks, pools, strict=True):
         own = weights[block.predicate]
         assert own is not None
-        hidden = len(own.bias)
-        pooled = pools[block.pools].view(block.slots, -1, hidden).transpose(0, 1)
-        outputs = torch.addmm(own.bias, pooled.reshape(-1, block.slots * hidden), own.pools)
+        outputs = torch.addmm(own.bias, pooled, own.pools)
         if own.skip is not None:
             outputs.addmm_(facts[block.predicate], own.skip)
         result[block.predicate] = elu(outputs)
@@ -199,14 +199,6 @@ def _products(
             table = vectors.new_empty((wiring.product_rows, width))
         torch.bmm(vectors, matrix, out=table[block.products].view(block.slots, -1, matrix.shape[2]))
     return torch.cat(parts) if table is None else table
-
-
-def elu(values: Tensor) -> Tensor:
-    """ELU by `exp`, which is twice as fast as torch's own by `expm1`; may reuse `values`."""
-    if torch.is_grad_enabled():
-        return torch.maximum(values, torch.clamp_max(values, 0.0).exp() - 1.0)
-    below = torch.clamp_max(values, 0.0).exp_().sub_(1.0)
-    return torch.maximum(values, below, out=values)
 
 
 def _weights(modules: nn.Module, index: int) -> tuple[Tensor, Tensor]:

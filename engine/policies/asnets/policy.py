@@ -30,8 +30,8 @@ from engine.task.task import GroundAtom, PddlSource, Task
 Precision = Literal["float32", "float64"]
 
 TIE_TOLERANCE = {torch.float32: 5e-5, torch.float64: 1e-9}
-CHUNK_BYTES = 3 * 2**19
-"""What one layer of a batch may fill: more than that leaves the second-level cache of a core."""
+CHUNK_BYTES = 7 * 2**19
+"""What one layer of a batch may fill: more leaves the caches of a core, less makes many passes."""
 
 
 class AsnetsPolicy:
@@ -140,8 +140,10 @@ class BoundAsnets:
         """Logits and applicability chunk by chunk, with the states of each chunk."""
         if not self.wiring.operators:
             return
-        for start in range(0, len(states), self._chunk):
-            part = slice(start, min(start + self._chunk, len(states)))
+        passes = max(1, -(-len(states) // self._chunk))
+        size = max(1, -(-len(states) // passes))  # equal parts: a small last one costs as much
+        for start in range(0, len(states), size):
+            part = slice(start, min(start + size, len(states)))
             truth = torch.from_numpy(self._inputs.truth(states[part])).to(self._dtype)
             logits, applicable = self._network(self.wiring, self._arrangement, truth, self._first)
             yield part, logits, applicable

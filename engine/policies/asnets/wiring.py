@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from engine.native.network import NativePools
 from engine.policies.asnets.first_layer import FirstLayer
 from engine.policies.asnets.grounding import MISSING, Grounding
 
@@ -28,8 +29,8 @@ class FactBlock:
     predicate: int
     slots: int
     facts: slice  # among the wired facts
-    pools: slice  # rows of the pools: slot by slot, then fact by fact
-    products: slice  # rows of the products: the same order, with a row for missing facts
+    pools: slice  # rows of the pools: fact by fact, then slot by slot
+    products: slice  # rows of the products: slot by slot, and last a row for missing facts
     has_missing: bool
 
     @property
@@ -58,7 +59,7 @@ class _Link:
 
     @property
     def pools(self) -> Ints:
-        return int(self.block.pools.start) + self.slot * self.block.size + self.local
+        return int(self.block.pools.start) + self.local * self.block.slots + self.slot
 
 
 class Wiring:
@@ -117,16 +118,24 @@ class Wiring:
         order = np.lexsort((columns, rows))
         count = self.blocks[-1].pools.stop if self.blocks else 0
         sizes = np.bincount(rows, minlength=count)
+        begin = np.concatenate([[0], np.cumsum(sizes)])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
             self._pools = torch.sparse_csr_tensor(
-                torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)])),
+                torch.from_numpy(begin),
                 torch.from_numpy(columns[order]),
                 torch.ones(len(columns), dtype=dtype),
                 (count, self.operators),
                 check_invariants=False,
             )
         self._empty_pools = torch.from_numpy(np.flatnonzero(sizes == 0))
+        self._native_pools = NativePools(
+            [block.size for block in self.blocks],
+            [block.slots for block in self.blocks],
+            begin,
+            columns[order],
+            self.operators,
+        )
 
     def _wire_conditions(self, grounding: Grounding, links: list[_Link]) -> None:
         """Rows of facts that must hold, and of those that must not, padded with a last row."""
@@ -171,10 +180,19 @@ class Wiring:
         """Per operator the sum of its rows of products, one for each related atom."""
         return functional.embedding_bag(self._sum_rows, products, self._sum_starts, mode="sum")
 
-    def pool(self, actions: Tensor, empty: float) -> Tensor:
-        """Per pool the maximum over its operators' rows."""
-        pools: Tensor = torch.sparse.mm(self._pools, actions, "amax")
-        return pools.index_fill(0, self._empty_pools, empty) if len(self._empty_pools) else pools
+    def pool(self, actions: Tensor, empty: float) -> list[Tensor]:
+        """Maxima over operators, by block: one row per fact and state, its pools side by side."""
+        _, states, hidden = actions.shape
+        if torch.is_grad_enabled():
+            flat: Tensor = torch.sparse.mm(self._pools, actions.view(len(actions), -1), "amax")
+            pools = flat.index_fill(0, self._empty_pools, empty).view(-1, states, hidden)
+            parts = [
+                pools[block.pools].view(-1, block.slots, states, hidden) for block in self.blocks
+            ]
+            return [part.transpose(1, 2).flatten(2).flatten(0, 1) for part in parts]
+        pools = actions.new_empty((self._native_pools.n_pools, states, hidden))
+        self._native_pools.fill(actions, empty, pools)
+        return [pools[block.pools].view(-1, block.slots * hidden) for block in self.blocks]
 
 
 def _schema_blocks(grounding: Grounding) -> list[tuple[int, slice]]:

@@ -1,0 +1,120 @@
+"""The typed Python face of the kernels that stand between the matrix products of a network.
+
+They take the tensors of torch as they are: to wrap one in an array takes longer than many a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import PlumblineError
+from engine.native.library import Int64Array, as_int64, call, library
+
+_POINTER, _INT32, _INT64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+
+_FUNCTIONS = {
+    "plumbline_network_elu": [_INT32, _INT64, _POINTER],
+    "plumbline_network_pool": [
+        *(_POINTER, _INT32, _INT64, _INT64, ctypes.c_double, _POINTER, _POINTER)
+    ],
+}
+
+
+class Tensor(Protocol):
+    """What is needed of a tensor; torch itself is not imported here."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def is_contiguous(self) -> bool: ...
+    def is_floating_point(self) -> bool: ...
+    def element_size(self) -> int: ...
+    def numel(self) -> int: ...
+    def data_ptr(self) -> int: ...
+
+
+@cache
+def _declare() -> None:
+    """Tell ctypes the signatures, once."""
+    try:
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(library(), name)
+            function.restype, function.argtypes = _INT32, arguments
+    except AttributeError as problem:
+        message = "the compiled kernels are older than the program"
+        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+
+
+def elu(values: Tensor) -> None:
+    """x for x > 0, exp(x) - 1 otherwise; in place."""
+    _declare()
+    call("plumbline_network_elu", _is_double(values), values.numel(), values.data_ptr())
+
+
+class NativePools:
+    """Which operators each pool is the maximum of.
+
+    A fact of block b has `slots[b]` pools; pools are counted block by block, fact by fact, and
+    pool i has the members `begin[i]` up to `begin[i + 1]`.
+    """
+
+    def __init__(
+        self,
+        facts: npt.ArrayLike,
+        slots: npt.ArrayLike,
+        begin: Int64Array,
+        members: Int64Array,
+        n_operators: int,
+    ) -> None:
+        _declare()
+        self._arrays = (as_int64(facts), as_int64(slots), as_int64(begin), as_int64(members))
+        per_block, per_fact, begin, members = self._arrays
+        self.n_operators, self.n_pools = n_operators, int(per_block @ per_fact)
+        if len(begin) != self.n_pools + 1 or begin[0] != 0 or begin[-1] != len(members):
+            raise ValueError("every pool needs a beginning and an end")
+        if (np.diff(begin) < 0).any() or ((members < 0) | (members >= n_operators)).any():
+            raise ValueError("a member of a pool is no operator")
+        self._index = _PoolIndex(len(per_block), *(array.ctypes.data for array in self._arrays))
+
+    def fill(self, operators: Tensor, empty: float, pools: Tensor) -> None:
+        """Pool operators (operators, states, hidden), into as many vectors as pools and states.
+
+        Blocks follow each other; in each, pools[fact, state, slot] is a hidden vector.
+        """
+        n_operators, n_states, hidden = operators.shape
+        is_double = _is_double(operators)
+        if n_operators != self.n_operators or _is_double(pools) != is_double:
+            raise ValueError("these are not the operators the pools were made for")
+        if pools.numel() != self.n_pools * n_states * hidden:
+            raise ValueError("the pools do not fit where they should go")
+        call(
+            "plumbline_network_pool",
+            ctypes.byref(self._index),
+            is_double,
+            n_states,
+            hidden,
+            empty,
+            operators.data_ptr(),
+            pools.data_ptr(),
+        )
+
+
+class _PoolIndex(ctypes.Structure):
+    _fields_ = (
+        ("n_blocks", _INT64),
+        ("facts", _POINTER),
+        ("slots", _POINTER),
+        ("begin", _POINTER),
+        ("members", _POINTER),
+    )
+
+
+def _is_double(values: Tensor) -> bool:
+    size = values.element_size()
+    if not (values.is_floating_point() and values.is_contiguous() and size in (4, 8)):
+        raise ValueError("expected floats that lie together")
+    return size == 8
