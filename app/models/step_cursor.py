@@ -50,8 +50,7 @@ class StepCursor(QObject):
         if comparison is None:
             self.side, self.index, self._sight = Side.POLICY, 0, None
         elif not keep_place:
-            self.side, self.index = interesting_step(comparison)
-            self._sight = None
+            self.side, self.index, self._sight = Side.POLICY, interesting_step(comparison), None
         elif comparison.better is None:
             self.side = Side.POLICY
         trace = self.trace
@@ -61,7 +60,7 @@ class StepCursor(QObject):
 
     def move_to_interesting_step(self) -> None:
         if self.comparison is not None:
-            self.move(*interesting_step(self.comparison))
+            self.move(Side.POLICY, interesting_step(self.comparison))
 
     def move(self, side: Side, index: int) -> None:
         if self.comparison is None or (side is Side.BETTER and self.comparison.better is None):
@@ -102,14 +101,12 @@ class StepCursor(QObject):
         return Sight(f"At the end of the {whose}", trace.states[last], None)
 
 
-def interesting_step(comparison: Comparison) -> tuple[Side, int]:
-    """The step to blame, or else the first that differs, or else the first."""
+def interesting_step(comparison: Comparison) -> int:
+    """Of the policy: the step to blame, or else the first where it leaves the better plan."""
     if comparison.blamed is not None:
-        return Side.POLICY, comparison.blamed
-    for rows in comparison.alignment.differences:
-        row = comparison.alignment.rows[rows.start]
-        if row.policy is not None:
-            return Side.POLICY, row.policy.index
-        if row.better is not None:
-            return Side.BETTER, row.better.index
-    return Side.POLICY, 0
+        return comparison.blamed
+    if not comparison.alignment.differences:
+        return 0
+    following = comparison.alignment.rows[comparison.alignment.differences[0].start :]
+    steps = (row.policy.index for row in following if row.policy is not None)
+    return next(steps, len(comparison.policy.steps))

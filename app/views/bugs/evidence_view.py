@@ -108,8 +108,8 @@ class EvidenceView(QWidget):
             text = re.sub(r"\bFrom here\b", 'From <a href="here">here</a>', text)
         return _STATE_WORDS.sub(
             lambda found: (
-                f'<a href="state {found[1]}">state {found[1]}</a>'
-                if found[0] in self._states
+                f'<a href="state-{found[1]}">state {found[1]}</a>'
+                if f"state-{found[1]}" in self._states
                 else found[0]
             ),
             text,
@@ -135,7 +135,7 @@ def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | No
         elif isinstance(step, Morph):
             number += 1
             title = f"State {number} of the proof, compared with what is reached before"
-            states[f"state {number}"] = (title, state, step.state)
+            states[f"state-{number}"] = (title, state, step.state)
             state = step.state
     return states
 

@@ -11,9 +11,12 @@ from pytestqt.qtbot import QtBot
 from reference.bug_workspace import make_workspace
 
 from app.context import Context
+from app.models.plan_table import Comparison
+from app.models.trace import plan_trace
 from app.views.bugs.page import BugsPage
 from engine.campaign.reading import Bug
 from engine.campaign.store import Store
+from engine.task.task import Operator, Task, Variable
 
 PATIENCE = 60_000
 
@@ -75,3 +78,23 @@ def bug_with(store: Store) -> Callable[[str, str], Bug]:
         return next(bug for bug in bugs if bug.run.reason == reason)
 
     return find
+
+
+@pytest.fixture
+def long_plans() -> Comparison:
+    """A hundred steps along a line; near the end one plan makes a detour."""
+    line = Task(
+        (Variable("place", tuple(f"Atom at(p{n})" for n in range(120))),),
+        tuple(
+            Operator(f"step p{n} p{m}", ((0, n),), ((0, m),), 1)
+            for n in range(119)
+            for m in (n + 1, n)
+        ),
+        (0,),
+        ((0, 110),),
+    )
+    straight = [2 * n for n in range(110)]
+    return Comparison.of(
+        plan_trace(line, (0,), [*straight[:90], 181, *straight[90:]]),
+        plan_trace(line, (0,), straight),
+    )

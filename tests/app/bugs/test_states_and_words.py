@@ -199,8 +199,8 @@ def test_states_that_a_proof_names_can_be_looked_at(store: Store, bug_with: Find
     states = chain_states(bug, task)
     text = " ".join(explain(bug, task))
     assert states["here"][1] == bug.state
-    named = [name for name in states if name.startswith("state ")]
+    named = [name for name in states if name.startswith("state-")]
     assert named
-    assert all(name in text for name in named)
+    assert all(name.replace("-", " ") in text for name in named)
     morph = next(step for step in bug.evidence.steps if hasattr(step, "gain"))
-    assert states["state 1"][2] == morph.state
+    assert states["state-1"][2] == morph.state
