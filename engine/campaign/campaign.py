@@ -23,7 +23,7 @@ from engine.campaign.events import (
     UnitFinished,
     UnitStopped,
 )
-from engine.campaign.executor import WorkerEnd, make_executor, run_worker
+from engine.campaign.executor import WorkerEnd, hub_address, make_executor, run_worker
 from engine.campaign.hub import Hub
 from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
 from engine.campaign.messages import Command
@@ -130,7 +130,7 @@ class _Running:
     ) -> None:
         self._store, self._executor, self._emit = store, executor, emit
         self._units = {unit.number: unit for unit in units}
-        self._hub = Hub(self._units)
+        self._hub = Hub(self._units, hub_address(executor))
         self._futures: dict[int, Future[WorkerEnd]] = {
             unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
         }

@@ -1,4 +1,4 @@
-"""Where units run: worker processes of this machine, at most N at a time.
+"""Where units run: worker processes of this machine, at most N at a time, or a Dask cluster.
 
 The interface is `concurrent.futures.Executor`. What is submitted starts a process of its own for
 the unit and waits for its end, so that a crash, a leak or an endless loop costs that unit alone,
@@ -15,7 +15,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.campaign.ticket import Ticket
+from engine.campaign.ticket import Address, Ticket
 from engine.errors import UsageError
 from engine.task.process import run_process
 
@@ -48,10 +48,20 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
 
 
 def make_executor(text: str) -> Executor:
-    """The executor a user asks for: `local:N`."""
-    found = re.fullmatch(r"local:([1-9][0-9]{0,3})", text)
-    if found is None:
-        raise UsageError(
-            f"there is no executor '{text}'", hint="write local:N for N processes of this machine"
-        )
-    return ThreadPoolExecutor(int(found[1]), thread_name_prefix="unit")
+    """The executor a user asks for: `local:N` or `dask:ADDRESS`."""
+    if found := re.fullmatch(r"local:([1-9][0-9]{0,3})", text):
+        return ThreadPoolExecutor(int(found[1]), thread_name_prefix="unit")
+    if found := re.fullmatch(r"dask:(\S+)", text):
+        from engine.campaign.cluster import ClusterExecutor
+
+        return ClusterExecutor(found[1])
+    raise UsageError(
+        f"there is no executor '{text}'",
+        hint="write local:N for N processes of this machine, or dask:ADDRESS for a cluster",
+    )
+
+
+def hub_address(executor: Executor) -> Address | None:
+    """Where the campaign has to listen so that its workers reach it; None: on this machine."""
+    address: Address | None = getattr(executor, "hub_address", None)
+    return address

@@ -117,10 +117,17 @@ class Hub:
             if not isinstance(hello, Hello) or self._command is Command.STOP:
                 connection.close()
                 continue
+            self._forget(hello.unit)
             self._workers[connection] = _Worker(hello.unit, hello.pid, hello.host)
             self._send(connection, Assignment(self._units[hello.unit]))
             if self._command is Command.PAUSE:
                 self._send(connection, Command.PAUSE)
+
+    def _forget(self, unit: int) -> None:
+        """The unit was given to another worker: whoever had it before ends when we hang up."""
+        for connection, worker in list(self._workers.items()):
+            if worker.unit == unit:
+                self._drop(connection)
 
     def _send(self, connection: Connection, message: Assignment | Command) -> None:
         try:

@@ -52,8 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--executor",
         default="local:1",
-        metavar="local:N",
-        help="where units run: N processes of this machine (default %(default)s)",
+        metavar="WHERE",
+        help="where units run: local:N is N processes of this machine, dask:ADDRESS a Dask cluster "
+        "(default %(default)s)",
     )
     parser.add_argument("--fail-on-bugs", action="store_true", help="exit with 1 if bugs are found")
     parser.add_argument(

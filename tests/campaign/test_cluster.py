@@ -1,0 +1,175 @@
+"""Campaigns on a Dask cluster on the loopback: the same findings, also when a worker is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import Event, StateTested, UnitFailed, UnitStopped
+from engine.campaign.executor import make_executor
+from engine.campaign.store import Store
+from engine.errors import UsageError
+
+PATIENCE = 120.0
+Contents = Callable[[Store], dict[str, list[Any]]]
+
+
+class Cluster:
+    """A scheduler and its workers, each a process of its own."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self._scheduler_file = folder / "scheduler.json"
+        self._folder = folder
+        options = ["--host", "127.0.0.1", "--port", "0"]
+        self.scheduler = self._start("dask_scheduler", *options)
+        _wait_for(self._scheduler_file.exists)
+        self.workers = [self.start_worker() for _ in range(workers)]
+
+    @property
+    def address(self) -> str:
+        return str(json.loads(self._scheduler_file.read_text())["address"])
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        """Without a nanny, so that a worker that is killed stays dead."""
+        return self._start("dask_worker", "--nthreads", "1", "--no-nanny")
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+    def _start(self, module: str, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *options]
+        command += ["--no-dashboard", "--scheduler-file", str(self._scheduler_file)]
+        log = (self._folder / "cluster.log").open("ab")
+        with log:
+            return subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log)
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), workers=2)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@pytest.fixture
+def cluster_of_two(cluster: Cluster) -> str:
+    """Its address, once both workers are there."""
+    from distributed import Client
+
+    with Client(cluster.address, timeout=f"{PATIENCE:g}s", set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+    return f"dask:{cluster.address}"
+
+
+@pytest.fixture
+def config(configure: Callable[..., CampaignConfig]) -> CampaignConfig:
+    return configure(problems='"p1.pddl", "p2.pddl"', more="seeds = [1, 2]\n")
+
+
+@pytest.fixture
+def as_here(config: CampaignConfig, tmp_path: Path, contents: Contents) -> Callable[[Store], bool]:
+    """Whether a workspace holds what this machine alone finds."""
+    with Store.create(tmp_path / "local.plumb") as store:
+        assert run(config, store, executor=make_executor("local:2")).finished
+        expected = contents(store)
+    return lambda store: contents(store) == expected
+
+
+def test_a_cluster_finds_the_same_even_if_a_worker_dies(
+    cluster: Cluster,
+    cluster_of_two: str,
+    config: CampaignConfig,
+    tmp_path: Path,
+    as_here: Callable[[Store], bool],
+) -> None:
+    with Store.create(tmp_path / "cluster.plumb") as store:
+        assert run(config, store, executor=make_executor(cluster_of_two)).finished
+        assert as_here(store)
+
+    victim = cluster.workers.pop()
+    seen: list[Event] = []
+
+    def emit(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, StateTested) and victim.poll() is None:
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.wait()
+
+    with Store.create(tmp_path / "killed.plumb") as store:
+        assert run(config, store, emit, executor=make_executor(cluster_of_two)).finished
+        assert victim.returncode == -signal.SIGKILL
+        assert not [event for event in seen if isinstance(event, UnitFailed | UnitStopped)]
+        assert as_here(store)
+    cluster.workers.append(cluster.start_worker())
+
+
+def test_stopping_reaches_the_units_of_the_cluster(
+    cluster_of_two: str, configure: Callable[..., CampaignConfig], tmp_path: Path
+) -> None:
+    endless = configure(more="[fuzzing]\nsize = 100000000\n")
+    seen: list[Event] = []
+
+    def cancelled() -> bool:
+        return any(isinstance(event, StateTested) for event in seen)
+
+    with Store.create(tmp_path / "w.plumb") as store:
+        end = run(endless, store, seen.append, cancelled, executor=make_executor(cluster_of_two))
+        assert not end.finished
+        assert [unit.status for unit in store.units()] == ["stopped"]
+    _wait_for(lambda: not _unit_processes())
+
+
+def _unit_processes() -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue  # it has ended meanwhile
+        if "engine.campaign.worker" in words and _parent_is_dask(path.parent):
+            found.append(path.parent.name)
+    return found
+
+
+def _parent_is_dask(process: Path) -> bool:
+    try:
+        parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+        return b"dask_worker" in Path(f"/proc/{parent}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.campaign.cluster.PATIENCE", "0.5s")
+    with pytest.raises(UsageError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        make_executor("dask:tcp://127.0.0.1:1")
+
+
+def test_another_version_on_the_cluster_is_refused(
+    cluster_of_two: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.campaign.cluster.__version__", "99.0")
+    with pytest.raises(UsageError, match=r"the cluster has Plumbline .*, here is 99\.0"):
+        make_executor(cluster_of_two)
