@@ -43,13 +43,7 @@ PLUMBLINE_API std::int32_t plumbline_dominance_create(std::int32_t n_factors, co
       label_groups += n_labels;
       system->factors.push_back(std::move(factor));
     }
-    system->relevant.begin.push_back(0);
-    for (std::int32_t l = 0; l <= n_labels; ++l) {
-      for (std::int32_t i = 0; i < n_factors; ++i) {
-        if (system->group(i, l) != 0) system->relevant.entries.push_back(i);
-      }
-      system->relevant.begin.push_back(system->relevant.entries.size());
-    }
+    system->index_labels();
     *result = system.release();
     return true;
   });

@@ -91,6 +91,18 @@ struct DominanceSystem {
     return factor(i).group_of[static_cast<std::size_t>(label)];
   }
 
+  // Fills `relevant`, when all factors are there.
+  void index_labels() {
+    relevant.begin.assign(1, 0);
+    relevant.entries.clear();
+    for (std::int32_t l = 0; l <= n_labels(); ++l) {
+      for (std::int32_t i = 0; i < n_factors(); ++i) {
+        if (group(i, l) != 0) relevant.entries.push_back(i);
+      }
+      relevant.begin.push_back(relevant.entries.size());
+    }
+  }
+
   // Where each factor's square table begins in one long array of all tables.
   std::vector<std::size_t> table_offsets() const {
     std::vector<std::size_t> offsets{0};

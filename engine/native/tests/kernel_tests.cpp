@@ -16,6 +16,8 @@
 #include "../hff.hpp"
 #include "../lmcut.hpp"
 #include "../state_store.hpp"
+#include "abstraction_checks.hpp"
+#include "dominance_checks.hpp"
 #include "random_task.hpp"
 
 namespace plumbline::testing {
@@ -179,6 +181,7 @@ void check_task(Random& random, std::int32_t n_fillers) {
   check_states(compiled, store);
   check_searches(compiled, start, costs[0]);
   check_actions(compiled, start, store, costs);
+  check_abstractions(compiled, start, store, costs);
 
   const RelevantPart& part = compiled.relevant();
   State projected;
@@ -215,6 +218,7 @@ int main() {
   for (std::int32_t seed = 0; seed < kTasks; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     check_task(random, seed % 3 == 0 ? 0 : random.below(30));
+    check_dominance(random);
   }
   check_growth();
   std::printf("%d tasks\n", kTasks);
