@@ -163,14 +163,17 @@ class Theme(QObject):
     def _resolved(self) -> str:
         if self.mode != "system":
             return self.mode
-        # Unknown without a desktop: light then.
-        scheme = QGuiApplication.styleHints().colorScheme()
-        return "dark" if scheme == Qt.ColorScheme.Dark else "light"
+        return "dark" if system_is_dark() else "light"
 
     @Slot()
     def _system_changed(self) -> None:
         if self.mode == "system" and self._resolved() != self.name:
             self.apply()
+
+
+def system_is_dark() -> bool:
+    """Without a desktop nobody knows: light then."""
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 class _IconBinding(QObject):

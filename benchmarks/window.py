@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +27,7 @@ EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"
 PATIENCE_SECONDS = 300.0
 PROBE_MILLISECONDS = 10
 LOOK_SECONDS = 3.0
+WORST = 8
 
 # The program as it is, but for an eye on the first picture of its window.
 _START = """
@@ -122,6 +124,9 @@ def measure_lag(config: Path, seconds: float) -> None:
         window.show_page(screen)
     wait_for(lambda: not window.context.jobs.running)
 
+    def screen() -> str:
+        return window.current_page.name
+
     def look_around(until: Callable[[], bool], limit: float) -> None:
         deadline = time.monotonic() + limit
         while time.monotonic() < deadline and not until():
@@ -129,7 +134,7 @@ def measure_lag(config: Path, seconds: float) -> None:
                 window.show_page(screen)
                 wait_for(until, LOOK_SECONDS)
 
-    report("nothing runs", probe(lambda: look_around(lambda: False, seconds / 3)))
+    report("nothing runs", probe(lambda: look_around(lambda: False, seconds / 3), screen))
     window.show_page("campaign")
     campaign = window.page("campaign")
     (run, *_) = campaign.page_actions()
@@ -138,7 +143,7 @@ def measure_lag(config: Path, seconds: float) -> None:
     (job,) = window.context.jobs.running
     ended: list[float] = []
     job.ended.connect(lambda: ended.append(time.monotonic()))
-    report("a campaign runs", probe(lambda: look_around(lambda: bool(ended), seconds)))
+    report("a campaign runs", probe(lambda: look_around(lambda: bool(ended), seconds), screen))
     if ended:
         print("the campaign ended before it could be stopped: give it a longer one")
     else:
@@ -162,18 +167,28 @@ def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -
     loop.exec()
 
 
-def probe(do: Callable[[], None]) -> list[float]:
-    """How late the event loop was, every few milliseconds."""
+@dataclass(frozen=True, order=True)
+class Tick:
+    """How late the event loop was, and how long it was busy itself; the rest is the machine's."""
+
+    late: float
+    busy: float
+    screen: str
+
+
+def probe(do: Callable[[], None], screen: Callable[[], str]) -> list[Tick]:
+    """One tick every few milliseconds; times in milliseconds."""
     from PySide6.QtCore import Qt, QTimer
 
-    late: list[float] = []
-    last = time.monotonic()
+    ticks: list[Tick] = []
+    last, busy = time.monotonic(), time.thread_time()
 
     def tick() -> None:
-        nonlocal last
-        now = time.monotonic()
-        late.append(max(0.0, (now - last) * 1000 - PROBE_MILLISECONDS))
-        last = now
+        nonlocal last, busy
+        now, used = time.monotonic(), time.thread_time()
+        late = max(0.0, (now - last) * 1000 - PROBE_MILLISECONDS)
+        ticks.append(Tick(late, (used - busy) * 1000, screen()))
+        last, busy = now, used
 
     timer = QTimer()
     timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -182,13 +197,21 @@ def probe(do: Callable[[], None]) -> list[float]:
     timer.start()
     do()
     timer.stop()
-    return late
+    return ticks
 
 
-def report(what: str, late: list[float]) -> None:
-    late = sorted(late)
-    median, p99 = late[len(late) // 2], late[int(len(late) * 0.99)]
-    print(f"{what}: late by {median:.1f} ms (median), {p99:.1f} ms (p99), {late[-1]:.1f} ms (most)")
+def report(what: str, ticks: list[Tick]) -> None:
+    for name, values in (
+        ("late", sorted(tick.late for tick in ticks)),
+        ("busy", sorted(tick.busy for tick in ticks)),
+    ):
+        median, p99 = values[len(values) // 2], values[int(len(values) * 0.99)]
+        print(
+            f"{what}: {name} for {median:.1f} ms (median), {p99:.1f} ms (p99), "
+            f"{values[-1]:.1f} ms (most)"
+        )
+    for tick in sorted(ticks)[: -WORST - 1 : -1]:
+        print(f"  {tick.late:.0f} ms late, {tick.busy:.0f} ms busy on {tick.screen}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.application import Application, QuitOnSignal
@@ -119,6 +119,20 @@ def test_several_workspaces_have_several_windows(application: Application) -> No
     assert names == ["parcel-delivery", "ferry", "untitled-1"]
     recent = [path.stem for path in recent_workspaces(application.settings)]
     assert recent == ["untitled-1", "ferry", "parcel-delivery"]
+
+
+def test_recent_workspaces_are_in_the_menu(application: Application) -> None:
+    application.start()
+    (window,) = application.windows
+    ferry = application.open_example("ferry")
+    assert ferry is not None
+    (menu,) = (menu for menu in window.findChildren(QMenu) if "recent" in menu.title())
+    menu.aboutToShow.emit()
+    assert [action.text() for action in menu.actions()] == ["ferry", "parcel-delivery"]
+    ferry.close()
+    menu.actions()[0].trigger()
+    names = [window.context.document.name for window in application.windows]
+    assert names == ["parcel-delivery", "ferry"]
 
 
 def test_a_new_workspace_that_was_never_used_is_not_kept(
@@ -232,7 +246,7 @@ def test_a_signal_ends_the_program_in_good_order(
     qtbot: QtBot, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quits: list[int] = []
-    monkeypatch.setattr(QApplication, "exit", lambda code: quits.append(code))
+    monkeypatch.setattr(QApplication, "exit", quits.append)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     ears = QuitOnSignal(application)
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QIcon
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -67,6 +67,18 @@ def test_the_theme_changes_what_is_shown(theme: Theme, qapp: QApplication, qtbot
 
 def test_without_a_desktop_the_system_theme_is_light(theme: Theme) -> None:
     theme.set_mode("system")
+    assert theme.name == "light"
+
+
+def test_the_system_theme_follows_the_system(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no desktop here, so what it would say is made up."""
+    changed = QGuiApplication.styleHints().colorSchemeChanged
+    theme.set_mode("system")
+    monkeypatch.setattr("app.theme.system_is_dark", lambda: True)
+    changed.emit(Qt.ColorScheme.Dark)
+    assert theme.name == "dark"
+    theme.set_mode("light")
+    changed.emit(Qt.ColorScheme.Dark)
     assert theme.name == "light"
 
 
