@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 import engine
 from app.crash import CrashLog
 from app.document import Document
+from app.garbage import GarbageCollector
 from app.icons import application_icon
 from app.main_window import MainWindow
 from app.recent import forget_workspace, last_workspace, remember_workspace
@@ -189,7 +190,9 @@ def run(workspace: Path | None) -> int:
     application = Application(qt)
     signals = QuitOnSignal(application)
     application.start(workspace)
+    garbage = GarbageCollector(application)
     code = qt.exec()
+    garbage.close()
     signals.close()
     application.settings.write()
     application.crash_log.uninstall()

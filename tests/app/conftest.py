@@ -44,10 +44,12 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 def no_leaks(qapp: QApplication) -> Iterator[None]:
     """What a test starts it ends."""
     gc.freeze()  # what was there before is none of this test's business, and slow to look through
+    gc.disable()  # see app/garbage.py
     threads, children = set(threading.enumerate()), _children()
     widgets = set(map(id, _top_levels()))
     yield
     _delete_later()
+    gc.enable()
     _wait_until(lambda: not set(threading.enumerate()) - threads)
     assert not set(threading.enumerate()) - threads
     assert not _children() - children
