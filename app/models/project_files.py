@@ -23,18 +23,20 @@ from app.work.check_inputs import (
     DomainChecked,
     PolicyChecked,
     ProblemChecked,
-    check_project,
+    ProjectChecked,
     plugin_file,
 )
-from app.work.policy_runs import PolicyRan, TaskMeasured, run_policies
+from app.work.policy_runs import PolicyRan, TaskMeasured, look_at_project
 from engine.campaign.config import CampaignConfig, read_config
 from engine.campaign.project import Project
 from engine.campaign.recognise import Found, recognise_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 
-RECHECK_MILLISECONDS = 300
+EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""
+CHANGED_MILLISECONDS = 30
+"""Several changes at once are checked once."""
 
 
 def project_files(context: Context) -> ProjectFiles:
@@ -55,11 +57,11 @@ class ProjectFiles(QObject):
         self.policies: dict[str, PolicyChecked] = {}
         self.rows: dict[str, ProblemRow] = {}
         self._job: Job | None = None
+        self._is_checked = True
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._file_changed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
-        self._soon.setInterval(RECHECK_MILLISECONDS)
         self._soon.timeout.connect(self.check)
         self._document.changed.connect(self._document_changed)
         self._fill_rows()
@@ -72,6 +74,12 @@ class ProjectFiles(QObject):
 
     @property
     def is_checking(self) -> bool:
+        """Whether a file may turn out to be wrong."""
+        return self._soon.isActive() or not self._is_checked
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether files are being checked, or policies tried."""
         return self._soon.isActive() or self._job is not None
 
     def add(self, paths: Iterable[str | Path]) -> Found:
@@ -136,7 +144,7 @@ class ProjectFiles(QObject):
             self.rows.clear()
         self._fill_rows()
         self.changed.emit()
-        self.check()
+        self._soon.start(CHANGED_MILLISECONDS)
 
     def is_trusted(self, spec: str) -> bool:
         """Whether a policy may run: plug-ins only with the user's word."""
@@ -162,13 +170,16 @@ class ProjectFiles(QObject):
         self._soon.stop()
         self._stop()
         self._watch()
+        self._is_checked = self.project.is_empty
         if self.project.is_empty:
             self.domain, self.policies = None, {}
-            self.checked.emit()
-            return
-        self._start("Check files", check_project, self.project)
-        assert self._job is not None
-        self._job.finished.connect(self._try_policies)
+        else:
+            known = frozenset(pair for row in self.rows.values() for pair in row.known)
+            job = self._context.jobs.start("Check files", look_at_project, self.project, known)
+            job.events.connect(self._take)
+            job.ended.connect(self._ended)
+            self._job = job
+        self.checked.emit()
 
     def _push(self, after: Project, text: str) -> None:
         if after != self.project:
@@ -210,39 +221,12 @@ class ProjectFiles(QObject):
         if there := [name for name in files if Path(name).is_file()]:
             self._watcher.addPaths(there)
 
-    def _start(self, title: str, work: object, *arguments: object) -> None:
-        self._job = self._context.jobs.start(title, work, *arguments)  # type: ignore[arg-type]
-        self._job.events.connect(self._take)
-        self._job.ended.connect(self._ended)
-
     def _stop(self) -> None:
         if self._job is not None:
             job, self._job = self._job, None
             job.events.disconnect(self._take)
             job.ended.disconnect(self._ended)
             job.stop()
-
-    @Slot(object)
-    def _try_policies(self, result: object) -> None:
-        """Those that may run, on the problems for which that is not known yet."""
-        del result
-        policies = [
-            spec
-            for spec in self.project.policies
-            if spec in self.policies and self.policies[spec].fits and self.is_trusted(spec)
-        ]
-        problems = [row.path for row in self.rows.values() if row.is_open(policies)]
-        if problems and not any(item.severity is Severity.ERROR for item in self._domain_found()):
-            self._stop_listening()
-            self._start("Try policies", run_policies, self.project, policies, problems)
-
-    def _domain_found(self) -> tuple[Diagnostic, ...]:
-        return self.domain.diagnostics if self.domain is not None else ()
-
-    def _stop_listening(self) -> None:
-        """To a job that has finished and is about to say so."""
-        assert self._job is not None
-        self._job.ended.disconnect(self._ended)
 
     @Slot(list)
     def _take(self, events: list[object]) -> None:
@@ -258,11 +242,13 @@ class ProjectFiles(QObject):
                     self.rows[path].task = event
                 case PolicyRan(problem=path) if path in self.rows:
                     self.rows[path].runs[event.policy] = event
+                case ProjectChecked():
+                    self._is_checked = True
         self.checked.emit()
 
     @Slot()
     def _ended(self) -> None:
-        self._job = None
+        self._job, self._is_checked = None, True
         self.checked.emit()
 
     @Slot(str)
@@ -275,7 +261,7 @@ class ProjectFiles(QObject):
             self.rows[path] = ProblemRow(path)
         for row in self.rows.values():
             row.forget(path)
-        self._soon.start()
+        self._soon.start(EDITED_MILLISECONDS)
         self.changed.emit()
 
     @Slot(str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,11 +32,12 @@ class ProblemRow:
     runs: dict[str, PolicyRan] = field(default_factory=dict)
     policy: str = ""  # the one the table speaks of
 
-    def is_open(self, policies: Iterable[str]) -> bool:
-        """Whether there is something left to find out."""
-        if self.checked is None or self.checked.is_broken:
-            return False
-        return self.task is None or any(policy not in self.runs for policy in policies)
+    @property
+    def known(self) -> list[tuple[str, str]]:
+        """What need not be found out again: the task, and the runs of policies."""
+        if self.task is None:
+            return []
+        return [(self.path, policy) for policy in ("", *self.runs)]
 
     def forget(self, file: str) -> None:
         """The runs of a policy whose file has changed."""

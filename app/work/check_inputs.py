@@ -71,18 +71,36 @@ def is_grounded(problem: str) -> bool:
     return Path(problem).suffix.lower() == SAS_SUFFIX
 
 
-def check_project(link: Link, project: Project) -> None:
-    """Emits one result per file, the domain first."""
+@dataclass(frozen=True, slots=True)
+class ProjectChecked:
+    """Everything has been looked at; these may be run."""
+
+    problems: tuple[str, ...]
+    policies: tuple[str, ...]
+
+
+def check_project(link: Link, project: Project) -> ProjectChecked:
+    """Emits one result per file, the domain first, and at the end what is good to run."""
     total = 1 + len(project.problems) + len(project.policies)
     domain = None
     if project.domain is not None:
         domain = _check_domain(link, project.domain)
+    problems, policies = [], []
     for done, path in enumerate(project.problems, start=1):
         _go_on(link, done, total, path)
-        link.emit(_check_problem(project.domain, path))
+        problem = _check_problem(project.domain, path)
+        link.emit(problem)
+        if not problem.is_broken and (domain is not None or is_grounded(path)):
+            problems.append(path)
     for done, spec in enumerate(project.policies, start=1 + len(project.problems)):
         _go_on(link, done, total, spec)
-        link.emit(check_policy(spec, domain))
+        policy = check_policy(spec, domain)
+        link.emit(policy)
+        if policy.fits and (not policy.sha256 or policy.sha256 in project.trusted):
+            policies.append(spec)
+    result = ProjectChecked(tuple(problems), tuple(policies))
+    link.emit(result)
+    return result
 
 
 def _go_on(link: Link, done: int, total: int, name: str) -> None:

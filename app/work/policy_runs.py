@@ -7,11 +7,11 @@ the others get their turn.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.work.check_inputs import is_grounded
+from app.work.check_inputs import check_project, is_grounded
 from app.work.link import Link
 from engine.campaign.project import Project
 from engine.errors import CancelledError, LimitReachedError, PlumblineError
@@ -48,15 +48,26 @@ class PolicyRan:
     steps: int | None = None
 
 
-def run_policies(
-    link: Link, project: Project, policies: Sequence[str], problems: Sequence[str]
-) -> None:
-    """Emits a `TaskMeasured` per problem, then a `PolicyRan` per policy."""
-    opened: dict[str, Policy | PlumblineError] = {spec: _open(spec) for spec in policies}
+def look_at_project(link: Link, project: Project, known: Collection[tuple[str, str]]) -> None:
+    """Check the files, then run every policy that may run on every good problem.
+
+    Emits a `TaskMeasured` per problem and a `PolicyRan` per run, but for those that are `known`
+    by problem and policy; a problem alone with an empty policy is one that was measured.
+    """
+    good = check_project(link, project)
+    wanted = {
+        problem: [spec for spec in good.policies if (problem, spec) not in known]
+        for problem in good.problems
+    }
+    wanted = {
+        problem: specs for problem, specs in wanted.items() if specs or (problem, "") not in known
+    }
+    used = {spec for specs in wanted.values() for spec in specs}
+    opened = {spec: _open(spec) for spec in good.policies if spec in used}
     try:
-        for done, problem in enumerate(problems):
-            link.progress(done, len(problems), Path(problem).name)
-            _run_problem(link, project, problem, opened)
+        for done, (problem, specs) in enumerate(wanted.items()):
+            link.progress(done, len(wanted), f"trying {Path(problem).name}")
+            _run_problem(link, project, problem, {spec: opened[spec] for spec in specs})
     finally:
         for policy in opened.values():
             if not isinstance(policy, PlumblineError):

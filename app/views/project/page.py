@@ -275,7 +275,8 @@ class ProjectPage(Page):
             self.cards.show_check(spec, files.policies.get(spec), files.is_trusted(spec))
         self.problems.show_policy(self.cards.choice)
         self.count.setText(self._problem_count())
-        self.state.setText("checking…" if files.is_checking else "")
+        doing = "checking…" if files.is_checking else "trying the policies…"
+        self.state.setText(doing if files.is_busy else "")
         shown = self.source.path
         if shown and (shown == project.domain or shown in project.problems):
             self.source.show_file(shown, files.diagnostics(shown))
