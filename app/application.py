@@ -17,9 +17,11 @@ from app.document import Document
 from app.garbage import GarbageCollector
 from app.icons import application_icon
 from app.main_window import MainWindow
+from app.pages import PAGES
 from app.recent import forget_workspace, last_workspace, remember_workspace
 from app.settings import Settings
 from app.theme import MODES, POINT_SIZE, Theme
+from app.warm_up import SLOW_PACKAGES, WarmUp
 from app.workspaces import (
     FIRST_EXAMPLE,
     example_workspace,
@@ -190,6 +192,7 @@ def run(workspace: Path | None) -> int:
     application = Application(qt)
     signals = QuitOnSignal(application)
     application.start(workspace)
+    WarmUp([*(page.module for page in PAGES), *SLOW_PACKAGES], application)
     garbage = GarbageCollector(application)
     code = qt.exec()
     garbage.close()

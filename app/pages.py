@@ -17,9 +17,12 @@ class PageEntry:
     icon: str
     where: str  # module:class
 
+    @property
+    def module(self) -> str:
+        return self.where.partition(":")[0]
+
     def load(self) -> type[Page]:
-        module, _, name = self.where.partition(":")
-        page: type[Page] = getattr(import_module(module), name)
+        page: type[Page] = getattr(import_module(self.module), self.where.partition(":")[2])
         return page
 
 

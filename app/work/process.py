@@ -156,6 +156,9 @@ def main() -> None:
     set_up_logging()
     link = ProcessLink(connection)
     link.close(perform(work, link, arguments))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # all is said and closed: taking down the interpreter would only take time
 
 
 if __name__ == "__main__":
