@@ -25,7 +25,12 @@ from engine.campaign.events import (
 )
 from engine.campaign.executor import WorkerEnd, hub_address, make_executor, run_worker
 from engine.campaign.hub import Hub
-from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
+from engine.campaign.inputs import (
+    policy_inputs,
+    pool_input,
+    portfolio_inputs,
+    problem_inputs,
+)
 from engine.campaign.messages import Command
 from engine.campaign.store import Store
 from engine.campaign.unit import Unit
@@ -68,10 +73,10 @@ def run(
     keeps everything. The executor (default: one process at a time) is shut down at the end.
     """
     problems, policies = problem_inputs(config), policy_inputs(config)
-    portfolio = portfolio_inputs(config)
+    portfolio, pool = portfolio_inputs(config), pool_input(config)
     executor = executor or make_executor("local:1")
     with _writing(store):
-        campaign = store.begin(config, problems, policies, resume, portfolio)
+        campaign = store.begin(config, problems, policies, resume, portfolio, pool=pool)
         return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
 
 

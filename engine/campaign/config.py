@@ -88,6 +88,7 @@ class CampaignConfig:
     testing: OracleSettings
     limits: UnitLimits
     portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
+    pool: str | None = None  # a file of states to test instead of those that walks find
     localisation: LocalisationSettings = NO_LOCALISATION
 
     def to_json(self) -> dict[str, Any]:
@@ -106,6 +107,7 @@ class CampaignConfig:
             testing=OracleSettings(**testing),
             limits=UnitLimits(**document["limits"]),
             portfolio=tuple(document.get("portfolio", ())),
+            pool=document.get("pool"),
             localisation=LocalisationSettings(**document.get("localisation", {})),
         )
 
@@ -219,7 +221,7 @@ _TABLES: dict[str, dict[str, _Field]] = {
         "bug_seconds": _Field(_positive),
     },
 }
-_TOP = ("preset", "domain", "problems", "policies", "portfolio", "seeds", "unit_costs")
+_TOP = ("preset", "domain", "problems", "policies", "portfolio", "pool", "seeds", "unit_costs")
 
 
 class _Reader:
@@ -250,7 +252,15 @@ class _Reader:
             limits=UnitLimits(**tables["limits"]),
             portfolio=portfolio,
             localisation=LocalisationSettings(**tables["localisation"]),
+            pool=self._pool(problems),
         )
+
+    def _pool(self, problems: tuple[str, ...]) -> str | None:
+        if "pool" not in self.document:
+            return None
+        if len(problems) != 1:
+            self._fail(("pool",), "a pool belongs to one problem", "name that problem alone")
+        return self._file(("pool",), self._check(("pool",), _text, self.document["pool"]))
 
     def _portfolio(self) -> tuple[str, ...]:
         if "portfolio" not in self.document:

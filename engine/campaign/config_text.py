@@ -27,6 +27,7 @@ def config_text(config: CampaignConfig, path: Path) -> str:
         "problems": [glob.escape(_relative(name, folder)) for name in config.problems],
         "policies": [_policy(spec, folder) for spec in config.policies],
         "portfolio": [_policy(spec, folder) for spec in config.portfolio],
+        "pool": None if config.pool is None else _relative(config.pool, folder),
         "seeds": list(config.seeds),
         "unit_costs": config.unit_costs,
     }

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from engine.campaign.config import CampaignConfig
-from engine.campaign.inputs import PolicyInput, ProblemInput
+from engine.campaign.inputs import File, PolicyInput, ProblemInput
 
 
 def campaign_key(
@@ -18,10 +18,14 @@ def campaign_key(
     problems: Sequence[ProblemInput],
     policies: Sequence[PolicyInput],
     portfolio: Sequence[PolicyInput],
+    pool: File | None = None,
 ) -> str:
     settings = config.to_json()
     if not config.localisation.enabled:
         del settings["localisation"]  # campaigns are older than it, and without it still the same
+    del settings["pool"]
+    if pool is not None:
+        settings["pool"] = pool.sha256
     document = {
         **settings,
         "domain": None,

@@ -95,6 +95,10 @@ def portfolio_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
     return _policy_inputs(config.portfolio)
 
 
+def pool_input(config: CampaignConfig) -> File | None:
+    return None if config.pool is None else read_file(config.pool)
+
+
 def _policy_inputs(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
     return tuple(map(PolicyInput, short_names(specs), specs, map(_policy_file, specs)))
 

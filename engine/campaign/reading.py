@@ -190,7 +190,7 @@ class Reading:
             f"AND status IN ({marks}) ORDER BY id",
             (campaign, *UNFINISHED),
         )
-        portfolio = self.portfolio(campaign)
+        portfolio, pool = self.portfolio(campaign), self.given_pool(campaign)
         return [
             Unit(
                 number,
@@ -202,6 +202,7 @@ class Reading:
                 config.limits,
                 portfolio,
                 config.localisation,
+                pool,
             )
             for number, problem, policy, seed in rows
         ]
@@ -318,6 +319,19 @@ class Reading:
             "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
         )
         return tuple(self.policy(policy) for (policy,) in rows)
+
+    def given_pool(self, campaign: int) -> File | None:
+        """The states that a campaign tests instead of walking."""
+        if self._has_table("pools"):
+            for path, file in self.rows(
+                "SELECT path, file FROM pools WHERE campaign = ?", (campaign,)
+            ):
+                return self._file(file, path)
+        return None
+
+    def problem_of(self, unit: int) -> int:
+        ((problem,),) = self.rows("SELECT problem FROM units WHERE id = ?", (unit,))
+        return int(problem)
 
     def task_hash(self, problem: int) -> str:
         ((value,),) = self.rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))

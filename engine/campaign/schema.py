@@ -201,6 +201,14 @@ CREATE TABLE trainings (
 ) WITHOUT ROWID;
 """
 
+_POOLS = """
+CREATE TABLE pools (
+    campaign INTEGER PRIMARY KEY REFERENCES campaigns,
+    path TEXT NOT NULL,
+    file TEXT NOT NULL REFERENCES inputs
+);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     _FIRST,
     _PORTFOLIOS,
@@ -208,6 +216,7 @@ MIGRATIONS: tuple[str, ...] = (
     _LOCALISATION,
     _COMPARISONS,
     _TRAININGS,
+    _POOLS,
 )
 
 

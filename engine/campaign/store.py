@@ -113,9 +113,11 @@ class Store(Reading):
         policies: Sequence[PolicyInput],
         resume: bool,
         portfolio: Sequence[PolicyInput] = (),
+        *,
+        pool: File | None = None,
     ) -> int:
         """The number of the campaign: a new one, or with `resume` the one that is there."""
-        key = campaign_key(config, problems, policies, portfolio)
+        key = campaign_key(config, problems, policies, portfolio, pool)
         known = self.campaign_with(key)
         if known is not None:
             if resume:
@@ -152,6 +154,11 @@ class Store(Reading):
                 "INSERT INTO portfolios (campaign, position, policy) VALUES (?, ?, ?)",
                 [(campaign, i, self._add_policy(policy)) for i, policy in enumerate(portfolio)],
             )
+            if pool is not None:
+                connection.execute(
+                    "INSERT INTO pools (campaign, path, file) VALUES (?, ?, ?)",
+                    (campaign, pool.path, self._add_file(pool)),
+                )
         return campaign
 
     def apply(self, events: Iterable[Event]) -> None:

@@ -24,6 +24,7 @@ problems = ["problems/*.pddl"]
 # NAME one of random, gc, hadd, hff, optimal.
 policies = ["policies/*.pt"]
 # portfolio = ["policies/checkpoints"]  # others to compare with: for pco-p, pco-e and composite
+# pool = "pool.txt"                # test the states of a pool file or a bugs file, do not walk
 seeds = [0]
 # unit_costs = true                # count actions instead of adding up costs
 

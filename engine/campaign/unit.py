@@ -45,7 +45,8 @@ from engine.campaign.events import (
     Warned,
 )
 from engine.campaign.gate import Gate
-from engine.campaign.inputs import PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.given_pool import GivenPool
+from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
 from engine.campaign.localising import localise_finding
 from engine.campaign.regions import Regions
 from engine.campaign.statistics import OracleCounts
@@ -85,6 +86,7 @@ class Unit:
     limits: UnitLimits
     portfolio: tuple[PolicyInput, ...] = ()
     localisation: LocalisationSettings = NO_LOCALISATION
+    pool: File | None = None  # states to test instead of those that walks find
 
 
 def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
@@ -149,7 +151,7 @@ class _Work:
         )
         self.oracles: list[Oracle] = [make_oracle(text, self.bench) for text in testing.oracles]
         self.dominance = dominance_check(self.task, testing.oracles, gate.control)
-        self.fuzzer = self._make_fuzzer(unit.fuzzing)
+        self.fuzzer = GivenPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
@@ -159,7 +161,8 @@ class _Work:
         self.last_progress = 0.0
         self.warnings: set[str] = set()
 
-    def _make_fuzzer(self, settings: FuzzSettings) -> Fuzzer:
+    def _make_fuzzer(self) -> Fuzzer:
+        settings = self.unit.fuzzing
         bias = make_bias(
             settings.bias,
             self.runs,
@@ -178,6 +181,10 @@ class _Work:
         )
         return Fuzzer(self.table, bias, options, self.gate.cancelled)
 
+    @property
+    def _size(self) -> int:
+        return self.unit.fuzzing.size if self.unit.pool is None else len(self.fuzzer.entries)
+
     def run(self) -> None:
         all_tested = False
         try:
@@ -191,7 +198,7 @@ class _Work:
             if not self.gate.expired:
                 raise
         self._report_regions()
-        missing = self.unit.fuzzing.size - len(self.pool)
+        missing = self._size - len(self.pool)
         if missing > 0 and not self.gate.expired:
             self._warn(f"the walks found {len(self.pool)} states, {missing} fewer than asked for")
         left = len(self.reported) - self.localised
@@ -336,7 +343,7 @@ class _Work:
         fuzzing, policy = self.fuzzer.statistics, self.runs.statistics
         return UnitStatistics(
             states=len(self.pool),
-            size=self.unit.fuzzing.size,
+            size=self._size,
             bugs=len(self.reported),
             localised=self.localised,
             walks=fuzzing.walks,

@@ -1,4 +1,4 @@
-"""`plumbline export`: write bugs as bundles that others can reproduce."""
+"""`plumbline export`: bugs as bundles that others can reproduce, or files for other tools."""
 
 from __future__ import annotations
 
@@ -6,21 +6,54 @@ import argparse
 from pathlib import Path
 
 from engine.campaign.bundle import write_bundle
+from engine.campaign.exchange import FORMATS, unit_called
 from engine.campaign.store import Store
 from engine.console import Console
-from engine.errors import ExitCode
+from engine.errors import ExitCode, Location, UsageError
 from engine.task.task import Task
+
+BUNDLE = "bundle"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workspace", type=Path, metavar="W.plumb")
-    parser.add_argument("--bug", type=int, nargs="+", action="extend", required=True, metavar="ID")
+    parser.add_argument("--bug", type=int, nargs="+", action="extend", metavar="ID")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="gets a folder per bug"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="a folder that gets a folder per bug, or the file to write",
     )
+    parser.add_argument(
+        "--format",
+        choices=[BUNDLE, *FORMATS],
+        default=BUNDLE,
+        help="bundles of bugs (default), or a file of the reference tools: the pool of a unit, its "
+        "bugs, the policy's decisions on the runs from its bugs, or its task",
+    )
+    parser.add_argument("--unit", type=int, metavar="N", help="for these files; default: the only")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    if args.format == BUNDLE:
+        if not args.bug:
+            raise UsageError("no bug is named", hint="name some by --bug ID")
+        return _write_bundles(args, console)
+    with Store.open(args.workspace) as store:
+        unit = unit_called(store, args.unit)
+        text = FORMATS[args.format](store, unit)
+    try:
+        args.out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot be written: {reason}", Location.of(args.out)) from error
+    document = {"file": str(args.out), "format": args.format, "unit": unit.id}
+    console.result(document, f"{args.out}: {args.format} of unit {unit.id}")
+    return ExitCode.DONE
+
+
+def _write_bundles(args: argparse.Namespace, console: Console) -> int:
     numbers = list(dict.fromkeys(args.bug))
     bundles = []
     with Store.open(args.workspace) as store:

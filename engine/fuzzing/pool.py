@@ -37,6 +37,10 @@ def write_pool(task: Task, entries: list[PoolEntry]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def is_pool(text: str) -> bool:
+    return text.startswith(_HEADER)
+
+
 def read_pool(path: Path, task: Task) -> list[PoolEntry]:
     """The entries of a pool file that belongs to this very encoding."""
     return parse_pool(read_text(path, "a pool file"), task, str(path))

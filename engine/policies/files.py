@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Location, PolicyError
+from engine.policies.policy_cache import is_policy_cache
 
 _SQLITE_START = b"SQLite format 3\x00"
 _ZIP_START = b"PK\x03\x04"
+_BEGINNING = 2**16
 SUFFIXES = (".policy", ".ckpt", ".pt")
 
 
 class Format(Enum):
     SQLITE = "SQLite"
+    CACHE = "policy cache"
     TORCH = "torch"
 
 
@@ -33,19 +36,21 @@ def recognise(path: Path) -> Format:
         )
     try:
         with path.open("rb") as file:
-            start = file.read(len(_SQLITE_START))
+            start = file.read(_BEGINNING)
     except OSError as error:
         raise PolicyError(
             f"the policy cannot be read: {error.strerror or error}", Location.of(path)
         ) from error
-    if start == _SQLITE_START:
+    if start.startswith(_SQLITE_START):
         return Format.SQLITE
     if start.startswith(_ZIP_START):
         return Format.TORCH
+    if is_policy_cache(start):
+        return Format.CACHE
     raise PolicyError(
         "this is not a policy file",
         Location.of(path),
-        "give a .policy file of cpddl, a .ckpt of a GNN, or a .pt of Plumbline",
+        "give a .policy file of cpddl, a .ckpt of a GNN, a .pt of Plumbline, or a policy cache",
     )
 
 

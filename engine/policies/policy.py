@@ -131,6 +131,10 @@ def open_policy_file(path: Path, seed: int = 0) -> Policy:
     from engine.policies.files import Format, load_checkpoint, recognise
 
     kind = recognise(path)
+    if kind is Format.CACHE:
+        from engine.policies.policy_cache import CachePolicy
+
+        return CachePolicy(path)
     from engine.policies.torch_settings import prepare_torch
 
     prepare_torch()

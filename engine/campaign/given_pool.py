@@ -1,0 +1,43 @@
+"""A pool that is given rather than grown: states from a pool file or a bugs file of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.campaign.bugs_file import parse_bugs
+from engine.campaign.inputs import File
+from engine.errors import Location, UnreadableFileError
+from engine.fuzzing.fuzzer import FuzzStatistics
+from engine.fuzzing.pool import PoolEntry, is_pool, parse_pool
+from engine.task.task import Task
+
+
+class GivenPool:
+    """Stands where a fuzzer does: the entries are there from the beginning."""
+
+    def __init__(self, file: File, task: Task) -> None:
+        self.statistics = FuzzStatistics()
+        self.entries = _distinct(_entries(file, task), self.statistics)
+
+    def grow(self) -> Iterator[int]:
+        yield from range(len(self.entries))
+
+
+def _entries(file: File, task: Task) -> list[PoolEntry]:
+    try:
+        text = file.content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableFileError("this is no text", Location.of(file.path)) from None
+    if is_pool(text):
+        return parse_pool(text, task, file.path)
+    return [PoolEntry(record.state) for record in parse_bugs(text, task, file.path)]
+
+
+def _distinct(entries: list[PoolEntry], statistics: FuzzStatistics) -> list[PoolEntry]:
+    """Every state once; where it came from is unknown unless its walk was written down."""
+    known: dict[tuple[int, ...], None] = {}
+    for entry in entries:
+        if entry.state in known:
+            statistics.duplicates += 1
+        known[entry.state] = None
+    return [PoolEntry(state) for state in known]
