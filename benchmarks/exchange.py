@@ -34,7 +34,7 @@ skip_known_bugs = false
 def exported(
     folder: Path, pool: str, place: Path, task: Task
 ) -> tuple[list[object], list[BugRecord]]:
-    """Pool states and bug records of a campaign over a given pool, as other tools would see them."""
+    """Pool states and bug records of a campaign over a given pool, through its files."""
     config, out = place / "c.toml", place / f"{pool}.plumb"
     config.write_text(CONFIG.format(folder=folder, pool=pool))
     assert plumbline(["campaign", str(config), "--out", str(out), "--json"]) == 0
