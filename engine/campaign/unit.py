@@ -44,10 +44,10 @@ from engine.campaign.events import (
     UnitStopped,
     Warned,
 )
+from engine.campaign.finding_run import localise_finding
 from engine.campaign.gate import Gate
 from engine.campaign.given_pool import GivenPool
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
-from engine.campaign.localising import localise_finding
 from engine.campaign.regions import Regions
 from engine.campaign.statistics import OracleCounts
 from engine.errors import CancelledError, PlumblineError

@@ -135,15 +135,17 @@ def _bugs(
 
 
 def _unfinished(store: Store) -> list[int]:
+    """Bugs that were not localised, or of which something is undecided or damaged."""
     known = store.localised_bugs()
-    return [
-        row.id
-        for row in store.bugs()
-        if row.id not in known or (store.localisation(row.id) or _NOTHING).limited
-    ]
+    return [row.id for row in store.bugs() if row.id not in known or not _is_whole(store, row.id)]
 
 
-_NOTHING = Localisation((), None, None, 0, 0, 0, 0.0, limited=True)
+def _is_whole(store: Store, bug: int) -> bool:
+    try:
+        found = store.localisation(bug)
+    except WorkspaceError:
+        return False
+    return found is not None and not found.limited
 
 
 def _keep(localiser: BugLocaliser, bug: Bug, found: Localisation, console: Console) -> None:

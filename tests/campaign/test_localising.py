@@ -302,8 +302,11 @@ def test_an_older_workspace_that_cannot_be_written_is_still_read(
             store.save_localisation(first.id, BugLocaliser(store).localise(store.bug(first.id)))
 
 
-def test_a_damaged_localisation_is_said(one_road: Path) -> None:
+def test_a_damaged_localisation_is_said_and_can_be_mended(one_road: Path) -> None:
     with Store.open(one_road) as store:
         store.connection.execute("UPDATE localisations SET steps = x'0102'")
         with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
             store.localisation(1)
+        localiser, bug = BugLocaliser(store), store.bug(1)
+        localiser.keep(bug, localiser.localise(bug))
+        assert store.localisation(1) is not None
