@@ -119,6 +119,16 @@ def test_other_decisions_in_the_batch_change_nothing(
     assert open_policy(str(write())).bind(task).decide(states).tolist() == together.tolist()
 
 
+@pytest.mark.parametrize("solvable", [False, True])
+def test_a_state_is_decided_alone_as_in_batches(write: Write, task: Task, solvable: bool) -> None:
+    bound = open_policy(str(write(solvable=solvable))).bind(task)
+    states = np.array(fdr.reachable_states(task)[:512], dtype=np.int32)
+    alone = [int(bound.decide(state[None])[0]) for state in states[::5]]
+    for size in (16, 128, 512):
+        parts = [bound.decide(states[i : i + size]) for i in range(0, len(states), size)]
+        assert np.concatenate(parts)[::5].tolist() == alone
+
+
 def test_relations_with_more_atoms_than_nodes(
     write: Write, task: Task, domain_path: Path, problem_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.pddl import read_domain
@@ -46,3 +47,18 @@ def test_the_smallest_problem_is_solved(example: Path) -> None:
     policy = open_policy(str(example / "policies" / "policy.pt")).bind(task)
     results = PolicyRuns(policy, table).run(table.add(task.init), step_limit=100)
     assert results.outcome.tolist() == [Outcome.SOLVED]
+
+
+def test_a_state_is_decided_alone_as_in_batches(example: Path) -> None:
+    task = load_task(example / "domain.pddl", example / "problems" / "p01.pddl")
+    table, random = StateTable(task), np.random.default_rng(1)
+    walk = [int(table.add(task.init)[0])]
+    for _ in range(600):
+        _, successors = table.successors(walk[-1])
+        walk.append(int(random.choice(successors)) if len(successors) else walk[0])
+    states = table.values(np.unique(walk)[:512])
+    bound = open_policy(str(example / "policies" / "policy.pt")).bind(task)
+    alone = [int(bound.decide(state[None])[0]) for state in states[::5]]
+    for size in (16, 128, 512):
+        parts = [bound.decide(states[i : i + size]) for i in range(0, len(states), size)]
+        assert np.concatenate(parts)[::5].tolist() == alone

@@ -25,7 +25,7 @@ from engine.policies.gnn.checkpoint import (
     read_gnn_checkpoint,
 )
 from engine.policies.gnn.encoding import GraphEncoding
-from engine.policies.gnn.network import evaluate
+from engine.policies.gnn.network import GnnNetwork
 from engine.policies.policy import NO_ACTION, PolicyInfo, pddl_source, refuse_misfit
 from engine.task.states import StateTable
 from engine.task.task import PddlSource, Task
@@ -82,13 +82,13 @@ class BoundGnn:
     def __init__(
         self, checkpoint: GnnCheckpoint, task: Task, source: PddlSource, seed: int = 0
     ) -> None:
-        self._checkpoint = checkpoint
         self._task = task
         relations = {name: index for index, (name, _) in enumerate(checkpoint.predicates)}
         self._encoding = GraphEncoding(task, source, relations)
         generator = torch.Generator().manual_seed(seed)
         shape = (self._encoding.objects, checkpoint.hidden // 2)
         self._noise = torch.randn(shape, generator=generator)
+        self._network = GnnNetwork(checkpoint, self._noise)
         texts = [_text(operator.name) for operator in task.operators]
         order = sorted(range(len(texts)), key=texts.__getitem__)
         self._rank = np.empty(len(texts), dtype=np.int64)
@@ -123,7 +123,7 @@ class BoundGnn:
             if not len(groups):
                 continue
             batch = self._encoding.batch(candidates.states[rows], groups, part.stop - part.start)
-            scores = evaluate(self._checkpoint, self._noise, batch).numpy()
+            scores = self._network.evaluate(batch).numpy()
             for state in range(part.start, part.stop):
                 own = slice(candidates.row_begin[state], candidates.row_begin[state + 1])
                 if own.stop > own.start:
