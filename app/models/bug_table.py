@@ -20,9 +20,6 @@ from app.models.table_model import Index, Palette, SortKeys, TableModel
 from engine.campaign.bug_filter import Term
 from engine.campaign.reading import BugRow
 
-GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""The `Group` of a row that is one."""
-
 
 class GroupBy(Enum):
     NOTHING = "no groups"
@@ -171,8 +168,6 @@ class BugTable(TableModel[Any]):
             line = self._shown[index.row()]
             if isinstance(line, Group):
                 return self._group_data(line, index.column(), role)
-            if role == GROUP_ROLE:
-                return None
         return super().data(index, role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -186,8 +181,6 @@ class BugTable(TableModel[Any]):
         super().sort_by(keys)
 
     def _group_data(self, group: Group, column: int, role: int) -> Any:
-        if role == GROUP_ROLE:
-            return group
         texts = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
         if role in texts and column == 0:
             state = ", closed" if group.collapsed else ""

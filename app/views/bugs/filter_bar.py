@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QObject, QSize, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCompleter,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QVBoxLayout,
     QWidget,
 )
 
 from app.theme import Theme
 from app.views.bugs.filter_chip import FilterChip
+from app.views.bugs.keyed_edit import KeyedLineEdit
 from engine.campaign.bug_filter import (
     COLUMNS,
     FilterError,
@@ -60,12 +60,12 @@ class FilterBar(QWidget):
         self._theme, self._values = theme, values
         self._chips: list[FilterChip] = []
         self._terms: tuple[Term, ...] = ()
-        self.edit = QLineEdit()
+        self.edit = KeyedLineEdit(self._key)
         self.edit.setObjectName("bug-filter-text")
         self.edit.setAccessibleName("Filter bugs")
         self.edit.setFrame(False)
         self.edit.setToolTip(HELP)
-        self.edit.installEventFilter(self)
+        self.edit.focus_changed.connect(self._restyle)
         self.edit.textEdited.connect(self._edited)
         self.problem = QLabel()
         self.problem.setObjectName("bug-filter-problem")
@@ -123,14 +123,6 @@ class FilterBar(QWidget):
     def focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.edit.selectAll()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
-        if watched is self.edit and isinstance(event, QKeyEvent):
-            if event.type() == QEvent.Type.KeyPress and self._key(event):
-                return True
-        elif watched is self.edit and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self._restyle()
-        return super().eventFilter(watched, event)
 
     def _key(self, event: QKeyEvent) -> bool:
         """Whether a key was meant for the chips."""

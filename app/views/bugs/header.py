@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.bug_columns import STATUS_ICONS, STATUS_TOKENS
 from app.models.bug_words import kind_words, verdict_words
 from app.models.plan_table import Comparison
 from app.models.trace import Ending
 from app.theme import Theme
+from app.views.bugs.keyed_edit import KeyedLineEdit
 from app.widgets.elided_label import ElidedLabel
 from engine.campaign.reading import BugRow
 from engine.localize.localisation import CauseKind, Localisation, StepVerdict
@@ -30,6 +31,7 @@ class BugHeader(QWidget):
     localise_wanted = Signal()
     plan_wanted = Signal()
     note_written = Signal(str)
+    note_left = Signal()
     bad_step_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -65,11 +67,10 @@ class BugHeader(QWidget):
             "It is proven that a better plan exists, but none is known: look for one (P)"
         )
         self.plan_button.clicked.connect(self.plan_wanted)
-        self.note = QLineEdit()
+        self.note = KeyedLineEdit(self._note_key)
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
         self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
-        self.note.installEventFilter(self)
         self.note.hide()
         self._lay_out()
         theme.changed.connect(self._render)
@@ -89,18 +90,17 @@ class BugHeader(QWidget):
         self.note.setFocus()
         self.note.selectAll()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
-        if watched is self.note and isinstance(event, QKeyEvent):
-            pressed = event.type() == QEvent.Type.KeyPress
-            if pressed and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self.note_written.emit(self.note.text().strip())
-                self._hide_note()
-                return True
-            if pressed and event.key() == Qt.Key.Key_Escape:
-                self._hide_note()
-                self.note_written.emit(self._row.note if self._row else "")
-                return True
-        return super().eventFilter(watched, event)
+    def _note_key(self, event: QKeyEvent) -> bool:
+        """Return keeps what is written, Escape what was there before."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._hide_note()
+            self.note_written.emit(self.note.text().strip())
+            return True
+        if event.key() == Qt.Key.Key_Escape:
+            self._hide_note()
+            self.note_left.emit()
+            return True
+        return False
 
     def _hide_note(self) -> None:
         self.note.hide()

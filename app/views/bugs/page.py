@@ -160,6 +160,7 @@ class BugsPage(Page):
         detail.header.localise_wanted.connect(self.actions_of.localise)
         detail.header.plan_wanted.connect(self._find_plan)
         detail.header.note_written.connect(self._note_written)
+        detail.header.note_left.connect(self._back_to_table)
         detail.localisation.wanted.connect(self._localise)
         detail.localisation.stop_wanted.connect(self._stop_localising)
         detail.evidence.verify_wanted.connect(self._verify_current)

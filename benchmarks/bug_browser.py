@@ -1,0 +1,226 @@
+"""How quick the bug browser is with very many bugs: python benchmarks/bug_browser.py W.plumb
+
+Copies a workspace with real bugs, duplicates its units with their findings, proofs and runs up to
+the wanted numbers, opens the bug browser on it without a screen, and measures what a user waits
+for. Times are medians and maxima in milliseconds, of the wall clock and of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.context import Context
+from app.document import Document
+from app.jobs import Jobs
+from app.messages import Messages
+from app.models.bug_table import GroupBy
+from app.models.table_model import DESCENDING
+from app.settings import Settings
+from app.theme import Theme
+from app.views.bugs.page import BugsPage
+from engine.campaign.store import Store
+
+PATIENCE = 600.0
+
+
+def fill(path: Path, wanted: int) -> None:
+    """Duplicate units with all their findings, as if there were more seeds."""
+    columns = "state, kind, policy_cost, bound, gap, oracle, evidence_kind, retrospective, region"
+    columns += ", seconds, status, note"
+    with Store.open(path) as store, store.transaction() as connection:
+        units = connection.execute("SELECT id FROM units ORDER BY id").fetchall()
+        (count,) = connection.execute("SELECT count(*) FROM findings").fetchone()
+        copy = 0
+        while count < wanted:
+            copy += 1
+            for (unit,) in units:
+                if count >= wanted:
+                    break
+                new_unit = connection.execute(
+                    "INSERT INTO units (campaign, problem, policy, seed, status) "
+                    "SELECT campaign, problem, policy, seed + ?, status FROM units WHERE id = ?",
+                    (1000 * copy, unit),
+                ).lastrowid
+                findings = connection.execute(
+                    "SELECT id FROM findings WHERE unit = ? LIMIT ?", (unit, wanted - count)
+                ).fetchall()
+                for (finding,) in findings:
+                    new = connection.execute(
+                        f"INSERT INTO findings (unit, {columns}) "
+                        f"SELECT ?, {columns} FROM findings WHERE id = ?",
+                        (new_unit, finding),
+                    ).lastrowid
+                    for table, rest in (
+                        ("evidence", "document"),
+                        ("runs", "outcome, reason, cost, operators, last_decision"),
+                    ):
+                        connection.execute(
+                            f"INSERT INTO {table} SELECT ?, {rest} FROM {table} WHERE finding = ?",
+                            (new, finding),
+                        )
+                    count += 1
+
+
+def nothing() -> None:
+    """When there is nothing to prepare."""
+
+
+class Bench:
+    def __init__(self, path: Path) -> None:
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        self.application = application
+        messages = Messages()
+        messages.posted.connect(lambda message: print("  message:", message.text))
+        self.context = Context(
+            Document.open(path),
+            Jobs(messages),
+            messages,
+            Settings(path.with_suffix(".json")),
+            Theme(),
+        )
+        self.context.theme.apply()
+        self.lags: list[float] = []
+        self.work: list[float] = []
+        self.page = BugsPage(self.context)
+        self.page.resize(1280, 800)
+        self.page.show()
+
+    def turn(self) -> None:
+        """One turn of the event loop; how long it takes is how long the window was deaf."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        self.application.processEvents()
+        self.lags.append((time.perf_counter() - wall) * 1000)
+        self.work.append((time.process_time() - cpu) * 1000)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, "this takes too long"
+            self.turn()
+
+    def measure(
+        self, name: str, act: Callable[[], None], times: int, prepare: Callable[[], None] = nothing
+    ) -> None:
+        walls, cpus = [], []
+        for _ in range(times):
+            prepare()
+            self.application.processEvents()
+            wall, cpu = time.perf_counter(), time.process_time()
+            act()
+            self.application.processEvents()
+            walls.append((time.perf_counter() - wall) * 1000)
+            cpus.append((time.process_time() - cpu) * 1000)
+        print(
+            f"  {name:34} median {statistics.median(walls):7.1f}  max {max(walls):7.1f}"
+            f"   processor {statistics.median(cpus):7.1f}  ({times} times)",
+            flush=True,
+        )
+
+    def close(self) -> None:
+        self.page.close()
+        self.context.document.close()
+
+
+def measure(path: Path) -> None:
+    begin = time.perf_counter()
+    bench = Bench(path)
+    page = bench.page
+    bench.wait(lambda: page.detail.known is not None or page.feed.complete)
+    bench.wait(lambda: page.feed.complete)
+    seconds = time.perf_counter() - begin
+    print(f"{page.table.total} bugs, all read after {seconds:.1f} s")
+    for name, values in (("wall clock", bench.lags), ("processor", bench.work)):
+        late = sorted(values)[int(len(values) * 0.99)]
+        print(f"  deaf while reading ({name}): 99 % under {late:.1f} ms, at most {max(values):.1f}")
+    bench.wait(lambda: page.detail.known is not None)
+    page.feed.stop()
+    view = page.view
+    view.setFocus()
+
+    def press(key: Qt.Key) -> Callable[[], None]:
+        return lambda: QTest.keyClick(view, key)
+
+    bench.measure("select the next bug", press(Qt.Key.Key_Down), 200)
+    bench.measure("a page down", press(Qt.Key.Key_PageDown), 50)
+    bench.measure("to the end and back", _to_the_end_and_back(view), 10)
+    bench.measure("confirm and go on", press(Qt.Key.Key_C), 50)
+    scroll = view.verticalScrollBar()
+    bench.measure("scroll by a row and draw", lambda: _scroll(page, scroll.singleStep()), 100)
+    bench.measure("scroll by a page and draw", lambda: _scroll(page, scroll.pageStep()), 50)
+    for text in ("gap>5", "gap>5 kind:fails", "status:new p0 -oracle:bmo"):
+        bench.measure(
+            f"filter '{text}'",
+            lambda text=text: page.filter.set_text(text),
+            5,
+            lambda: page.filter.set_text(""),
+        )
+    bench.measure(
+        "filter no more", lambda: page.filter.set_text(""), 5, lambda: page.filter.set_text("gap>5")
+    )
+    columns = {column.name: number for number, column in enumerate(page.table.columns)}
+    one = [(columns["gap"], DESCENDING)]
+    two = [(columns["problem"], DESCENDING), (columns["gap"], DESCENDING)]
+    bench.measure("sort by one column", lambda: page.table.sort_by(list(one)), 5)
+    bench.measure("sort by two columns", lambda: page.table.sort_by(list(two)), 5)
+    page.table.sort_by([])
+    for group in (GroupBy.REGION, GroupBy.PROBLEM, GroupBy.NOTHING):
+        bench.measure(
+            f"group: {group.value}",
+            lambda group=group: _group(page, group),
+            3,
+            lambda: _group(page, GroupBy.KIND),
+        )
+    bench.close()
+
+
+def _to_the_end_and_back(view: BugsPage) -> Callable[[], None]:
+    def go() -> None:
+        QTest.keyClick(view, Qt.Key.Key_End)
+        QTest.keyClick(view, Qt.Key.Key_Home)
+
+    return go
+
+
+def _scroll(page: BugsPage, by: int) -> None:
+    bar = page.view.verticalScrollBar()
+    bar.setValue((bar.value() + by) % max(1, bar.maximum()))
+    page.view.viewport().repaint()
+
+
+def _group(page: BugsPage, group: GroupBy) -> None:
+    page.group.setCurrentIndex(page.group.findData(group))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--bugs", type=int, nargs="+", default=[10_000, 100_000])
+    args = parser.parse_args()
+    application = QApplication(sys.argv[:1])
+    with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
+        for count in args.bugs:
+            path = Path(folder) / f"bugs-{count}.plumb"
+            shutil.copy(args.workspace, path)
+            fill(path, count)
+            measure(path)
+    application.quit()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
