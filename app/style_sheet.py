@@ -140,11 +140,14 @@ QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {{
 QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"] {{
     border-color: {bad};
 }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{
+    background: transparent; border: none; padding: 0; min-height: 0;
+}}
 QComboBox {{ padding-right: 22px; }}
 QComboBox::drop-down {{ border: none; width: 22px; }}
 QComboBox::down-arrow {{ image: url({down}); width: 12px; height: 12px; }}
 QComboBox QAbstractItemView {{ background: {raised}; padding: 4px; }}
-QAbstractSpinBox {{ padding-right: 20px; }}
+QAbstractSpinBox {{ padding: 2px 20px 3px 8px; }}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{
     subcontrol-origin: border; border: none; width: 20px; background: transparent;
 }}
