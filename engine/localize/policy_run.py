@@ -163,14 +163,16 @@ class _Examination:
     def _bisect(self, last: int) -> None:
         """Search in the middle of stretches on which F rises, from the end to the beginning.
 
-        A state that is too hard says that those before it are too, most likely: between two such
-        states nothing is tried, so that limits strike only a few times.
+        A state that is too hard says that those before it are too, most likely: nothing is tried
+        between two such states, so that limits strike only a few times.
         """
         self._knows_cost(last)
         self._knows_cost(0)
         stretches = [(0, last)]
         while stretches:
             begin, end = stretches.pop()
+            if not self._is_exact(begin):
+                begin = self._last_too_hard(begin, end)
             if end - begin < 2 or self._is_level(begin, end):
                 continue
             middle = self._pivot(begin, end)
@@ -189,6 +191,12 @@ class _Examination:
                     partial(self.searching.ask, state, operator, algorithm)
                 )
 
+    def _last_too_hard(self, begin: int, end: int) -> int:
+        """Other runs may have come here before."""
+        states = self.path.states
+        hard = [k for k in range(begin, end) if self.searching.is_too_hard(states[k])]
+        return max(hard, default=begin)
+
     def _is_exact(self, k: int) -> bool:
         return self.bounds.is_exact(self.path.states[k])
 
@@ -196,7 +204,7 @@ class _Examination:
         """Whether F is known to be the same at both ends."""
         low = self.bounds.low(self.path.states[begin])
         high = self.bounds.high(self.path.states[end])
-        return high != INFINITY and self.spent[begin] + low == self.spent[end] + high
+        return self.spent[begin] + low == self.spent[end] + high
 
     def _pivot(self, begin: int, end: int) -> int:
         """The state nearest to the middle of which h* is known, or else the middle."""

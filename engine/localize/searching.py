@@ -37,6 +37,9 @@ class LocalisationLimits:
 DEFAULT_LIMITS = LocalisationLimits()
 
 
+_COST = "astar"  # what finds h*
+
+
 class Searching:
     """Searches from the states of one table, within the limits of one run at a time."""
 
@@ -44,7 +47,7 @@ class Searching:
         self._bounds, self._heuristic = bounds, heuristic
         self._task: Task = bounds.table.task
         self.control = control
-        self._too_hard: set[tuple[str, int]] = set()  # even with all that one search may use
+        self._too_hard: dict[tuple[str, int], SearchLimits] = {}  # with all that a search may use
         self.begin(DEFAULT_LIMITS)
 
     def begin(self, limits: LocalisationLimits) -> None:
@@ -65,13 +68,17 @@ class Searching:
         if bounds.is_exact(state):
             return True
         below = min(bounds.high(state), at_most + 1 if at_most < INFINITY else INFINITY)
-        result = self._search(state, "astar", self._heuristic, below)
+        result = self._search(state, _COST, self._heuristic, below)
         if result is None:
             return False
         bounds.raise_low(state, result.lower_bound)
         if result.plan is not None:
             bounds.add_plan(state, result.plan, optimal=True)
         return bounds.is_exact(state)
+
+    def is_too_hard(self, state: int) -> bool:
+        """Whether a search for h* has failed, so that the same one would fail again."""
+        return not self._bounds.is_exact(state) and self._was_in_vain((_COST, state))
 
     def find_plan(self, state: int) -> bool:
         """Whether it is known now if there is a plan; only an exhausted search says no."""
@@ -122,7 +129,7 @@ class Searching:
     ) -> SearchResult | None:
         limits = self._remaining()
         question = algorithm, state
-        if limits is None or question in self._too_hard or question in self._failed:
+        if limits is None or self._was_in_vain(question):
             return None
         result = search(
             self._task,
@@ -138,8 +145,11 @@ class Searching:
         if result.outcome.is_limit or result.outcome is Outcome.CANCELLED:
             self._failed.add(question)
             if result.outcome.is_limit and limits == self._whole():
-                self._too_hard.add(question)
+                self._too_hard[question] = limits
         return result
+
+    def _was_in_vain(self, question: tuple[str, int]) -> bool:
+        return question in self._failed or self._too_hard.get(question) == self._whole()
 
     def _whole(self) -> SearchLimits:
         """What a search may use when the run's own limits are far away."""

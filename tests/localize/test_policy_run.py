@@ -144,14 +144,28 @@ def test_runs_that_join_share_what_is_known(runner: MakeRunner) -> None:
     assert causes == {(80, 1)}
 
 
+def test_known_states_are_the_first_to_be_looked_at(runner: MakeRunner) -> None:
+    """What is known of the middle of a run spares searches around it."""
+    whole = road(200, 95)
+    alone = runner(*whole, heuristic="blind").localise((0, 0))
+    examined = runner(*whole, heuristic="blind")
+    examined.localise((90, 0))
+    found = examined.localise((0, 0))
+    assert found.bad_steps == alone.bad_steps == (95,)
+    assert found.searches == 1 < alone.searches
+
+
 @pytest.mark.parametrize(
     "known", [{"known_plan": tuple(range(30))}, {"known_bound": 30}, {"known_bound": 31}]
 )
-def test_known_plans_and_bounds_are_used(runner: MakeRunner, known: dict[str, object]) -> None:
-    examined = runner(*road(30, 3), heuristic="blind")
+@pytest.mark.parametrize("place", [0, 3])
+def test_known_plans_and_bounds_are_used(
+    runner: MakeRunner, known: dict[str, object], place: int
+) -> None:
+    examined = runner(*road(30, place), heuristic="blind")
     found = examined.localiser.localise(*examined.run((0, 0)), **known)
     assert examined.violations((0, 0), found) == []
-    assert found.bad_steps == (3,)
+    assert found.bad_steps == (place,)
 
 
 def test_what_is_too_far_from_the_goal_does_not_hide_the_rest(runner: MakeRunner) -> None:
@@ -167,6 +181,19 @@ def test_what_is_too_far_from_the_goal_does_not_hide_the_rest(runner: MakeRunner
     assert 0 < found.steps[0].optimal_low < 64 == found.steps[0].optimal_high
     assert found.cause is not None
     assert found.searches <= 14
+
+
+def test_what_was_too_hard_is_tried_again_with_other_limits_only(runner: MakeRunner) -> None:
+    few, many = (LocalisationLimits(search_expansions=number) for number in (24, 1000))
+    examined = runner(*road(64, 60), heuristic="blind", limits=few)
+    first = examined.localise((0, 0))
+    again = examined.localise((0, 0))
+    assert first.searches > again.searches == 0
+    assert again.undecided_steps == first.undecided_steps
+    assert examined.localise((20, 0)).searches <= 1
+    longer = examined.localiser.localise(*examined.run((0, 0)), limits=many)
+    assert not longer.limited
+    assert longer.bad_steps == (60,)
 
 
 def test_a_goal_state_has_no_steps(runner: MakeRunner) -> None:
