@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from app.context import Context
+from app.models.campaign_runner import State
 from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
 from app.models.table_model import TableModel
 from app.widgets.empty_state import EmptyState
@@ -25,6 +26,7 @@ class CompareView(QWidget):
         super().__init__(parent)
         self._context = context
         self._campaign: int | None = None
+        self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
         self.other.setAccessibleName("Compare with")
@@ -59,9 +61,11 @@ class CompareView(QWidget):
 
     def show_campaign(self, campaign: int | None, lines: Sequence[CampaignLine]) -> None:
         """The campaign and all others; the one before it is compared with first."""
+        states = tuple((line.row.id, line.state) for line in lines)
+        is_news = (campaign, states) != (self._campaign, self._states)
         if campaign != self._campaign:
             self.other.clear()
-        self._campaign = campaign
+        self._campaign, self._states = campaign, states
         others = [line for line in lines if line.row.id != campaign]
         known = {self.other.itemData(place) for place in range(self.other.count())}
         self.other.blockSignals(True)
@@ -74,6 +78,8 @@ class CompareView(QWidget):
             before = [line.row.id for line in others if campaign and line.row.id < campaign]
             self.other.setCurrentIndex(self.other.findData((before or [others[0].row.id])[-1]))
         self._stack.setCurrentIndex(int(bool(others)))
+        if is_news:
+            self._compare()
 
     def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         self._compare()

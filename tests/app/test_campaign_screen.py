@@ -1,0 +1,464 @@
+"""The campaign screen as a person uses it: set up, run, watch, stop, resume, compare."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.models.campaign_runner import State
+from app.models.campaign_settings import default_config
+from app.views.campaign.campaign_view import CampaignView
+from app.views.campaign.page import CampaignPage
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig, read_config
+from engine.campaign.project import Project
+from engine.campaign.store import Store
+from engine.campaign.summary import summary
+
+PATIENCE = 60_000
+EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+FERRY = EXAMPLES / "ferry"
+
+
+def small(folder: Path, policy: str = "builtin:gc", size: int = 12) -> CampaignConfig:
+    """A campaign of seconds, whose greedy policy has bugs."""
+    project = Project(str(folder / "domain.pddl"), (str(folder / "p03.pddl"),), (policy,))
+    config = default_config(project)
+    testing = replace(config.testing, oracles=("lookahead:depth=1", "astar"), skip_known_bugs=False)
+    return replace(config, fuzzing=replace(config.fuzzing, size=size), testing=testing)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return prepared(tmp_path / "files")
+
+
+def prepared(folder: Path) -> Path:
+    folder.mkdir()
+    shutil.copy(FERRY / "domain.pddl", folder)
+    shutil.copy(FERRY / "problems" / "p03.pddl", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with two finished campaigns of different policies."""
+    folder = prepared(tmp_path_factory.mktemp("finished") / "files")
+    path = folder / "w.plumb"
+    config = small(folder)
+    with Store.create(path) as store:
+        store.set_project(Project(config.domain, config.problems, config.policies, draft=config))
+        run(config, store)
+        run(small(folder, "builtin:optimal"), store)
+    return path
+
+
+def copy(workspace: Path, target: Path) -> None:
+    """With what has not been written into the main file yet."""
+    with closing(sqlite3.connect(workspace)) as source, closing(sqlite3.connect(target)) as new:
+        source.backup(new)
+
+
+@pytest.fixture
+def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[Path], CampaignPage]:
+    def make(workspace: Path) -> CampaignPage:
+        page = CampaignPage(make_context(workspace))
+        qtbot.addWidget(page)
+        page.resize(1196, 750)
+        for action in page.page_actions():
+            page.addAction(action)  # as the window's menu does
+        page.show()
+        fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
+        QAbstractItemModelTester(page.lines, fatal, page)
+        return page
+
+    return make
+
+
+@pytest.fixture
+def page(open_page: Callable[[Path], CampaignPage], tmp_path: Path, folder: Path) -> CampaignPage:
+    config = small(folder)
+    with Store.create(tmp_path / "w.plumb") as store:
+        store.set_project(Project(config.domain, config.problems, config.policies, draft=config))
+    return open_page(tmp_path / "w.plumb")
+
+
+def checked(qtbot: QtBot, page: CampaignPage) -> None:
+    qtbot.waitUntil(lambda: not page.files.is_checking, timeout=PATIENCE)
+
+
+def ended(qtbot: QtBot, page: CampaignPage) -> None:
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
+
+
+def view_of(page: CampaignPage) -> CampaignView:
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
+    return view
+
+
+def figures(page: CampaignPage) -> dict[str, str]:
+    return {name: label.text() for name, label in view_of(page).figures.numbers.items()}
+
+
+def test_it_runs_at_a_key_and_shows_what_the_store_holds(
+    qtbot: QtBot,
+    page: CampaignPage,
+    open_page: Callable[[Path], CampaignPage],
+) -> None:
+    checked(qtbot, page)
+    assert page.run_button.isEnabled()
+    QTest.keyClick(page, Qt.Key.Key_F5)
+    assert page.runner.is_busy
+    assert not page.run_button.isEnabled()
+    assert "running" in page.run_button.toolTip()
+    qtbot.waitUntil(lambda: page.lines.rowCount() == 1, timeout=PATIENCE)
+    ended(qtbot, page)
+    counted = summary(page.context.document.store, 1)
+    shown = figures(page)
+    assert counted["bugs"] > 0
+    assert shown["states"] == str(counted["states"])
+    assert shown["bugs"] == str(counted["bugs"])
+    assert shown["fail"] == str(counted["qualitative"])
+    assert page.lines.row(0).state is State.FINISHED
+    assert page.lines.row(0).bugs == counted["bugs"]
+    view = view_of(page)
+    assert view.bar.value() == view.bar.maximum()
+    assert not view.stop.isVisible()
+    assert not view.resume.isVisible()
+    for score in page.monitor.scores:
+        assert score.bugs == counted["per_oracle"][score.oracle]["bugs"]
+    later = open_page(page.context.document.path)  # as if it were opened on another day
+    qtbot.waitUntil(lambda: later.monitor.course is not None, timeout=PATIENCE)
+    ended(qtbot, later)
+    assert figures(later) == shown
+    assert later.monitor.points == page.monitor.points
+    checked(qtbot, later)
+
+
+def test_a_point_leads_to_its_bug(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page = open_page(finished)
+    page.show_item(1)
+    ended(qtbot, page)
+    view = view_of(page)
+    view.tabs.setCurrentWidget(view.oracles)
+    scatter = view.oracles.scatter
+    qtbot.waitUntil(
+        lambda: not scatter.is_empty and not scatter._timer.isActive(), timeout=PATIENCE
+    )
+    points = scatter._points[0]
+    there = QPointF(points.x[0], points.y[0])
+    with qtbot.waitSignal(page.page_wanted, timeout=PATIENCE) as wanted:
+        QTest.mouseClick(
+            scatter._view.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=scatter._view.mapFromScene(scatter._item.vb.mapViewToScene(there)),
+        )
+    name, bug = wanted.args
+    assert name == "bugs"
+    hit = points.keys.index(bug)
+    assert (points.x[hit], points.y[hit]) == (points.x[0], points.y[0])
+    with qtbot.waitSignal(page.page_wanted) as wanted:
+        QTest.mouseClick(view.bugs, Qt.MouseButton.LeftButton)
+    assert wanted.args[0] == "bugs"
+    checked(qtbot, page)
+
+
+def test_two_campaigns_are_compared(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page = open_page(finished)
+    assert page.lines.rowCount() == 2
+    page.show_item(2)  # the optimal policy
+    view = view_of(page)
+    fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
+    testers = [
+        QAbstractItemModelTester(model, fatal, page)
+        for model in (view.compare.model, view.units, view.oracles.model)
+    ]
+    view.tabs.setCurrentWidget(view.compare)
+    compare = view.compare
+    assert compare.other.currentText().startswith("Campaign 1")
+    bugs = page.lines.rows[-1].bugs
+    assert compare.counts.text().startswith(f"0 new, {bugs} gone, 0 still there")
+    assert compare.model.rowCount() == bugs
+    with qtbot.waitSignal(page.page_wanted) as wanted:
+        compare.table.setFocus()
+        compare.table.select_row(0)
+        QTest.keyClick(compare.table, Qt.Key.Key_Return)
+    assert wanted.args == ["bugs", compare.model.row(0).finding.id]
+    page.table.select_row(1)
+    assert compare.counts.text().startswith(f"{bugs} new, 0 gone")
+    ended(qtbot, page)
+    checked(qtbot, page)
+    assert testers
+
+
+PLUGIN = """
+import os
+import time
+
+
+class Slow:
+    def __init__(self, task):
+        self.task, self.calls = task, 0
+
+    def decide(self, states):
+        self.calls += 1
+        while self.calls > 20 and os.path.exists({hold!r}):
+            time.sleep(0.02)
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Slow(task)
+"""
+
+
+@pytest.fixture
+def endless(page: CampaignPage, folder: Path) -> Callable[[], None]:
+    """A campaign that does not come to its end before it is let go."""
+    hold, file = folder / "hold", folder / "slow.py"
+    hold.touch()
+    file.write_text(PLUGIN.format(hold=str(hold)))
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    config = small(folder, f"{file}:factory", size=STATES)
+    project = Project(config.domain, config.problems, config.policies, trusted=(sha256,))
+    page.context.document.store.set_project(replace(project, draft=config))
+    page.context.document.notify("project")
+    page.form.show_config(config)
+    return hold.unlink
+
+
+STATES = 20
+
+
+def started(qtbot: QtBot, page: CampaignPage) -> CampaignView:
+    checked(qtbot, page)
+    page.run()
+    qtbot.waitUntil(
+        lambda: page.monitor.course is not None and page.monitor.course.states > 0,
+        timeout=PATIENCE,
+    )
+    return view_of(page)
+
+
+def test_it_is_stopped_and_resumed(
+    qtbot: QtBot, page: CampaignPage, folder: Path, endless: Callable[[], None]
+) -> None:
+    view = started(qtbot, page)
+    QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
+    assert view.pause.text() == "Continue"
+    assert page.runner.state(page.lines.row(0).row) is State.PAUSED
+    QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
+    assert view.pause.text() == "Pause"
+    QTest.keyClick(page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+    assert view.stop.text() == "Stopping…"
+    ended(qtbot, page)
+    assert page.lines.row(0).state in (State.STOPPED, State.INTERRUPTED)
+    assert page.monitor.course is not None
+    assert 0 < page.monitor.course.states < STATES
+    endless()
+    (folder / "p03.pddl").unlink()  # the workspace has a copy
+    QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
+    ended(qtbot, page)
+    assert page.lines.row(0).state is State.FINISHED
+    assert page.monitor.course.states == STATES
+    assert not view.resume.isVisible()
+
+
+def test_a_killed_worker_loses_nothing(
+    qtbot: QtBot, page: CampaignPage, endless: Callable[[], None]
+) -> None:
+    view = started(qtbot, page)
+    assert page.runner.job is not None
+    assert page.runner.job.pid is not None
+    os.kill(page.runner.job.pid, signal.SIGKILL)
+    ended(qtbot, page)
+    assert page.lines.row(0).state is State.INTERRUPTED
+    (message,) = (m for m in page.context.messages.history if m.level == "error")
+    assert "could not go on" in message.text
+    assert page.monitor.course is not None
+    assert page.monitor.course.states > 0
+    endless()
+    QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
+    ended(qtbot, page)
+    assert page.lines.row(0).state is State.FINISHED
+    assert page.monitor.course.states == STATES
+
+
+def test_the_same_campaign_is_shown_not_run_again(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, tmp_path: Path
+) -> None:
+    copy(finished, tmp_path / "w.plumb")
+    page = open_page(tmp_path / "w.plumb")
+    checked(qtbot, page)
+    page.show_item("run")
+    ended(qtbot, page)
+    (message,) = page.context.messages.history
+    assert "Campaign 1 has tested just this" in message.text
+    assert page.lines.rowCount() == 2
+    ((_, run_next_seed),) = message.actions
+    run_next_seed()
+    ended(qtbot, page)
+    assert page.lines.rowCount() == 3
+    assert page.lines.row(0).row.config.seeds == (1,)
+
+
+def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Path) -> None:
+    def reason() -> str:
+        assert not page.run_button.isEnabled()
+        assert not page.run_action.isEnabled()
+        return page.run_button.toolTip()
+
+    checked(qtbot, page)
+    form = page.form
+    form.seeds.setText("zero")
+    assert "'zero' is no seed" in reason()
+    assert form._seeds_problem.isVisible()
+    form.seeds.setText("0")
+    assert page.run_button.isEnabled()
+    QTest.mouseClick(form.problems.all, Qt.MouseButton.LeftButton)
+    assert "at least one problem" in reason()
+    QTest.mouseClick(form.problems.all, Qt.MouseButton.LeftButton)
+    for row in form.oracles.rows:
+        row.box.setChecked(False)
+    assert "at least one oracle" in reason()
+    astar = next(row for row in form.oracles.rows if row.kind.name == "astar")
+    astar.box.setChecked(True)
+    astar.fields["expansions"].setText("many")
+    assert "'many' is no positive number" in reason()
+    astar.fields["expansions"].setText("")
+    assert page.run_button.isEnabled()
+    (folder / "p03.pddl").unlink()
+    page._show_readiness()
+    assert "not there any more" in reason()
+    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
+
+
+def test_a_file_that_vanishes_at_the_last_moment_is_told(
+    qtbot: QtBot, page: CampaignPage, folder: Path
+) -> None:
+    checked(qtbot, page)
+    config = page.form.config()
+    (folder / "domain.pddl").unlink()
+    page.runner.start(config, 1)
+    ended(qtbot, page)
+    (message,) = (m for m in page.context.messages.history if m.level == "error")
+    assert "domain.pddl" in message.text
+    assert message.actions
+    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
+
+
+def test_presets_and_fields_and_toml_say_the_same(
+    qtbot: QtBot, page: CampaignPage, tmp_path: Path
+) -> None:
+    form = page.form
+    QTest.mouseClick(form.presets["thorough"], Qt.MouseButton.LeftButton)
+    assert form.config().fuzzing.size == 500
+    assert form.presets["thorough"].isChecked()
+    size = form.field("fuzzing.size")
+    assert isinstance(size, QSpinBox)
+    size.setValue(77)
+    assert not any(card.isChecked() for card in form.presets.values())
+    form.seeds.setText("3, 5-7")
+    bmo = next(row for row in form.oracles.rows if row.kind.name == "bmo")
+    bmo.fields["lookahead"].setText("0")
+    QTest.mouseClick(
+        next(r for r in form.oracles.rows if r.kind.name == "undo").earlier,
+        Qt.MouseButton.LeftButton,
+    )
+    config = form.config()
+    assert config.seeds == (3, 5, 6, 7)
+    assert config.testing.oracles[0] == "bmo:lookahead=0"
+    assert config.testing.oracles.index("undo") == 2
+    QTest.mouseClick(page.toml_button, Qt.MouseButton.LeftButton)
+    assert "size = 77" in page.toml.toPlainText()
+    path = tmp_path / "c.toml"
+    page.export_toml(path)
+    assert read_config(path) == config
+    QTest.mouseClick(form.presets["quick"], Qt.MouseButton.LeftButton)
+    assert form.config() != config
+    page.import_toml(path)
+    assert form.config() == config
+    path.write_text("problems = 3")
+    page.import_toml(path)
+    assert page.context.messages.history[-1].level == "error"
+    checked(qtbot, page)
+    qtbot.waitUntil(lambda: page.files.project.draft == config, timeout=PATIENCE)
+
+
+def test_an_oracle_can_be_asked_twice(page: CampaignPage, qtbot: QtBot) -> None:
+    oracles = ("lookahead:depth=1", "lookahead:depth=2", "gbfs")
+    page.form.oracles.set_oracles(oracles)
+    assert page.form.oracles.oracles() == oracles
+    checked(qtbot, page)
+
+
+def test_oracles_that_compare_need_others(page: CampaignPage, qtbot: QtBot) -> None:
+    row = next(row for row in page.form.oracles.rows if row.kind.name == "pco-p")
+    assert not row.box.isEnabled()
+    assert "checkpoints" in row.box.toolTip()
+    page.form.oracles.set_portfolio(True)
+    assert row.box.isEnabled()
+    checked(qtbot, page)
+
+
+def test_settings_of_an_old_campaign_are_used_again(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, tmp_path: Path
+) -> None:
+    copy(finished, tmp_path / "w.plumb")
+    page = open_page(tmp_path / "w.plumb")
+    page.show_item(2)
+    QTest.mouseClick(view_of(page).again, Qt.MouseButton.LeftButton)
+    assert page.stack.currentIndex() == 0
+    assert page.form.config() == small(finished.parent, "builtin:optimal")
+    assert set(page.files.project.policies) == {"builtin:gc", "builtin:optimal"}
+    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
+
+
+def test_everything_has_a_name_and_both_themes(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page = open_page(finished)
+    form = page.grab().toImage()
+    page.show_item(1)
+    ended(qtbot, page)
+    view = view_of(page)
+    pictures: dict[str, list[QImage]] = {}
+    for theme in ("light", "dark"):
+        page.context.theme.set_mode(theme)
+        pictures[theme] = []
+        for number in range(view.tabs.count()):
+            view.tabs.setCurrentIndex(number)
+            pictures[theme].append(page.grab().toImage())
+    for light, dark in zip(pictures["light"], pictures["dark"], strict=True):
+        assert light != form
+        assert light.pixelColor(600, 745).lightness() > 200
+        assert dark.pixelColor(600, 745).lightness() < 100
+    kinds = (QAbstractButton, QAbstractItemView, QLineEdit, QSpinBox)
+    for widget in (w for kind in kinds for w in page.findChildren(kind)):
+        if not widget.isVisibleTo(page) or widget.objectName().startswith("qt_"):
+            continue
+        if isinstance(widget, QHeaderView) or isinstance(widget.parent(), QSpinBox):
+            continue
+        assert widget.accessibleName(), widget
+    checked(qtbot, page)
