@@ -15,7 +15,10 @@ from app.display import no_window_because
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="plumbline-app", description=engine.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="plumbline-app",
+        description="Opens Plumbline's window on a workspace: the last one, or the example.",
+    )
     parser.add_argument("workspace", nargs="?", type=Path, help="a .plumb file")
     parser.add_argument("--demo", action="store_true", help="the example on the command line")
     parser.add_argument("--version", action="version", version=f"Plumbline {engine.__version__}")

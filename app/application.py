@@ -28,7 +28,7 @@ from app.workspaces import (
     is_untitled,
     untitled_workspace,
 )
-from engine.errors import PlumblineError
+from engine.errors import ExitCode, PlumblineError
 
 _STEP = QPoint(24, 24)
 """A new window does not hide the last one."""
@@ -67,14 +67,17 @@ class Application(QObject):
             self.new_workspace()
         if problem:
             self.tell(problem, "")
-        if self.settings.problem:
-            self.windows[0].context.messages.warning(self.settings.problem)
-        if crashes:
-            text = "Plumbline met something unexpected last time; the details help to mend it"
-            self.windows[0].context.messages.warning(text, crashes)
+        for window in self.windows[:1]:
+            if self.settings.problem:
+                window.context.messages.warning(self.settings.problem)
+            if crashes:
+                text = "Plumbline met something unexpected last time; the details help to mend it"
+                window.context.messages.warning(text, crashes)
 
     def tell(self, text: str, details: str) -> None:
         """An error that belongs to no window in particular."""
+        if not self.windows:
+            sys.stderr.write(f"error: {text}\n{details}")
         active = [window for window in self.windows if window.isActiveWindow()]
         for window in (active or self.windows)[:1]:
             window.context.messages.error(text, details)
@@ -194,7 +197,7 @@ def run(workspace: Path | None) -> int:
     application.start(workspace)
     WarmUp([*(page.module for page in PAGES), *SLOW_PACKAGES], application)
     garbage = GarbageCollector(application)
-    code = qt.exec()
+    code = qt.exec() if application.windows else int(ExitCode.BAD_INPUT)
     garbage.close()
     signals.close()
     application.settings.write()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QWidget
 
 from app.eta import in_words
@@ -13,6 +13,7 @@ MOST = 2
 """Jobs shown at length; the menu lists all."""
 REFRESH_MILLISECONDS = 1000
 BAR = QSize(140, 12)
+STATE_WIDTH = 260
 _STEPS = 1000
 
 
@@ -122,7 +123,10 @@ class JobItem(QWidget):
                     words.append(f"{in_words(left)} left")
         if self._job.stopping:
             words = ["stopping\u2026"]
-        self._state.setText(", ".join(word for word in words if word))
+        text = ", ".join(word for word in words if word)
+        elided = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, STATE_WIDTH)
+        self._state.setText(elided)
+        self._state.setToolTip(text)
 
     @Slot()
     def _stop_job(self) -> None:

@@ -6,6 +6,7 @@ and its result must be picklable. It runs in a process of its own (`app/work/pro
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,6 +32,16 @@ class Failure:
     @property
     def text(self) -> str:
         return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+def unexpected(message: str) -> Failure:
+    """The exception that is being handled, as a defect of Plumbline."""
+    return Failure(
+        f"internal error: {message}",
+        "this is a defect of Plumbline; the details help to mend it",
+        traceback.format_exc(),
+        expected=False,
+    )
 
 
 class Link(Protocol):

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
-from app.work.link import Failure, JobProgress
+from app.work.link import Failure, JobProgress, unexpected
 from app.work.wire import Batch, Cancel, Done, End, Failed, Stopped, Tell
 from engine.errors import CancelledError, PlumblineError
 
@@ -98,16 +98,6 @@ class ProcessLink:
             elif isinstance(request, Tell):
                 with self._lock:
                     self._inbox.append(request.message)
-
-
-def unexpected(message: str) -> Failure:
-    """The exception that is being handled, as a defect of Plumbline."""
-    return Failure(
-        f"internal error: {message}",
-        "this is a defect of Plumbline; the details help to mend it",
-        traceback.format_exc(),
-        expected=False,
-    )
 
 
 def expected(error: PlumblineError) -> Failure:

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
-from app.work.link import Failure, JobProgress
+from app.work.link import Failure, JobProgress, unexpected
 from app.work.wire import Batch, Cancel, Done, End, Failed, Stopped, Tell
 from engine.task.process import kill_group
 
@@ -60,9 +60,11 @@ class Supervisor(threading.Thread):
     def run(self) -> None:
         try:
             end = self._supervise()
-        except Exception as error:
+        except OSError as error:
             message = f"the worker process could not be started: {error}"
             end = Failed(Failure(message, "see that there is memory and disk space left"))
+        except Exception as error:  # arguments that cannot be sent, for example
+            end = Failed(unexpected(f"{type(error).__name__}: {error}"))
         if self.stopping and not isinstance(end, Failed):
             end = Stopped()
         self._report(end)

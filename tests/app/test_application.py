@@ -191,6 +191,33 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
     assert len(told) == 4
 
 
+def test_a_damaged_workspace_is_refused_in_words(application: Application, tmp_path: Path) -> None:
+    application.start()
+    path = tmp_path / "damaged.plumb"
+    with Store.create(path) as store, store.transaction() as connection:
+        rows = [(f"{number} {'long ' * 500}",) for number in range(100)]
+        connection.executemany("INSERT INTO log (time, level, text) VALUES (0, 'info', ?)", rows)
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"x" * (len(content) - 4096)
+    path.write_bytes(content)
+    assert application.open_workspace(path) is None
+    assert len(application.windows) == 1
+    assert "damaged" in errors(application)[0]
+
+
+def test_without_any_place_to_write_it_says_so(
+    application: Application,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    application.start()
+    assert application.windows == []
+    assert "error: " in capsys.readouterr().err
+
+
 def test_a_workspace_named_at_the_start_may_be_wrong(
     application: Application, tmp_path: Path
 ) -> None:

@@ -198,6 +198,12 @@ def test_emitting_keeps_the_references_of_true(qapp: object) -> None:
     assert sys.getrefcount(True) > before - 50
 
 
+def test_arguments_that_cannot_be_sent_are_a_defect(qtbot: QtBot, context: Context) -> None:
+    failure = run(qtbot, context.jobs, works.count, lambda: 3).failure()
+    assert not failure.expected
+    assert "Traceback" in failure.details
+
+
 @pytest.mark.parametrize("name", ["nobody", "app"])
 def test_work_that_cannot_be_loaded_is_told(
     qtbot: QtBot, context: Context, name: str, monkeypatch: pytest.MonkeyPatch
