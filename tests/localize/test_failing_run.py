@@ -207,17 +207,25 @@ def test_a_limit_is_no_proof_of_a_dead_end(runner: MakeRunner) -> None:
         ("open one", {0: 2, 4: 0}, {4: 1, 5: 1}, 1),
         ("open two", {0: 2, 4: 0}, {4: 1, 6: 1}, 1),
     ]
-    rules += [("leave", {0: 2, 1: 3, 2: 3, 3: 3, 5: 1, 6: 1}, {0: 1}, 1)]
-    task = task_of((3, 6, 6, 6, 2, 2, 2), rules + dials, (0,) * 7, {0: 1})
+    rules += [
+        ("leave", {0: 2, 1: 3, 2: 3, 3: 3, 5: 1, 6: 1}, {0: 1}, 1),
+        ("drown", {0: 2}, {0: 3}, 1),
+    ]
+    task = task_of((4, 6, 6, 6, 2, 2, 2), rules + dials, (0,) * 7, {0: 1})
     truth = Truth.of(task)
-    policy = {task.init: 0}
+    stays = {task.init: 0}
+    # Drowned is drowned, which every heuristic sees; but nobody knows whether it began before.
+    drowns = {**stays, (2, *task.init[1:]): 5}
     for expansions in (5, 50):
         limits = LocalisationLimits(search_expansions=expansions)
-        found = runner(truth, policy, limits=limits).localise(task.init)
-        assert found.cause is None
-        assert found.limited
-        assert found.failure is not None
-        assert found.failure.first_unsolvable is None
-        assert found.failure.last_solvable == 0
-    found = runner(truth, policy).localise(task.init)
-    assert causes(found) == (CauseKind.DEAD_END, task.init, 0)
+        for policy, first in ((stays, None), (drowns, 2)):
+            found = runner(truth, policy, limits=limits).localise(task.init)
+            assert found.cause is None
+            assert found.limited
+            assert found.failure is not None
+            assert found.failure.first_unsolvable == first
+            assert found.failure.last_solvable == 0
+            assert Verdict.UNDECIDED is found.steps[0].verdict
+    for policy in (stays, drowns):
+        found = runner(truth, policy).localise(task.init)
+        assert causes(found) == (CauseKind.DEAD_END, task.init, 0)
