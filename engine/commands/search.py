@@ -36,6 +36,8 @@ HEURISTICS = {
     "hadd": "hadd",
     "ff": "ff",
     "lmcut": "lmcut",
+    "cartesian": "cartesian",
+    "ms": "ms",
 }
 """Names on the command line, and those of the engine."""
 

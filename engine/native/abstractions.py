@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _POINTER = ctypes.c_void_p
 _INT32 = ctypes.c_int32
 _INT64 = ctypes.c_int64
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, list[type[Any]]] = {
     "plumbline_cartesian_create": [_INT64, _INT32, _INT32],
     "plumbline_merge_and_shrink_create": [_INT64, _INT64],
 }

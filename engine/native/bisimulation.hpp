@@ -82,7 +82,7 @@ class Bisimulation {
     for (std::size_t group = 0; group < system.groups.size(); ++group) {
       if (system.is_idle(system.groups[group])) continue;
       relevant.push_back(static_cast<std::int32_t>(group));
-      for (const Arc arc : system.groups[group].arcs) {
+      for (const Transition arc : system.groups[group].arcs) {
         ++out_begin_[index(arc.source) + 1];
         ++in_begin_[index(arc.target) + 1];
       }
@@ -96,7 +96,7 @@ class Bisimulation {
     std::vector<std::size_t> out_end(out_begin_.begin(), out_begin_.end() - 1);
     std::vector<std::size_t> in_end(in_begin_.begin(), in_begin_.end() - 1);
     for (const std::int32_t group : relevant) {
-      for (const Arc arc : system.groups[index(group)].arcs) {
+      for (const Transition arc : system.groups[index(group)].arcs) {
         out_[out_end[index(arc.source)]++] = {group, arc.target};
         in_[in_end[index(arc.target)]++] = arc.source;
       }

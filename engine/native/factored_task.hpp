@@ -102,7 +102,7 @@ class FactoredTask {
 
   std::size_t bytes() const {
     std::size_t sum = tree_.bytes();
-    for (const std::int32_t number : active_) sum += static_cast<std::size_t>(system(number).n_arcs()) * sizeof(Arc);
+    for (const std::int32_t number : active_) sum += static_cast<std::size_t>(system(number).n_arcs()) * sizeof(Transition);
     return sum;
   }
 
@@ -190,10 +190,10 @@ class FactoredTask {
   }
 
   // In ascending order: sources of the left, of the right, then targets.
-  static std::vector<Arc> synchronised(std::span<const Arc> left, std::span<const Arc> right, std::int32_t n) {
-    std::vector<Arc> arcs;
+  static std::vector<Transition> synchronised(std::span<const Transition> left, std::span<const Transition> right, std::int32_t n) {
+    std::vector<Transition> arcs;
     arcs.reserve(left.size() * right.size());
-    const auto run_end = [](std::span<const Arc> list, std::size_t begin) {
+    const auto run_end = [](std::span<const Transition> list, std::size_t begin) {
       std::size_t end = begin;
       while (end < list.size() && list[end].source == list[begin].source) ++end;
       return end;

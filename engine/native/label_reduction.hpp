@@ -102,7 +102,7 @@ class LabelReduction {
       if (groups.size() == 1) continue;
       LabelGroup together{{label}, {}, task_.cost(label)};
       for (const std::int32_t group : groups) {
-        const std::vector<Arc>& arcs = system.groups[index(group)].arcs;
+        const std::vector<Transition>& arcs = system.groups[index(group)].arcs;
         together.arcs.insert(together.arcs.end(), arcs.begin(), arcs.end());
       }
       std::ranges::sort(together.arcs);

@@ -70,7 +70,7 @@ class MergeAndShrink {
   std::int64_t n_transitions() const { return n_transitions_; }  // likewise
 
  private:
-  static constexpr std::size_t kBytesPerArc = 2 * sizeof(Arc);  // in the product and while it is pruned
+  static constexpr std::size_t kBytesPerArc = 2 * sizeof(Transition);  // in the product and while it is pruned
 
   // Returns the number of transitions of the product to come.
   std::int64_t shrink(FactoredTask& task, std::pair<std::int32_t, std::int32_t> pair, Monitor& monitor) const {

@@ -162,7 +162,7 @@ class SccDfp {
     for (const LabelGroup& group : system.groups) {
       if (system.is_idle(group)) continue;
       Cost rank = kInfinity;
-      for (const Arc arc : group.arcs) rank = std::min(rank, system.distances[static_cast<std::size_t>(arc.target)]);
+      for (const Transition arc : group.arcs) rank = std::min(rank, system.distances[static_cast<std::size_t>(arc.target)]);
       for (const std::int32_t label : group.labels) ranks[static_cast<std::size_t>(label)] = rank;
     }
     return ranks;

@@ -18,15 +18,15 @@
 
 namespace plumbline {
 
-struct Arc {
+struct Transition {
   std::int32_t source;
   std::int32_t target;
-  auto operator<=>(const Arc&) const = default;
+  auto operator<=>(const Transition&) const = default;
 };
 
 struct LabelGroup {
   std::vector<std::int32_t> labels;  // ascending
-  std::vector<Arc> arcs;             // ascending, each once
+  std::vector<Transition> arcs;             // ascending, each once
   Cost cost = 0;                     // of the cheapest label
 };
 
@@ -47,7 +47,7 @@ struct TransitionSystem {
   // Whether labels of the group change nothing and need nothing here.
   bool is_idle(const LabelGroup& group) const {
     return group.arcs.size() == is_goal.size() &&
-           std::ranges::all_of(group.arcs, [](Arc arc) { return arc.source == arc.target; });
+           std::ranges::all_of(group.arcs, [](Transition arc) { return arc.source == arc.target; });
   }
   std::int64_t n_arcs() const {
     std::int64_t sum = 0;
@@ -76,9 +76,9 @@ inline std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-inline std::uint64_t hash(std::span<const Arc> arcs) {
+inline std::uint64_t hash(std::span<const Transition> arcs) {
   std::uint64_t result = arcs.size();
-  for (const Arc arc : arcs) {
+  for (const Transition arc : arcs) {
     const auto both = static_cast<std::uint64_t>(static_cast<std::uint32_t>(arc.source)) << 32 |
                       static_cast<std::uint32_t>(arc.target);
     result = mixed(result ^ both);
@@ -97,14 +97,14 @@ struct Neighbours {
 
   Neighbours(const TransitionSystem& system, bool backwards)
       : begin(system.is_goal.size() + 1), steps(static_cast<std::size_t>(system.n_arcs())) {
-    const auto from = [backwards](Arc arc) { return index(backwards ? arc.target : arc.source); };
+    const auto from = [backwards](Transition arc) { return index(backwards ? arc.target : arc.source); };
     for (const LabelGroup& group : system.groups) {
-      for (const Arc arc : group.arcs) ++begin[from(arc) + 1];
+      for (const Transition arc : group.arcs) ++begin[from(arc) + 1];
     }
     for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
     std::vector<std::size_t> end(begin.begin(), begin.end() - 1);
     for (std::size_t group = 0; group < system.groups.size(); ++group) {
-      for (const Arc arc : system.groups[group].arcs) {
+      for (const Transition arc : system.groups[group].arcs) {
         steps[end[from(arc)]++] = {backwards ? arc.source : arc.target, static_cast<std::int32_t>(group)};
       }
     }
@@ -121,8 +121,8 @@ inline void TransitionSystem::rename(std::span<const std::int32_t> name, std::in
   using transition_systems::index;
   for (LabelGroup& group : groups) {
     std::size_t kept = 0;
-    for (const Arc arc : group.arcs) {
-      const Arc renamed{name[index(arc.source)], name[index(arc.target)]};
+    for (const Transition arc : group.arcs) {
+      const Transition renamed{name[index(arc.source)], name[index(arc.target)]};
       if (renamed.source != kPruned && renamed.target != kPruned) group.arcs[kept++] = renamed;
     }
     group.arcs.resize(kept);

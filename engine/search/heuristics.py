@@ -8,17 +8,21 @@ cartesian and ms (merge-and-shrink, 14) are built for one state and admissible w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UsageError
 from engine.native.library import Heuristic, Int64Array, NativeEvaluator
+from engine.search.abstraction import Abstraction
 from engine.search.cartesian import build_cartesian
 from engine.search.merge_and_shrink import build_merge_and_shrink
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
+
+Build = Callable[[Task, Sequence[int] | None, Sequence[Fact] | None], Abstraction]
+"""Of a task, a state and a goal."""
 
 HEURISTICS = {
     "blind": Heuristic.BLIND,
@@ -36,8 +40,8 @@ HEURISTICS = {
     "ms": Heuristic.MERGE_AND_SHRINK,
 }
 LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
-BUILT_FOR_STATE = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
-"""What is known of other states than those that can be reached from that one means nothing."""
+BUILT_FOR_STATE: dict[str, Build] = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
+"""Their values mean nothing in states that cannot be reached from the one they are built for."""
 
 ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES, *BUILT_FOR_STATE})
 
