@@ -105,9 +105,15 @@ class _Race:
             for thread in threads:
                 if thread.ident is not None:
                     thread.join()
-            for runner in self._runners:
-                if runner.result is not None:
-                    self._searches.count(runner.result)
+            self._count()
+
+    def _count(self) -> None:
+        """Both had their memory at the same time."""
+        for runner in self._runners:
+            if runner.result is not None:
+                self._searches.count(runner.result)
+        together = sum(runner.control.peak_bytes for runner in self._runners)
+        self._searches.peak_bytes = max(self._searches.peak_bytes, together)
 
     # What the threads do.
 
