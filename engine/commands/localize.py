@@ -20,17 +20,24 @@ from engine.commands.run import STEP_LIMIT
 from engine.commands.stop_signal import stop_signal
 from engine.commands.task_argument import add_limits, state_values
 from engine.console import Console, ProgressBar
-from engine.errors import ExitCode, UsageError, WorkspaceError
+from engine.errors import (
+    CancelledError,
+    ExitCode,
+    LimitReachedError,
+    UsageError,
+    WorkspaceError,
+)
 from engine.localize.localisation import Localisation
 from engine.localize.policy_run import ALGORITHMS, BISECTION, Localiser, Searched
 from engine.localize.searching import MEGABYTES, LocalisationLimits
 from engine.native.control import Control
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRuns
+from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.task.load import load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.task.translate import Limits
 
 EXPANSIONS = 1_000_000
 
@@ -90,22 +97,21 @@ def _expansions(words: str) -> int:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    control = Control()
-    with stop_signal(control.cancel) as stop, console.progress("Localising", total=1.0) as bar:
+    deadline = time.monotonic() + (args.time_limit or float("inf"))
+    with console.progress("Localising", total=1.0) as bar:
         if len(args.source) > 1:
-            code = _run_of_policy(args, console, control, bar)
-        else:
-            code = _bugs(args, console, control, bar)
-    return ExitCode.INTERRUPTED if stop.is_set() else code
+            return _run_of_policy(args, console, bar, deadline)
+        return _bugs(args, console, bar, deadline)
 
 
 def _bugs(
-    args: argparse.Namespace, console: Console, control: Control, bar: ProgressBar
+    args: argparse.Namespace, console: Console, bar: ProgressBar, deadline: float
 ) -> ExitCode:
     if not args.bug and not args.all:
         raise UsageError("there is no bug to localise", hint="name one by --bug ID, or --all")
-    deadline = time.monotonic() + (args.time_limit or float("inf"))
-    with Store.open(args.source[0]) as store:
+    control = Control()
+    found: list[Found] = []
+    with Store.open(args.source[0]) as store, stop_signal(control.cancel) as stop:
         numbers = args.bug or _unfinished(store)
         progress = _Progress(bar, len(numbers))
         localiser = BugLocaliser(
@@ -115,23 +121,22 @@ def _bugs(
             control=control,
             emit=progress.hear,
         )
-        found: list[Found] = []
         for number in numbers:
-            if control.cancelled:
-                break
             bug = store.bug(number)
             localisation = localiser.localise(bug, _limits(args, deadline))
             _keep(localiser, bug, localisation, console)
             found.append((bug, localisation))
             progress.done += 1
+            if stop.is_set():
+                break
         documents = [_bug_document(store, localiser, *item) for item in found]
         words = _texts(localiser, found)
         causes = len(store.root_causes())
     if args.all:
         console.result({"bugs": documents, "root_causes": causes}, words)
     else:
-        console.result(documents[0] if len(documents) == 1 else {"bugs": documents}, words)
-    return _code([localisation for _, localisation in found])
+        console.result(documents[0] if len(numbers) == 1 else {"bugs": documents}, words)
+    return _code([localisation for _, localisation in found], stop.is_set())
 
 
 def _unfinished(store: Store) -> list[int]:
@@ -183,32 +188,18 @@ def _texts(localiser: BugLocaliser, found: Sequence[Found]) -> str:
 
 
 def _run_of_policy(
-    args: argparse.Namespace, console: Console, control: Control, bar: ProgressBar
+    args: argparse.Namespace, console: Console, bar: ProgressBar, deadline: float
 ) -> ExitCode:
     if args.bug or args.all:
         raise UsageError("--bug and --all speak of a workspace", hint="name a .plumb file alone")
-    deadline = time.monotonic() + (args.time_limit or float("inf"))
-    name, *files = args.source
-    task = load_task_files(files, unit_costs=args.unit_costs, cancelled=lambda: control.cancelled)
+    task = load_task_files(
+        args.source[1:], unit_costs=args.unit_costs, limits=Limits(seconds=args.time_limit)
+    )
     for note in task.notes:
         console.message(f"warning: {note}")
-    start = _start(args, task)
-    policy = open_policy(name, task.source.domain if task.source else None, args.seed)
-    try:
-        bound = policy.bind(task)
-        try:
-            table = StateTable(task)
-            runs = PolicyRuns(bound, table)
-            (number,) = table.add(start).tolist()
-            runs.run(number, args.step_limit or None, lambda: control.cancelled)
-            run_found = runs.trace(number)
-            last = None
-            if run_found.outcome is Outcome.FAILED:
-                last = int(runs.decisions([run_found.states[-1]])[0])
-        finally:
-            close_policy(bound)
-    finally:
-        close_policy(policy)
+    table = StateTable(task)
+    run_found, last = _policy_run(args, table, deadline)
+    control = Control()
     localiser = Localiser(
         table,
         algorithm=args.algorithm,
@@ -217,9 +208,33 @@ def _run_of_policy(
         control=control,
         emit=_Progress(bar, 1).hear,
     )
-    found = localiser.localise(run_found, last)
+    with stop_signal(control.cancel) as stop:
+        found = localiser.localise(run_found, last)
     console.result(document(task, found), text(task, found))
-    return _code([found])
+    return _code([found], stop.is_set())
+
+
+def _policy_run(
+    args: argparse.Namespace, table: StateTable, deadline: float
+) -> tuple[PolicyRun, int | None]:
+    """The run, and the decision that ends it if it fails."""
+    task = table.task
+    (start,) = table.add(_start(args, task)).tolist()
+    policy = open_policy(args.source[0], task.source.domain if task.source else None, args.seed)
+    try:
+        bound = policy.bind(task)
+        try:
+            runs = PolicyRuns(bound, table)
+            runs.run(start, args.step_limit or None, lambda: time.monotonic() > deadline)
+            found = runs.trace(start)
+            failed = found.outcome is Outcome.FAILED
+            return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
+        except CancelledError:
+            raise LimitReachedError("the time limit came before the policy's run ended") from None
+        finally:
+            close_policy(bound)
+    finally:
+        close_policy(policy)
 
 
 def _start(args: argparse.Namespace, task: Task) -> tuple[int, ...]:
@@ -255,6 +270,8 @@ class _Progress:
         self._bar.update((self.done + part) / self._runs, f"{event.searches} searches")
 
 
-def _code(found: Sequence[Localisation]) -> ExitCode:
+def _code(found: Sequence[Localisation], stopped: bool) -> ExitCode:
+    if stopped:
+        return ExitCode.INTERRUPTED
     undecided = [item.limited and item.cause is None for item in found]
     return ExitCode.LIMIT_REACHED if undecided and all(undecided) else ExitCode.DONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,24 @@ def test_limits_end_with_their_own_code(folder: Path, capsys: pytest.CaptureFixt
     call(capsys, "localize", path, "--bug", bug, "--time-limit", "0.000001", code=3)
     assert main([*map(str, words)]) == 3
     assert "undecided within the limits" in capsys.readouterr().out
+
+
+def test_interrupted_it_tells_what_is_known(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes after the first search."""
+    monkeypatch.setattr(
+        "engine.commands.localize._Progress.hear",
+        lambda self, event: signal.raise_signal(signal.SIGINT),
+    )
+    before = signal.getsignal(signal.SIGINT)
+    files = folder / "domain.pddl", folder / "p.pddl"
+    found = call(capsys, "localize", "builtin:gc", *files, code=130)
+    assert found["searches"] == 1
+    path = folder / "plain.plumb"
+    found = call(capsys, "localize", path, "--all", "--heuristic", "blind", code=130)
+    assert len(found["bugs"]) == 1
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_wrong_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
