@@ -89,12 +89,17 @@ def config(configure: Callable[..., CampaignConfig]) -> CampaignConfig:
 
 
 @pytest.fixture
-def as_here(config: CampaignConfig, tmp_path: Path, contents: Contents) -> Callable[[Store], bool]:
-    """Whether a workspace holds what this machine alone finds."""
+def as_here(config: CampaignConfig, tmp_path: Path, contents: Contents) -> Callable[[Store], None]:
+    """Asserts that a workspace holds what this machine alone finds."""
     with Store.create(tmp_path / "local.plumb") as store:
         assert run(config, store, executor=make_executor("local:2")).finished
         expected = contents(store)
-    return lambda store: contents(store) == expected
+
+    def check(store: Store) -> None:
+        found = contents(store)
+        assert {name: found[name] for name in expected} == expected
+
+    return check
 
 
 def test_a_cluster_finds_the_same_even_if_a_worker_dies(
@@ -102,11 +107,11 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
     cluster_of_two: str,
     config: CampaignConfig,
     tmp_path: Path,
-    as_here: Callable[[Store], bool],
+    as_here: Callable[[Store], None],
 ) -> None:
     with Store.create(tmp_path / "cluster.plumb") as store:
         assert run(config, store, executor=make_executor(cluster_of_two)).finished
-        assert as_here(store)
+        as_here(store)
 
     victim = cluster.workers.pop()
     seen: list[Event] = []
@@ -121,7 +126,7 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
         assert run(config, store, emit, executor=make_executor(cluster_of_two)).finished
         assert victim.returncode == -signal.SIGKILL
         assert not [event for event in seen if isinstance(event, UnitFailed | UnitStopped)]
-        assert as_here(store)
+        as_here(store)
     cluster.workers.append(cluster.start_worker())
 
 

@@ -49,10 +49,12 @@ def test_the_written_example_is_valid(folder: Path) -> None:
     (folder / "policies" / "checkpoints" / "epoch-001.pt").write_text("")
     (folder / "p1.pddl").rename(folder / "problems" / "p1.pddl")
     (folder / "policies" / "one.pt").write_text("")
+    (folder / "pool.txt").write_text("")
     config = parse(folder, template())
     assert config.policies == (str(folder / "policies" / "one.pt"),)
     explicit = parse(folder, "\n".join(line.removeprefix("# ") for line in TEMPLATE_KEYS))
     assert explicit.limits.unit_megabytes == 4000
+    assert explicit.pool == str(folder / "pool.txt")
     assert explicit.portfolio == (str(folder / "policies" / "checkpoints" / "epoch-001.pt"),)
 
 
