@@ -29,6 +29,8 @@ from engine.campaign.reading import Bug, BugRow
 from engine.localize.localisation import Localisation
 from engine.task.task import Task
 
+TABS_WIDTH = 380
+"""At least; what does not fit is scrolled or elided, so that the plans keep their room."""
 History = list[tuple[int, int | None, float]]
 
 
@@ -64,6 +66,7 @@ class BugDetail(QWidget):
         self.tabs.setObjectName("bug-tabs")
         self.tabs.setAccessibleName("About the bug")
         self.tabs.setDocumentMode(True)
+        self.tabs.setMinimumWidth(TABS_WIDTH)
         for view, title, tip in (
             (self.state, "State", "The facts at the step that is looked at"),
             (self.graph, "Graph", "The state as a picture"),

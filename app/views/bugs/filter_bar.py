@@ -100,6 +100,7 @@ class FilterBar(QWidget):
         self._timer.timeout.connect(self._apply)
         theme.changed.connect(self._restyle)
         self._restyle()
+        self._apply()
 
     @property
     def text(self) -> str:

@@ -32,17 +32,17 @@ Exporter = Callable[[list[int]], list[Path]]
 PADDING = 8
 WIDTHS = {
     "id": 6,
-    "status": 12,
-    "kind": 17,
+    "status": 11,
+    "kind": 16,
     "problem": 11,
-    "cost": 12,
-    "bound": 12,
-    "gap": 6,
-    "action": 28,
-    "oracle": 11,
-    "evidence": 11,
-    "region": 9,
-    "root": 12,
+    "cost": 11,
+    "bound": 11,
+    "gap": 5,
+    "action": 26,
+    "oracle": 10,
+    "evidence": 10,
+    "region": 8,
+    "root": 11,
     "time": 8,
 }
 

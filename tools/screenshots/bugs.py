@@ -1,0 +1,79 @@
+"""The bug browser: a localised bug in all tabs, loops, bounds without a plan, filters, nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtTest import QTest
+
+from app.main_window import MainWindow
+from app.models.bug_table import GroupBy
+from app.views.bugs.page import BugsPage
+from engine.campaign.reading import BugRow
+from tools.screenshots.stage import LARGE, SIZE, Stage
+
+TABS = ("state", "graph", "costs", "localisation", "evidence")
+
+
+def take(stage: Stage) -> None:
+    window = stage.blank()
+    window.show_page("bugs")
+    stage.grab("bugs-empty")
+    window = stage.finished()
+    page = _page(stage, window)
+    _localised(stage, page)
+    _other_kinds(stage, page)
+    _tables(stage, page, window)
+
+
+def _page(stage: Stage, window: MainWindow) -> BugsPage:
+    window.show_page("bugs")
+    page = window.current_page
+    assert isinstance(page, BugsPage)
+    stage.wait(lambda: page.feed.complete and page.detail.known is not None, "for the bugs")
+    return page
+
+
+def _localised(stage: Stage, page: BugsPage) -> None:
+    _show(stage, page, lambda row: row.gap is not None and row.gap > 20)
+    stage.grab("bugs-unlocalised")
+    page.actions_of.localise()
+    stage.settle()
+    for number, name in enumerate(TABS):
+        page.detail.tabs.setCurrentIndex(number)
+        QTest.qWait(300)
+        stage.grab(f"bugs-{name}", docs=name in ("state", "costs"))
+    page.detail.tabs.setCurrentIndex(0)
+
+
+def _other_kinds(stage: Stage, page: BugsPage) -> None:
+    _show(stage, page, lambda row: row.gap is None)
+    page.actions_of.localise()
+    stage.settle()
+    stage.grab("bugs-loop")
+    _show(stage, page, lambda row: row.evidence_kind == "dominance")
+    page.detail.tabs.setCurrentWidget(page.detail.evidence)
+    stage.grab("bugs-bound")
+    page.detail.tabs.setCurrentIndex(0)
+
+
+def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
+    page.filter.set_text("gap>5 status:new")
+    page.group.setCurrentIndex(page.group.findData(GroupBy.REGION))
+    window.resize(LARGE)
+    stage.grab("bugs-groups", docs=True)
+    window.resize(SIZE)
+    page.group.setCurrentIndex(page.group.findData(GroupBy.NOTHING))
+    page.filter.set_text("gap>5000")
+    stage.grab("bugs-filtered-away")
+    page.filter.set_text("")
+
+
+def _show(stage: Stage, page: BugsPage, wanted: Callable[[BugRow], bool]) -> None:
+    row = next(row for row in page.context.document.store.bugs() if wanted(row))
+    page.show_item(row.id)
+    stage.wait(
+        lambda: page.detail.known is not None and page.detail.known.bug.row.id == row.id,
+        "for the bug",
+    )
+    QTest.qWait(200)
