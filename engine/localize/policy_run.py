@@ -15,6 +15,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
+from engine.errors import UsageError
 from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
@@ -24,6 +25,7 @@ from engine.native.control import Control
 from engine.native.library import INFINITY
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun
+from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
 
 
@@ -67,6 +69,10 @@ class Localiser:
         control: Control | None = None,
         emit: Listener = ignore,
     ) -> None:
+        if algorithm not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"one of {known}")
+        admissible_kernel(heuristic)  # others would pass off any plan as optimal
         self.table = table
         self.bounds = CostBounds(table)
         self._algorithm, self._limits = algorithm, limits

@@ -11,6 +11,7 @@ from reference import fdr
 from reference.small_tasks import task_of
 from reference.soundness import Table, Truth, policies, random_task
 
+from engine.errors import UsageError
 from engine.localize.localisation import CauseKind, Verdict
 from engine.localize.policy_run import ALGORITHMS, Searched
 from engine.localize.searching import LocalisationLimits
@@ -39,7 +40,7 @@ def test_exactly_the_bad_steps_are_found(runner: MakeRunner, seed: int) -> None:
     assert bad
 
 
-@pytest.mark.parametrize("heuristic", ["blind", "hmax", "lmcut"])
+@pytest.mark.parametrize("heuristic", ["blind", "hmax", "lmcut", "cartesian", "ms"])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_admissible_heuristic_gives_the_same(
     runner: MakeRunner, seed: int, heuristic: str
@@ -222,6 +223,12 @@ def test_stopping_keeps_what_is_known(runner: MakeRunner) -> None:
     assert found.limited
     assert 0 < len(found.undecided_steps) < 41
     assert examined.violations((0, 0), found, complete=False) == []
+
+
+@pytest.mark.parametrize("options", [{"heuristic": "ff"}, {"algorithm": "guessing"}])
+def test_what_proves_nothing_is_refused(runner: MakeRunner, options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"may overestimate|no algorithm 'guessing'"):
+        runner(*road(5), **options)
 
 
 def test_time_is_a_limit_too(runner: MakeRunner) -> None:
