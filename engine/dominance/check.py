@@ -8,19 +8,20 @@ used. Where even that would take too long, nothing is confirmed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorisation
+from engine.dominance.compute import Factorisation, Variant
 from engine.dominance.derivation import (
     NEVER,
     Budget,
     Derivation,
     TooLargeError,
+    closed_row,
     problem_with_base,
 )
 from engine.dominance.function import DominanceFunction, FactorTable
@@ -37,6 +38,9 @@ from engine.native.dominance import NO_VALUE
 from engine.task.task import Task
 
 State = tuple[int, ...]
+
+Rows = dict[tuple[int, int], FloatArray]
+"""Closed rows that were asked for, by factor and state."""
 
 TOO_LARGE = "the factors are too large to check the dominance function again"
 
@@ -154,6 +158,8 @@ class Proof:
     function: DominanceFunction
     system: PlainSystem | None
     finer: Proof | None
+    _start_rows: Rows = field(default_factory=dict)
+    _derived_rows: Rows = field(default_factory=dict)
 
     def value(self, source: State, target: State, wanted: int) -> float:
         """What is proven of D(s, t): as much as is wanted, or as much as can be derived."""
@@ -165,10 +171,24 @@ class Proof:
         ]
         if any(s < 0 or t < 0 for s, t in places):
             return NEVER
-        at_once = sum(float(table[s, t]) for table, (s, t) in zip(self.start, places, strict=True))
-        if at_once >= wanted or self.function.variant != "r":
-            return at_once
-        return sum(self.derived.value(i, s, t) for i, (s, t) in enumerate(places))
+        proven = NEVER
+        for tables, rows in self._stages():
+            direct = sum(float(table[s, t]) for table, (s, t) in zip(tables, places, strict=True))
+            if direct < wanted and self.function.variant == Variant.R.value:
+                direct = sum(
+                    float(_row(table, rows, i, s)[t])
+                    for i, (table, (s, t)) in enumerate(zip(tables, places, strict=True))
+                )
+            proven = max(proven, direct)
+            if proven >= wanted:
+                break
+        return proven
+
+    def _stages(self) -> Iterator[tuple[list[FloatArray], Rows]]:
+        """Tables from which values follow, from what is there to what takes long."""
+        yield self.start, self._start_rows
+        if self.function.variant == Variant.R.value:
+            yield self.derived.tables, self._derived_rows
 
     @cached_property
     def start(self) -> list[FloatArray]:
@@ -201,7 +221,8 @@ class Proof:
     @property
     def closed(self) -> list[FloatArray]:
         """The tables as far as they follow from the stable ones."""
-        return self.derived.tables if self.function.variant == "r" else self.start
+        is_derived = self.function.variant == Variant.R.value
+        return self.derived.tables if is_derived else self.start
 
     def problem_with_tables(self) -> str | None:
         """Whether the final tables are at most what can be derived from the stable ones."""
@@ -210,12 +231,18 @@ class Proof:
         claims = [wide(factor.table) for factor in self.function.factors]
         if all((claim <= table).all() for claim, table in zip(claims, self.start, strict=True)):
             return None
-        if self.function.variant == "b":
+        if self.function.variant == Variant.B.value:
             return "walks are not checked again: use the closure 'r'"
         for factor, claim, table in zip(self.function.factors, claims, self.closed, strict=True):
             if (claim > table).any():
                 return _complaint(factor, "a value that does not follow from the stable ones")
         return None
+
+
+def _row(table: FloatArray, rows: Rows, i: int, s: int) -> FloatArray:
+    if (i, s) not in rows:
+        rows[i, s] = closed_row(table, s)
+    return rows[i, s]
 
 
 def place_of(factor: FactorTable, function: DominanceFunction, state: State) -> int:

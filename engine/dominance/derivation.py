@@ -20,8 +20,12 @@ NEVER = -np.inf
 MAX_STEPS = 10_000_000_000
 """Additions that one check may take."""
 
-MAX_CLOSURE = 2_000_000_000
-"""Additions for which a table is closed as a whole."""
+MAX_DERIVATION = 2_000_000_000
+"""Additions that deriving tables may take."""
+
+
+ROUNDS = 2
+"""Of the R-closure, where tables are too large to be closed."""
 
 
 class TooLargeError(Exception):
@@ -112,28 +116,20 @@ def _changes_nothing(row: Int32Array) -> bool:
 
 
 class Derivation:
-    """Sound tables, raised as far as can be afforded; `value` is what they prove of two states."""
+    """Sound tables, raised as far as can be afforded; whoever wants to know more closes rows."""
 
-    def __init__(
-        self, system: PlainSystem, start: Sequence[FloatArray], budget: Budget | None = None
-    ) -> None:
+    def __init__(self, system: PlainSystem, start: Sequence[FloatArray]) -> None:
         self._system = system
-        self._budget = budget or Budget()
+        self._budget = Budget(MAX_DERIVATION)
         self.tables = [table.copy() for table in start]
-        self._rows: dict[tuple[int, int], FloatArray] = {}
         try:
-            for table in self.tables:
-                close(table, self._budget)
-            while self._derive():
-                pass
+            n_closed = sum(close(table, self._budget) for table in self.tables)
+            # Tables that cannot be closed creep up step by step, and rows are closed on demand.
+            rounds = None if n_closed == len(self.tables) else ROUNDS
+            while rounds != 0 and self._derive():
+                rounds = None if rounds is None else rounds - 1
         except TooLargeError:
             pass  # what has been derived is sound
-
-    def value(self, i: int, s: int, t: int) -> float:
-        """A lower bound of D_i(s, t), which is the closure of what was derived."""
-        if (i, s) not in self._rows:
-            self._rows[i, s] = _closed_row(self.tables[i], s)
-        return float(self._rows[i, s][t])
 
     def _derive(self) -> bool:
         """One round of the R-closure; whether anything rose."""
@@ -178,11 +174,11 @@ class Derivation:
         return returns
 
 
-def close(table: FloatArray, budget: Budget) -> None:
+def close(table: FloatArray, budget: Budget) -> bool:
     """D(a, c) >= D(a, b) + D(b, c), unless that would take too long."""
     known = table != NEVER
-    if int(known.sum(axis=0) @ known.sum(axis=1)) > MAX_CLOSURE:
-        return
+    if int(known.sum(axis=0) @ known.sum(axis=1)) > budget.left:
+        return False
     for middle in range(len(table)):
         rows, columns = (
             np.flatnonzero(table[:, middle] != NEVER),
@@ -197,10 +193,11 @@ def close(table: FloatArray, budget: Budget) -> None:
         else:
             part = np.ix_(rows, columns)
             table[part] = np.maximum(table[part], through)
+    return True
 
 
-def _closed_row(table: FloatArray, s: int) -> FloatArray:
-    """The row of the closure; a longest way has no more steps than there are states."""
+def closed_row(table: FloatArray, s: int) -> FloatArray:
+    """One row of the closure; a longest way has no more steps than there are states."""
     row: FloatArray = table[s].copy()
     news: Int64Array = np.flatnonzero(row != NEVER)
     for _ in range(len(table)):

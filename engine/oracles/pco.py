@@ -3,13 +3,16 @@
 `pco-p` runs policies of a portfolio on the examined state, those first that proved most bugs per
 run. `pco-e` also starts them along the policy's own run and puts pieces of all runs together by
 their bounds. Different from the paper: a run ends as soon as the bound of a state it meets is good
-enough, and along runs that were stopped bugs are looked for as well.
+enough, along runs that were stopped bugs are looked for as well, and what runs from states along a
+run prove does not count when policies are chosen for an examined state. A failing run is mostly
+beyond help, so these say little, and the first policy that won there would be run ever after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -19,9 +22,6 @@ from engine.oracles.bench import NOTHING_PROVEN, POLICY, Bench, Oracle, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
-
-ON_PATH = 1
-"""How many policies `pco-e` runs on a selected state of the policy's run (m in the paper)."""
 
 
 @dataclass
@@ -37,25 +37,48 @@ class Score:
         """R; 1 before the first run, so that everybody gets a chance."""
         return len(self.beaten) / self.runs if self.runs else 1.0
 
+    @property
+    def hope(self) -> float:
+        """R as if there had been one success more: 1 at first, and never 0."""
+        return (len(self.beaten) + 1) / (self.runs + 1)
+
 
 class Contest:
     """Algorithm 1: which policy to run next, by what its runs have proved so far."""
 
     def __init__(self, portfolio: Portfolio) -> None:
-        self.scores = [Score(member) for member in portfolio.members]
+        self._examined = [Score(member) for member in portfolio.members]
+        self._along = [Score(member) for member in portfolio.members]
+
+    @property
+    def scores(self) -> list[Score]:
+        """By policy, of all runs."""
+        pairs = zip(self._examined, self._along, strict=True)
+        return [Score(a.member, a.runs + b.runs, [*a.beaten, *b.beaten]) for a, b in pairs]
 
     def run(self, state: int, most: int, beats: Callable[[Member], bool]) -> bool:
         """Let at most so many policies try, each once, until one beats the policy under test."""
-        untried = list(self.scores)
+        untried = list(self._examined)
         for _ in range(min(most, len(untried))):
             # Ties are common, most of all at 0: those run least then get their chance.
             score = max(untried, key=lambda score: (score.ratio, -score.runs))
             untried.remove(score)
-            score.runs += 1
-            if beats(score.member):
-                score.beaten.append(state)
+            if _tries(score, state, beats):
                 return True
         return False
+
+    def run_along(self, state: int, beats: Callable[[Member], bool]) -> bool:
+        """Let one policy try on a state of a run."""
+        by_hope = sorted(self._along, key=lambda score: (-score.hope, score.runs))
+        return any(_tries(score, state, beats) for score in by_hope[:1])
+
+
+def _tries(score: Score, state: int, beats: Callable[[Member], bool]) -> bool:
+    score.runs += 1
+    if not beats(score.member):
+        return False
+    score.beaten.append(state)
+    return True
 
 
 def contest_of(oracle: Oracle) -> Contest | None:
@@ -113,10 +136,10 @@ class PcoE:
         for where, needed in reversed(self._along(run, limit)):
             if bench.bounds.u(where) < needed:
                 break  # the fall was passed back to all states before this one
-            if where == state or random.random() < self.probability:
-                most = self.runs if where == state else ON_PATH
-                if self._contest(where, needed, most):
-                    break
+            if where == state:
+                self._contest(where, needed)
+            elif random.random() < self.probability and self._contest_along(where, needed):
+                break
         return _proof(bench, state, limit)
 
     def _along(self, run: PolicyRun, limit: int) -> list[tuple[int, int]]:
@@ -128,8 +151,12 @@ class PcoE:
         pairs = zip(run.states, needed.tolist(), strict=True)
         return [(where, left) for where, left in pairs if left > 0]
 
-    def _contest(self, state: int, limit: int, most: int) -> bool:
-        return self.contest.run(state, most, lambda member: self._beats(member, state, limit))
+    def _contest(self, state: int, limit: int) -> bool:
+        beats = partial(self._beats, state=state, limit=limit)
+        return self.contest.run(state, self.runs, beats)
+
+    def _contest_along(self, state: int, limit: int) -> bool:
+        return self.contest.run_along(state, partial(self._beats, state=state, limit=limit))
 
     def _beats(self, member: Member, state: int, limit: int) -> bool:
         bench = self.bench

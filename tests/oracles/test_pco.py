@@ -101,6 +101,24 @@ def test_who_proves_most_bugs_per_run_is_asked_first() -> None:
     ]
 
 
+def test_runs_along_a_run_neither_starve_anybody_nor_count_for_examined_states() -> None:
+    scores = contest("a", "b", "c")
+    asked: list[str] = []
+
+    def beats(member: Member) -> bool:
+        asked.append(member.name)
+        return member.name == "a" and len(asked) == 1
+
+    assert scores.run_along(0, beats)
+    for state in range(1, 8):
+        assert not scores.run_along(state, beats)
+    # a is hoped to win with 2 of 2 after its success, then with 2 of 3, 2 of 4, ...
+    assert asked == ["a", "b", "c", "a", "a", "b", "c", "a"]
+    assert not scores.run(8, 1, lambda member: member.name != "a")  # still everybody's first run
+    assert [(s.runs, s.beaten) for s in scores.scores] == [(5, [0]), (2, []), (2, [])]
+    assert not contest().run_along(0, beats)
+
+
 def rivals_of(bench: Bench) -> list[PolicyRuns]:
     assert bench.portfolio is not None
     return [member.runs for member in bench.portfolio.members]
