@@ -181,7 +181,7 @@ class _Examination:
                 begin = self._last_too_hard(begin, end)
             if end - begin < 2 or self._is_level(begin, end):
                 continue
-            middle = self._pivot(begin, end)
+            middle = (begin + end) // 2
             known = self._knows_cost(middle)
             if known or self._is_exact(begin):
                 stretches.append((begin, middle))
@@ -211,12 +211,6 @@ class _Examination:
         low = self.bounds.low(self.path.states[begin])
         high = self.bounds.high(self.path.states[end])
         return self.spent[begin] + low == self.spent[end] + high
-
-    def _pivot(self, begin: int, end: int) -> int:
-        """The state nearest to the middle of which h* is known, or else the middle."""
-        middle = (begin + end) // 2
-        known = [k for k in range(begin + 1, end) if self._is_exact(k)]
-        return min(known, key=lambda k: abs(k - middle), default=middle)
 
     def _knows_cost(self, k: int) -> bool:
         at_most = self.known_bound if k == 0 else INFINITY

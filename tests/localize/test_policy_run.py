@@ -145,8 +145,7 @@ def test_runs_that_join_share_what_is_known(runner: MakeRunner) -> None:
     assert causes == {(80, 1)}
 
 
-def test_known_states_are_the_first_to_be_looked_at(runner: MakeRunner) -> None:
-    """What is known of the middle of a run spares searches around it."""
+def test_what_is_known_of_the_middle_of_a_run_spares_searches(runner: MakeRunner) -> None:
     whole = road(200, 95)
     alone = runner(*whole, heuristic="blind").localise((0, 0))
     examined = runner(*whole, heuristic="blind")
