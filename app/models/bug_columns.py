@@ -26,11 +26,10 @@ STATUS_TOKENS = {
 class BugLine:
     """A bug in the table; `row` is replaced when something about the bug changes."""
 
-    __slots__ = ("bad_action", "row")
+    __slots__ = ("row",)
 
-    def __init__(self, row: BugRow, bad_action: str = "") -> None:
+    def __init__(self, row: BugRow) -> None:
         self.row = row
-        self.bad_action = bad_action  # "" until it is localised
 
 
 def _number(value: int | None) -> str:
@@ -104,12 +103,12 @@ COLUMNS: tuple[Column[Any], ...] = (
     Column(
         "action",
         "Bad action",
-        lambda line: line.bad_action or None,
-        lambda line: f"({line.bad_action})" if line.bad_action else "",
+        lambda line: line.row.bad_action or None,
+        lambda line: f"({line.row.bad_action})" if line.row.bad_action else "",
         mono=True,
-        token=lambda line: "bad" if line.bad_action else "muted",
+        token=lambda line: "bad" if line.row.bad_action else "muted",
         row_tip=lambda line: (
-            f"({line.bad_action})" if line.bad_action else "Not known yet: localise the bug"
+            f"({line.row.bad_action})" if line.row.bad_action else "Not known yet: localise the bug"
         ),
         tip="The step to blame, once localisation has found it",
     ),

@@ -7,7 +7,7 @@ all at once (`settle`), and selected bugs stay selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -52,7 +52,6 @@ class BugTable(TableModel[Any]):
         self.shown_bugs = 0
         self._lines: dict[int, BugLine] = {}
         self._collapsed: set[str] = set()
-        self._causes: Mapping[int, str] = {}
         self._unsettled = False
 
     @property
@@ -95,6 +94,7 @@ class BugTable(TableModel[Any]):
             "policy": sorted({row.policy for row in rows}),
             "oracle": sorted({row.found_by for row in rows}),
             "evidence": ["plan", "dominance"],
+            "action": sorted({row.bad_action.partition(" ")[0] for row in rows} - {""}),
         }
 
     def take(self, rows: Iterable[BugRow]) -> int:
@@ -107,10 +107,10 @@ class BugTable(TableModel[Any]):
         for row in rows:
             line = self._lines.get(row.id)
             if line is None:
-                line = self._lines[row.id] = BugLine(row, self._action_of(row))
+                line = self._lines[row.id] = BugLine(row)
                 new.append(line)
             elif line.row != row:
-                line.row, line.bad_action = row, self._action_of(row)
+                line.row = row
                 changed.append(line)
         if new and not self.sort_keys and self.group_by is GroupBy.NOTHING:
             self.add_rows(new)
@@ -127,16 +127,6 @@ class BugTable(TableModel[Any]):
         """Put everything that came or changed in its place."""
         if self._unsettled:
             self.arrange()
-
-    def set_causes(self, actions: Mapping[int, str]) -> None:
-        """The bad actions of root causes."""
-        if actions == self._causes:
-            return
-        self._causes = dict(actions)
-        for line in self._rows:
-            line.bad_action = self._action_of(line.row)
-        self.arrange()
-        self.restyle()
 
     def set_terms(self, terms: Sequence[Term]) -> None:
         self.terms = tuple(terms)
@@ -187,9 +177,6 @@ class BugTable(TableModel[Any]):
             return f"{group.title}: {group.count} {'bug' if group.count == 1 else 'bugs'}{state}"
         return None
 
-    def _action_of(self, row: BugRow) -> str:
-        return self._causes.get(row.root_cause, "") if row.root_cause is not None else ""
-
     def _pass(self, rows: list[Any]) -> list[Any]:
         for term in self.terms:
             holds = term.holds
@@ -222,7 +209,7 @@ def _root_cause(line: BugLine) -> tuple[str, str]:
     cause = line.row.root_cause
     if cause is None:
         return "", "Not localised yet"
-    return f"root {cause}", f"Root cause {cause}  ({line.bad_action})  in {line.row.problem}"
+    return f"root {cause}", f"Root cause {cause}  ({line.row.bad_action})  in {line.row.problem}"
 
 
 def _region(line: BugLine) -> tuple[str, str]:
@@ -233,7 +220,7 @@ def _region(line: BugLine) -> tuple[str, str]:
 
 
 def _schema(line: BugLine) -> tuple[str, str]:
-    schema = line.bad_action.partition(" ")[0]
+    schema = line.row.bad_action.partition(" ")[0]
     return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localised yet")
 
 

@@ -45,7 +45,8 @@ def ending_words(trace: Trace) -> str:
         stuck, gives_up = "dead end: no action is applicable", "the policy chooses no action"
         return stuck if trace.stuck else gives_up
     if trace.ending is Ending.BOUND:
-        return f"at most {trace.rest} more, as is proven; no plan known"
+        more = " more" if trace.steps else ""
+        return f"at most {trace.rest}{more}, no plan known"
     steps = f"{len(trace.steps)} steps" if len(trace.steps) != 1 else "1 step"
     if trace.ending is Ending.GOAL:
         return f"goal reached, {steps}"

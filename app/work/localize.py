@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.work.link import Link
 from app.work.stopping import stoppable
+from engine.campaign.found_plan import keep_plan, plan_of_localisation
 from engine.campaign.localising import BugLocaliser
 from engine.campaign.store import Store
 from engine.errors import CancelledError
@@ -39,7 +40,8 @@ def localize(
 ) -> tuple[Localised, ...]:
     """Emits a `Searched` after each search and a `Localised` after each bug.
 
-    A bug that is being examined when the user stops keeps what was known of it before.
+    A bug that is being examined when the user stops keeps what was known of it before. A better
+    plan that comes to light becomes the evidence of a bug that had only a bound.
     """
     done: list[Localised] = []
     limits = LocalisationLimits(
@@ -60,6 +62,9 @@ def localize(
             if link.cancelled():
                 raise CancelledError
             localiser.keep(bug, found)
+            plan = None if bug.evidence.is_plan else plan_of_localisation(bug, found)
+            if plan is not None:
+                keep_plan(store, bug, localiser.task(bug.problem_id), plan)
             done.append(Localised(number, found.bad_steps, found.undecided_steps))
             link.emit(done[-1])
     return tuple(done)

@@ -64,6 +64,7 @@ COLUMNS: dict[str, Column] = {
         Column("oracle", "who found it", text=lambda bug: bug.found_by),
         Column("evidence", "plan, or dominance: a bound", text=lambda bug: bug.evidence_kind),
         Column("region", "the first bug of its region", number=lambda bug: bug.region),
+        Column("action", "the bad action, once localised", text=lambda bug: bug.bad_action),
         Column("root", "the root cause, once localised", number=lambda bug: bug.root_cause),
         Column("note", "what was written about it", text=lambda bug: bug.note),
         Column("seed", "the seed of its unit", number=lambda bug: bug.seed),

@@ -53,6 +53,7 @@ class BugRow:
     seconds: float
     pool_number: int | None  # None: the state is not in the pool
     retrospective: bool
+    bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ class LogRow:
 _BUGS = """
     SELECT f.id, u.campaign, u.id, f.kind, p.name, y.name, u.seed, f.policy_cost, f.bound, f.gap,
         f.oracle, f.evidence_kind, f.region, {root_cause}, f.status, f.note, f.seconds,
-        (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective
+        (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective,
+        {bad_action}
     FROM findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
         JOIN policies y ON y.id = u.policy
 """
@@ -289,8 +291,11 @@ class Reading:
         return [_root_cause(row, bugs[row[0]]) for row in rows if row[0] in bugs]
 
     def _bugs_query(self) -> str:
-        known = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
-        return _BUGS.format(root_cause=known if self._has_table("localisations") else "NULL")
+        if not self._has_table("localisations"):
+            return _BUGS.format(root_cause="NULL", bad_action="NULL")
+        cause = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
+        action = f"(SELECT action FROM root_causes WHERE id = {cause})"
+        return _BUGS.format(root_cause=cause, bad_action=action)
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
@@ -424,5 +429,5 @@ def _root_cause(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:
 
 
 def _bug_row(columns: Sequence[Any]) -> BugRow:
-    *values, retrospective = columns
-    return BugRow(*[*values, bool(retrospective)])
+    *values, retrospective, bad_action = columns
+    return BugRow(*[*values, bool(retrospective), bad_action or ""])

@@ -116,6 +116,7 @@ class BugHeader(QWidget):
         first.addWidget(self.status)
         second = QHBoxLayout()
         second.setSpacing(8)
+        second.addStrut(self.localise_button.sizeHint().height())  # with and without buttons
         second.addWidget(self._blame_icon)
         second.addWidget(self.blame, 1)
         second.addWidget(self.plan_button)

@@ -203,8 +203,6 @@ class BugsPage(Page):
 
     @Slot()
     def _all_read(self) -> None:
-        causes = self.context.document.store.root_causes()
-        self.table.set_causes({cause.id: cause.action for cause in causes})
         self._show_count()
         if self._wanted is not None and self.view.select_bug(self._wanted):
             self._wanted = None
@@ -300,8 +298,6 @@ class BugsPage(Page):
     @Slot(int)
     def _localised(self, bug: int) -> None:
         self.feed.take([bug])
-        causes = self.context.document.store.root_causes()
-        self.table.set_causes({cause.id: cause.action for cause in causes})
         if bug == self._bug:
             self._show_bug(bug)
             self.detail.cursor_at.move_to_interesting_step()

@@ -14,11 +14,17 @@ CENTER = Qt.AlignmentFlag.AlignCenter
 ICON = 16
 
 
-def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
+def draw_elided(
+    painter: QPainter, rect: QRect, text: str, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+) -> None:
     """As much of a text as there is room for, with dots where it is cut."""
-    metrics = painter.fontMetrics()
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    shown = painter.fontMetrics().elidedText(text, mode, rect.width())
     painter.drawText(rect, LEFT, shown)
+
+
+def draw_action(painter: QPainter, rect: QRect, action: str) -> None:
+    """Of a long action the middle is left out: what tells it from others is often at its end."""
+    draw_elided(painter, rect, action, Qt.TextElideMode.ElideMiddle)
 
 
 def icon_place(left: int, rect: QRect) -> QRect:

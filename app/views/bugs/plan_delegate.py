@@ -22,7 +22,15 @@ from app.models.plan_table import (
     StepLine,
 )
 from app.theme import Theme
-from app.views.bugs.painting import CENTER, ICON, LEFT, RIGHT, draw_elided, icon_place
+from app.views.bugs.painting import (
+    CENTER,
+    ICON,
+    LEFT,
+    RIGHT,
+    draw_action,
+    draw_elided,
+    icon_place,
+)
 
 PADDING = 6
 BRACKET = 5
@@ -116,7 +124,7 @@ class PlanDelegate(QStyledItemDelegate):
             case 1:
                 painter.setFont(self._action_font(line, left))
                 painter.setPen(self._action_color(line, left))
-                draw_elided(painter, inner, f"({step.action})")
+                draw_action(painter, inner, f"({step.action})")
             case _:
                 self._costs(painter, inner, step.cost, step.cost_after)
 
@@ -202,7 +210,7 @@ class PlanDelegate(QStyledItemDelegate):
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(self._theme.color("better"))
-        draw_elided(painter, room, action)
+        draw_action(painter, room, action)
 
     def _fold(self, painter: QPainter, rect: QRect, count: int) -> None:
         painter.setFont(self._theme.ui_font)

@@ -31,19 +31,11 @@ Exporter = Callable[[list[int]], list[Path]]
 
 PADDING = 8
 WIDTHS = {
-    "id": 6,
     "status": 11,
     "kind": 16,
-    "problem": 11,
-    "cost": 11,
-    "bound": 11,
-    "gap": 5,
+    "problem": 10,
     "action": 26,
     "oracle": 10,
-    "evidence": 10,
-    "region": 8,
-    "root": 11,
-    "time": 8,
 }
 
 
@@ -60,10 +52,14 @@ class BugTableView(TableView):
         self._set_widths()
 
     def _set_widths(self) -> None:
-        """In characters, until the user chooses others."""
-        character = self.fontMetrics().averageCharWidth()
+        """Room for titles and for usual values, until the user chooses others."""
+        bold = QFont(self.font())
+        bold.setBold(True)
+        titles, character = QFontMetrics(bold), self.fontMetrics().averageCharWidth()
         for number, column in enumerate(self.bugs.columns):
-            self.setColumnWidth(number, WIDTHS.get(column.name, 10) * character + 16)
+            values = WIDTHS.get(column.name, 8) * character
+            title = titles.horizontalAdvance(column.title)
+            self.setColumnWidth(number, max(values, title + PADDING) + 2 * PADDING)
 
     def selected_bugs(self) -> list[BugRow]:
         """In the order of the table; groups are left out."""

@@ -98,8 +98,8 @@ def test_groups_hold_their_bugs_and_can_be_closed(table: BugTable) -> None:
 
 
 def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
-    table.take([bug(4, root_cause=7), bug(9, root_cause=7), bug(2, root_cause=8)])
-    table.set_causes({7: "drive a b", 8: "take x a"})
+    seven, eight = {"root_cause": 7, "bad_action": "drive a b"}, {"root_cause": 8}
+    table.take([bug(4, **seven), bug(9, **seven), bug(2, **eight, bad_action="take x a")])
     table.set_group_by(GroupBy.ROOT_CAUSE)
     titles = [line for line in shown(table) if isinstance(line, str)]
     assert titles == [
@@ -110,6 +110,9 @@ def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
     table.set_group_by(GroupBy.SCHEMA)
     titles = [line for line in shown(table) if isinstance(line, str)]
     assert titles == ["Bad action: drive", "Bad action: take", "Not localised yet"]
+    assert table.values()["action"] == ["drive", "take"]
+    table.set_terms(parse_terms("action:drive"))
+    assert table.shown_bugs == 2
 
 
 def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
