@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -88,12 +88,20 @@ def path_of(widget: QWidget) -> str:
 
 
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_whatever_can_be_used_has_names(window: MainWindow, name: str) -> None:
-    window.show_page(name)
+def test_whatever_can_be_used_on_a_screen_has_names(window: MainWindow, name: str) -> None:
+    assert_named(window.page(name))
+
+
+def test_whatever_can_be_used_around_the_screens_has_names(window: MainWindow) -> None:
+    pages = [window.page(page.name) for page in window.pages]
+    assert_named(window, lambda widget: not any(page.isAncestorOf(widget) for page in pages))
+
+
+def assert_named(root: QWidget, concerns: Callable[[QWidget], bool] = lambda widget: True) -> None:
     nameless = [
         path_of(widget)
-        for widget in interactive(window)
-        if not (widget.objectName() and widget.accessibleName())
+        for widget in interactive(root)
+        if concerns(widget) and not (widget.objectName() and widget.accessibleName())
     ]
     assert not nameless, "\n".join(nameless)
 

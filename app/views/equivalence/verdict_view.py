@@ -250,6 +250,7 @@ class _VerdictCard(QPushButton):
         super().__init__()
         self._theme, self._reading, self._verdict = theme, reading, ""
         self.setObjectName(f"verdict-{reading}")
+        self.setAccessibleName(READINGS[reading])
         self.setCheckable(True)
         self.setIconSize(ICON)
         self.setToolTip(READING_TIPS[reading])
