@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from engine.localize.localisation import CauseKind, Localisation, StepVerdict, Verdict
+from engine.localize.localisation import CauseKind, Failure, Localisation, StepVerdict, Verdict
 from engine.native.library import INFINITY
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.task import Task
@@ -27,13 +27,19 @@ def document(task: Task, found: Localisation) -> dict[str, Any]:
             "action": f"({cause.action})" if cause.action else None,
             "facts": sorted(format_atom(atom) for atom in state_atoms(task, cause.state)),
         },
-        "failure": None if found.failure is None else asdict(found.failure),
+        "failure": None if found.failure is None else _failure(task, found.failure),
         "searches": found.searches,
         "naive_searches": found.naive_searches,
         "expanded": found.expanded,
         "seconds": round(found.seconds, 6),
         "limited": found.limited,
     }
+
+
+def _failure(task: Task, failure: Failure) -> dict[str, Any]:
+    plan = failure.plan
+    names = None if plan is None else [_name(task, number) for number in plan]
+    return {**asdict(failure), "plan": names}
 
 
 def _step(task: Task, step: StepVerdict) -> dict[str, Any]:

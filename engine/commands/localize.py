@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         nargs="+",
-        metavar="W.plumb",
-        help="a workspace; or POLICY DOMAIN.pddl PROBLEM.pddl, or POLICY FILE.sas",
+        metavar="SOURCE",
+        help="a workspace W.plumb; or POLICY DOMAIN.pddl PROBLEM.pddl, or POLICY FILE.sas",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(

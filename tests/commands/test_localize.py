@@ -146,6 +146,7 @@ def test_a_bug_that_loses_the_goal(folder: Path, capsys: pytest.CaptureFixture[s
     assert found["cause"]["action"] == "(drown c marsh)"
     assert found["failure"]["last_solvable"] == 2
     assert found["failure"]["first_unsolvable"] == 3
+    assert found["failure"]["plan"] == ["(walk c d)", "(walk d e)"]
     assert found["steps"][2]["policy_to_go"] is None
     assert main(["localize", str(path), "--bug", str(bug["id"])]) == 0
     text = capsys.readouterr().out

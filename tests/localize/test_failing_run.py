@@ -153,6 +153,14 @@ def test_a_policy_without_a_usable_answer(runner: MakeRunner, answer: int, kind:
     assert found.searches < found.naive_searches
 
 
+def test_a_long_run_that_gives_up_late_takes_few_searches(runner: MakeRunner) -> None:
+    steps = [(f"step {x}", {0: x}, {0: x + 1}, 1) for x in range(100)]
+    truth = Truth.of(task_of((101,), steps, (0,), {0: 100}))
+    found = runner(truth, {(x,): x for x in range(98)}).localise((0,))
+    assert causes(found) == (CauseKind.NO_ACTION, (98,), None)
+    assert found.searches <= 3
+
+
 def test_giving_up_in_a_trap_blames_what_led_there(runner: MakeRunner) -> None:
     found = runner(TRUTH, STEPS | {(3,): FALL, (7,): NO_ACTION}).localise((2,))
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
