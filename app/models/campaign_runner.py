@@ -22,7 +22,7 @@ from app.work.campaign import (
     take_up_campaign,
 )
 from engine.campaign.config import CampaignConfig
-from engine.campaign.events import UnitFailed, Warned
+from engine.campaign.events import CampaignFinished, UnitFailed, UnitStopped, Warned
 from engine.campaign.reading import CampaignRow
 
 
@@ -102,6 +102,7 @@ class CampaignRunner(QObject):
         job.progressed.connect(self._take_progress)
         job.finished.connect(self._finish)
         job.failed.connect(self.failed)
+        job.stopped.connect(self._write_down_the_stop)
         job.ended.connect(self._end)
         self.job = job
         self.changed.emit()
@@ -132,6 +133,16 @@ class CampaignRunner(QObject):
     def _finish(self, result: object) -> None:
         if isinstance(result, AlreadyDone):
             self.already_done.emit(result.campaign)
+
+    @Slot()
+    def _write_down_the_stop(self) -> None:
+        """A campaign that did not end in time was killed, and could not say that it was stopped."""
+        store = self._context.document.store
+        for row in store.campaigns():
+            if row.id == self.campaign and row.status == "running":
+                running = [unit.id for unit in store.units(row.id) if unit.status == "running"]
+                stops = [UnitStopped(unit) for unit in running]
+                store.apply([*stops, CampaignFinished(row.id, "stopped", 0.0)])
 
     @Slot()
     def _end(self) -> None:

@@ -140,6 +140,7 @@ class _Running:
             unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
         }
         self._ended: set[int] = set()
+        self._stopping = False
         self._paused = False
 
     def tell(self, events: Sequence[Event]) -> None:
@@ -169,6 +170,7 @@ class _Running:
 
     def _stop(self) -> None:
         """Ask politely, take what still comes, then end what is left."""
+        self._stopping = True
         for future in self._futures.values():
             future.cancel()
         self._hub.command(Command.STOP)
@@ -188,8 +190,14 @@ class _Running:
             if future.done() and not self._hub.has(unit):
                 del self._futures[unit]
                 if unit not in self._ended and not future.cancelled():
-                    events.append(UnitFailed(unit, _why(future, self._units[unit]), lost=True))
+                    events.append(self._end_of(unit, future))
         self.tell(events)
+
+    def _end_of(self, unit: int, future: Future[WorkerEnd]) -> UnitStopped | UnitFailed:
+        """A process that ends without a word was lost, unless it was to end anyway."""
+        if self._stopping:
+            return UnitStopped(unit)
+        return UnitFailed(unit, _why(future, self._units[unit]), lost=True)
 
 
 def _why(future: Future[WorkerEnd], unit: Unit) -> str:

@@ -273,7 +273,9 @@ def test_it_is_stopped_and_resumed(
     QTest.keyClick(page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
     assert view.stop.text() == "Stopping…"
     ended(qtbot, page)
-    assert page.lines.row(0).state in (State.STOPPED, State.INTERRUPTED)
+    assert page.lines.row(0).state is State.STOPPED
+    statuses = {unit.status for unit in page.context.document.store.units()}
+    assert statuses == {"stopped"}
     assert page.monitor.course is not None
     assert 0 < page.monitor.course.states < STATES
     endless()

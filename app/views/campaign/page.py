@@ -178,7 +178,7 @@ class CampaignPage(Page):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(3, 5, 12)
+        self.table.set_widths(3, 7, 11)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
 

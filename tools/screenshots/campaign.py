@@ -1,0 +1,64 @@
+"""The campaign screen: the form, a running campaign, what a finished one shows, two compared."""
+
+from __future__ import annotations
+
+from PySide6.QtTest import QTest
+
+from app.main_window import MainWindow
+from app.views.campaign.campaign_view import CampaignView
+from app.views.campaign.page import CampaignPage
+from app.workspaces import FIRST_EXAMPLE, example_workspace
+from tools.screenshots.stage import LARGE, Stage
+
+STATES_WHILE_RUNNING = 90
+
+
+def take(stage: Stage) -> None:
+    window = stage.example()
+    page = _page(stage, window)
+    stage.settle()
+    stage.grab("campaign-form", docs=True)
+    page.toml_button.click()
+    stage.grab("campaign-toml")
+    page.toml_button.click()
+    window.resize(LARGE)
+    stage.grab("campaign-form-large")
+    page.run()
+    stage.wait(lambda: _states(page) > STATES_WHILE_RUNNING, "for states")
+    QTest.qWait(300)
+    stage.grab("campaign-running", docs=True)
+    page.runner.stop()
+    stage.settle()
+    stage.grab("campaign-stopped")
+    stage.clear()
+    example_workspace(FIRST_EXAMPLE).unlink()  # the finished one begins anew
+    _finished(stage)
+
+
+def _finished(stage: Stage) -> None:
+    window = stage.finished()
+    page = _page(stage, window)
+    if page.lines.rowCount() == 1:  # one more, so that there is something to compare
+        page.form.show_config(page.form.config().with_seeds(1))
+        page.run()
+        stage.wait(lambda: not page.runner.is_busy, "for the campaign")
+    stage.settle()
+    stage.wait(lambda: page.monitor.is_complete)
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
+    for number, name in enumerate(("course", "oracles", "units", "compare")):
+        view.tabs.setCurrentIndex(number)
+        QTest.qWait(300)
+        stage.grab(f"campaign-{name}", docs=name == "oracles")
+
+
+def _page(stage: Stage, window: MainWindow) -> CampaignPage:
+    window.show_page("campaign")
+    page = window.current_page
+    assert isinstance(page, CampaignPage)
+    stage.wait(lambda: not page.files.is_checking, "for the files")
+    return page
+
+
+def _states(page: CampaignPage) -> int:
+    return page.monitor.course.states if page.monitor.course is not None else 0
