@@ -123,7 +123,7 @@ class Bench:
         return self.control.cancelled
 
     def run_policy(self, state: int) -> tuple[Outcome, int]:
-        """How the policy does in a state; a solved run also bounds all its states."""
+        """How the policy does in a state; its run bounds all states that it can."""
         if (known := self._results.get(state)) is not None:
             return known
         if self.trace(state).outcome is Outcome.ABORTED:
@@ -134,6 +134,7 @@ class Bench:
             return self._results[state]
         self._stopped[state] = _cost(run)
         self._unjudged[state] = None
+        self._add_walk(run)
         return run.outcome, _cost(run)
 
     def trace(self, state: int) -> PolicyRun:
@@ -153,9 +154,9 @@ class Bench:
             for state, operator in zip(run.states, (*run.operators, None), strict=True):
                 self._results[state] = run.outcome, left
                 left -= self._costs[operator] if operator is not None else 0
-            self.bounds.add_path(run.states, run.operators, POLICY)
         else:
             self._results.update(dict.fromkeys(run.states, (run.outcome, INFINITY)))
+        self._add_walk(run)
 
     def test(self, state: int, oracle: Oracle) -> Examination:
         """Let an oracle examine a state."""
@@ -178,6 +179,10 @@ class Bench:
 
     def values(self, state: int) -> tuple[int, ...]:
         return tuple(self.table.values([state])[0].tolist())
+
+    def _add_walk(self, run: PolicyRun) -> None:
+        """Whatever became of the run, it may meet states with bounds."""
+        self.bounds.add_path(run.states, run.operators, POLICY)
 
     def _verdict(self, state: int, proof: Proof) -> Verdict:
         outcome, cost = self.policy_result(state)

@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
-from engine.oracles.bench import NOTHING_PROVEN, POLICY, Bench, Oracle, Proof
+from engine.oracles.bench import NOTHING_PROVEN, Bench, Oracle, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
@@ -131,7 +131,6 @@ class PcoE:
         limit = bench.needs_less_than(state)
         assert limit is not None  # the bench asks only where a bound can prove a bug
         run = bench.trace(state)
-        bench.bounds.add_path(run.states, run.operators, POLICY)  # it may meet states with bounds
         random = Random(f"{self.seed} {bench.values(state)}")
         for where, needed in reversed(self._along(run, limit)):
             if bench.bounds.u(where) < needed:

@@ -1,0 +1,78 @@
+"""What the bench knows of runs: results of all their states, bounds wherever they meet one."""
+
+import pytest
+from reference.random_tasks import make_task
+from reference.soundness import TablePolicy
+
+from engine.native.library import INFINITY
+from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+from engine.task.task import Operator
+
+GO, BACK, REACH, DIRECT = range(4)
+OPERATORS = (
+    Operator("go", ((0, 0),), ((0, 1),), 2),
+    Operator("back", ((0, 1),), ((0, 0),), 1),
+    Operator("reach", ((0, 1),), ((0, 2),), 3),
+    Operator("direct", ((0, 0),), ((0, 2),), 4),
+)
+
+
+class Silent:
+    name = "silent"
+
+    def examine(self, state: int) -> Proof:
+        return NOTHING_PROVEN
+
+
+def bench(first: int, second: int, step_limit: int | None = None) -> Bench:
+    """Three places, the last one is the goal; what the policy does in the others."""
+    table = StateTable(make_task((3,), OPERATORS, (0,), ((0, 2),)))
+    table.add([(0,), (1,), (2,)])
+    policy = TablePolicy({(0,): first, (1,): second})
+    return Bench(PolicyRuns(policy, table), OBJECTIVES["any"], step_limit)
+
+
+def test_all_states_of_a_run_have_results_without_another_question() -> None:
+    tested = bench(GO, REACH)
+    assert tested.run_policy(0) == (Outcome.SOLVED, 5)
+    asked = tested.runs.statistics.evaluated
+    assert tested.run_policy(1) == tested.policy_result(1) == (Outcome.SOLVED, 3)
+    assert tested.policy_result(2) == (Outcome.SOLVED, 0)
+    assert tested.runs.statistics.evaluated == asked
+    assert [tested.bounds.u(state) for state in range(3)] == [5, 3, 0]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
+    tested = bench(GO, BACK)
+    if later:
+        assert tested.run_policy(0) == (Outcome.FAILED, INFINITY)
+    tested.bounds.add_plan(1, [REACH], "somebody")
+    (finding,) = [f for f in tested.test(0, Silent()).findings if f.state == 0]
+    assert (finding.kind, finding.bound) == (BugKind.QUALITATIVE, 5)
+    assert [step.origin for step in finding.evidence.steps] == ["policy", "somebody"]
+
+
+def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
+    """P15, P17: it is no failure, and what it has cost is no bound."""
+    tested = bench(GO, BACK, step_limit=1)
+    assert tested.run_policy(0) == (Outcome.ABORTED, 2)
+    assert tested.bounds.u(0) == INFINITY
+    again = bench(GO, BACK, step_limit=1)
+    again.bounds.add_plan(1, [REACH], "somebody")
+    examination = again.test(0, Silent())
+    assert again.bounds.u(0) == 5
+    assert not [f for f in examination.findings if f.state == 0]  # 5 is not below 2
+
+
+def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
+    tested = bench(GO, REACH, step_limit=1)
+    assert tested.run_policy(0) == (Outcome.ABORTED, 2)
+    assert tested.trace(0).outcome is Outcome.ABORTED
+    tested.runs.run([0])
+    assert tested.trace(0).outcome is Outcome.SOLVED
+    assert tested.run_policy(0) == (Outcome.SOLVED, 5)
