@@ -209,7 +209,8 @@ def _root_cause(line: BugLine) -> tuple[str, str]:
     cause = line.row.root_cause
     if cause is None:
         return "", "Not localised yet"
-    return f"root {cause}", f"Root cause {cause}  ({line.row.bad_action})  in {line.row.problem}"
+    action = f"({line.row.bad_action})" if line.row.bad_action else "no action"
+    return f"root {cause}", f"Root cause {cause}  {action}  in {line.row.problem}"
 
 
 def _region(line: BugLine) -> tuple[str, str]:

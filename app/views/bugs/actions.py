@@ -10,10 +10,12 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog
 
+from app.models.step_cursor import Side
 from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
 from app.views.bugs.triage import Decision
 from engine.campaign.reading import BugRow
 from engine.errors import PlumblineError
+from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ class BugActions(QObject):
         self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
         self._add("open-problem", "Open as problem", self.open_as_problem, icon="problem")
         self._add("copy-command", "Copy the command to reproduce", self.copy_command)
+        self._add("copy-policy-plan", "Copy the policy's plan", self.copy_policy_plan)
+        self._add("copy-better-plan", "Copy the better plan", self.copy_better_plan)
+        page.detail.plan.addActions(self.menu[-3:])
         page.view.addActions([action for action in self.menu if action.text()])
 
     def keep_note(self, note: str) -> None:
@@ -153,6 +158,23 @@ class BugActions(QObject):
             store = self._page.context.document.store
             command = reproduce_command(store, known.bug, known.task)
             QGuiApplication.clipboard().setText(command)
+
+    @Slot()
+    def copy_policy_plan(self) -> None:
+        self._copy_plan(Side.POLICY)
+
+    @Slot()
+    def copy_better_plan(self) -> None:
+        self._copy_plan(Side.BETTER)
+
+    def _copy_plan(self, side: Side) -> None:
+        """As a plan file."""
+        known, comparison = self._page.detail.known, self._page.detail.cursor_at.comparison
+        if known is None or comparison is None:
+            return
+        trace = comparison.policy if side is Side.POLICY else comparison.better
+        operators = [step.operator for step in trace.steps] if trace is not None else []
+        QGuiApplication.clipboard().setText(format_operator_plan(known.task, operators))
 
     def _add(
         self, name: str, text: str, slot: Callable[[], object], *keys: str, icon: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QModelIndex, Qt, QTemporaryDir, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
@@ -60,13 +61,29 @@ class BugsPage(Page):
         self._bug: int | None = None
         self._wanted: int | None = None
         self._place = 0
+        self._telling = False
         self._found_plans: dict[int, tuple[int, ...]] = {}
         self._drag_folder: QTemporaryDir | None = None
         self._lay_out()
         self.actions_of = BugActions(self)
         self._connect()
         self.view.remember(context.settings)
+        for splitter in (self.splitter, self.detail.splitter):
+            self._remember(splitter)
         self.feed.refresh()
+
+    def _remember(self, splitter: QSplitter) -> None:
+        """How the user has divided the screen."""
+        key = f"bugs/{splitter.objectName()}"
+        sizes = self.context.settings.get(key, cast("list[int]", []))
+        if len(sizes) == splitter.count() and all(isinstance(size, int) for size in sizes):
+            splitter.setSizes(sizes)
+        splitter.splitterMoved.connect(self._keep_sizes)
+
+    @Slot()
+    def _keep_sizes(self) -> None:
+        for splitter in (self.splitter, self.detail.splitter):
+            self.context.settings.set(f"bugs/{splitter.objectName()}", splitter.sizes())
 
     def page_actions(self) -> list[QAction]:
         return self.actions_of.menu
@@ -170,8 +187,14 @@ class BugsPage(Page):
 
     @Slot(str)
     def _document_changed(self, topic: str) -> None:
-        if topic in ("bugs", "campaigns", "outside"):
+        if topic in ("bugs", "campaigns", "outside") and not self._telling:
             self.feed.refresh()
+
+    def _tell_others(self) -> None:
+        """What this screen changed it need not read again."""
+        self._telling = True
+        self.context.document.notify("bugs")
+        self._telling = False
 
     def bugs_changed(self, bugs: list[int]) -> None:
         """A decision was made, or taken back: by this screen, so that it need not read again."""
@@ -183,6 +206,7 @@ class BugsPage(Page):
             self._show_bug(self._bug)
         elif len(bugs) == 1:
             self.view.select_bug(bugs[0])
+        self._tell_others()
 
     @Slot(object)
     def _set_terms(self, terms: tuple[Term, ...]) -> None:
@@ -301,6 +325,7 @@ class BugsPage(Page):
         if bug == self._bug:
             self._show_bug(bug)
             self.detail.cursor_at.move_to_interesting_step()
+        self._tell_others()
 
     @Slot(object)
     def _searched(self, event: Searched) -> None:

@@ -57,7 +57,7 @@ class BugTableView(TableView):
         bold.setBold(True)
         titles, character = QFontMetrics(bold), self.fontMetrics().averageCharWidth()
         for number, column in enumerate(self.bugs.columns):
-            values = WIDTHS.get(column.name, 8) * character
+            values = WIDTHS.get(column.name, 4) * character
             title = titles.horizontalAdvance(column.title)
             self.setColumnWidth(number, max(values, title + PADDING) + 2 * PADDING)
 

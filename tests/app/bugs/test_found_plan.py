@@ -1,0 +1,60 @@
+"""Plans for bugs that had only a bound: kept if they are as good, never if they prove less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.campaign.found_plan import keep_plan, plan_of_localisation
+from engine.campaign.localising import BugLocaliser
+from engine.campaign.reading import Bug
+from engine.campaign.store import Store
+from engine.campaign.verification import verify_bugs
+from engine.oracles.better_plan import better_plan
+from engine.task.validate import validate_operators
+
+Find = Callable[..., Bug]
+
+
+def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Store, bug_with: Find) -> None:
+    bug = bug_with("loop", "dominance")
+    task = store.task(bug.problem_id)
+    plan = better_plan(task, bug.state, bug.row.policy_cost)
+    assert plan is not None
+    assert keep_plan(store, bug, task, plan)
+    kept = store.bug(bug.row.id)
+    assert kept.evidence.operators == plan
+    assert kept.row.evidence_kind == "plan"
+    assert kept.row.bound <= bug.row.bound
+    (verdict,) = verify_bugs(store, [kept.row])
+    assert verdict.problem == ""
+    assert min(bound for bound, _, _ in store.history(bug.row.id)) == kept.row.bound
+
+
+def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Store, bug_with: Find) -> None:
+    bug = bug_with("loop", "dominance")
+    task = store.task(bug.problem_id)
+    plan = better_plan(task, bug.state, None)
+    assert plan is not None
+    there_and_back = (*bug.run.operators, bug.run.last_decision)[-2:]
+    assert not keep_plan(store, bug, task, (*there_and_back, *plan) * 9), "dearer than the bound"
+    assert not keep_plan(store, bug, task, plan[:-1]), "does not reach the goal"
+    assert store.bug(bug.row.id) == bug
+
+
+def test_localisation_comes_across_plans(store: Store) -> None:
+    localiser = BugLocaliser(store)
+    seen = 0
+    for row in store.bugs()[::7]:
+        bug = store.with_proof(row)
+        task = localiser.task(bug.problem_id)
+        plan = plan_of_localisation(bug, localiser.localise(bug))
+        if plan is None:
+            continue
+        seen += 1
+        verdict = validate_operators(task, plan, bug.state)
+        assert verdict.valid, verdict.reason
+        assert verdict.cost is not None
+        assert verdict.cost <= row.bound
+        if row.policy_cost is not None:
+            assert verdict.cost < row.policy_cost
+    assert seen > 5
