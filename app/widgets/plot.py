@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import ArrayLike, NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QContextMenuEvent, QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QContextMenuEvent, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -27,58 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import Theme
+from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
+
+__all__ = ["Curve", "Plot", "Points"]
 
 DRAW_MILLISECONDS = 100
-LINE_WIDTH = 2
-POINT_SIZE = 9
-MOST_POINTS = 2000
-"""Of a longer curve only so many points are drawn: there are not more pixels."""
 NEAR_PIXELS = 14
 _PNG_RATIO = 2
-
-SERIES = (
-    ("#2F6FDE", "#6FA1FF"),
-    ("#B35900", "#F0A35E"),
-    ("#1A7F4B", "#57C785"),
-    ("#8A3FA0", "#CBA6F7"),
-    ("#A8323E", "#FF8A80"),
-    ("#0B7285", "#56C4D6"),
-    ("#6B5B00", "#D9C34A"),
-    ("#57606A", "#9AA4B2"),
-)
-"""Colours of curves without a meaning of their own, in the light and the dark theme."""
-_DASHES = (
-    Qt.PenStyle.SolidLine,
-    Qt.PenStyle.DashLine,
-    Qt.PenStyle.DotLine,
-    Qt.PenStyle.DashDotLine,
-)
-
-Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """`token` is a colour of the theme; without one the curve gets one of the series."""
-
-    name: str
-    x: ArrayLike
-    y: ArrayLike
-    token: str = ""
-    steps: bool = False  # holds its value until the next point
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Single points that can be clicked; `keys` say what is behind each."""
-
-    name: str
-    x: ArrayLike
-    y: ArrayLike
-    keys: Sequence[object]
-    token: str
-    symbol: str = "o"
-    y_text: str = ""  # what stands for a height that is no number: "the policy fails"
 
 
 class Plot(QWidget):
@@ -112,7 +65,6 @@ class Plot(QWidget):
         self._curves: tuple[Curve, ...] = ()
         self._points: tuple[Points, ...] = ()
         self._diagonal = False
-        self._heights: list[pg.InfiniteLine] = []
         self._near: tuple[int, int] | None = None  # which point of which set is looked at
         self._hover_x: float | None = None
         self._make_view(legend, counts)
@@ -136,6 +88,7 @@ class Plot(QWidget):
         self._item.hideButtons()
         self._item.showGrid(x=False, y=False)
         self._legend = self._item.addLegend(offset=legend, labelTextSize="9pt")
+        self._drawing = Drawing(self._item, self._legend, self._theme)
 
     def _make_hover(self) -> None:
         self._line = pg.InfiniteLine(angle=90, movable=False)
@@ -219,67 +172,9 @@ class Plot(QWidget):
     @Slot()
     def _draw(self) -> None:
         self._timer.stop()
-        for item in [*self._item.listDataItems(), *self._heights]:
-            if item is not self._ring:
-                self._item.removeItem(item)
-        self._heights.clear()
-        self._legend.clear()
-        for number, curve in enumerate(self._curves):
-            self._draw_curve(number, curve)
-        if self._diagonal:
-            self._draw_diagonal()
-        for points in self._points:
-            self._draw_points(points)
-        self._legend.setVisible(len(self._curves) + len(self._points) > 1)
+        self._drawing.draw(self._curves, self._points, self._diagonal)
         self._show_hover()
         self.drawn.emit()
-
-    def _draw_curve(self, number: int, curve: Curve) -> None:
-        x, y = _floats(curve.x), _floats(curve.y)
-        if curve.steps and len(x):
-            x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
-        x, y = _thinned(x, y)
-        self._item.plot(x, y, pen=self._pen(number, curve.token), name=curve.name)
-
-    def _draw_points(self, points: Points) -> None:
-        color = self._theme.color(points.token)
-        fill = QColor(color)
-        fill.setAlpha(110)
-        self._item.plot(
-            _floats(points.x),
-            _floats(points.y),
-            pen=None,
-            symbol=points.symbol,
-            symbolSize=POINT_SIZE,
-            symbolPen=pg.mkPen(color, width=1),
-            symbolBrush=fill,
-            name=points.name,
-        )
-        if points.y_text and len(_floats(points.y)):
-            self._draw_height(float(_floats(points.y)[0]), points.y_text)
-
-    def _draw_height(self, y: float, text: str) -> None:
-        color = self._theme.color("muted")
-        pen = pg.mkPen(color, width=1, style=Qt.PenStyle.DotLine)
-        options = {"color": color, "position": 0.98, "anchors": [(1, 0), (1, 0)]}
-        line = pg.InfiniteLine(y, angle=0, pen=pen, label=text, labelOpts=options)
-        self._heights.append(line)
-        self._item.addItem(line)
-
-    def _draw_diagonal(self) -> None:
-        numbers = [points for points in self._points if not points.y_text]
-        values = [_floats(v) for points in numbers for v in (points.x, points.y)]
-        largest = max((float(v.max()) for v in values if len(v)), default=0.0)
-        pen = pg.mkPen(self._theme.color("muted"), width=1, style=Qt.PenStyle.DashLine)
-        self._item.plot([0, largest], [0, largest], pen=pen)
-
-    def _pen(self, number: int, token: str) -> QPen:
-        if token:
-            color, style = self._theme.color(token), Qt.PenStyle.SolidLine
-        else:
-            color = QColor(SERIES[number % len(SERIES)][self._theme.is_dark])
-            style = _DASHES[number % len(_DASHES)]
-        return pg.mkPen(color, width=LINE_WIDTH, style=style)  # type: ignore[no-any-return]
 
     @Slot(object)
     def _hover(self, place: QPointF) -> None:
@@ -306,13 +201,15 @@ class Plot(QWidget):
             self.point_activated.emit(self._points[number].keys[index])
 
     def _nearest(self, place: QPointF) -> tuple[int, int] | None:
+        """The point that is close enough to be meant."""
+        here, (width, height) = self._item.vb.mapSceneToView(place), self._item.vb.viewPixelSize()
         best, found = float(NEAR_PIXELS), None
         for number, points in enumerate(self._points):
-            for index, (x, y) in enumerate(zip(_floats(points.x), _floats(points.y), strict=True)):
-                there = self._item.vb.mapViewToScene(QPointF(x, y))
-                distance = ((there.x() - place.x()) ** 2 + (there.y() - place.y()) ** 2) ** 0.5
-                if distance < best:
-                    best, found = distance, (number, index)
+            x, y = floats(points.x), floats(points.y)
+            distance = np.hypot((x - here.x()) / width, (y - here.y()) / height)
+            index = int(np.argmin(distance)) if len(distance) else -1
+            if index >= 0 and distance[index] < best:
+                best, found = float(distance[index]), (number, index)
         return found
 
     def _show_hover(self) -> None:
@@ -323,7 +220,7 @@ class Plot(QWidget):
         if self._near is not None:
             number, index = self._near
             points = self._points[number]
-            x, y = float(_floats(points.x)[index]), float(_floats(points.y)[index])
+            x, y = float(floats(points.x)[index]), float(floats(points.y)[index])
             self._ring.setData([x], [y])
             height = points.y_text or f"{self.axes[1]}: {_number(y)}"
             texts = [points.name, f"{self.axes[0]}: {_number(x)}", height]
@@ -342,7 +239,7 @@ class Plot(QWidget):
     def _values_at(self, x: float) -> list[str]:
         texts = []
         for curve in self._curves:
-            xs, ys = _floats(curve.x), _floats(curve.y)
+            xs, ys = floats(curve.x), floats(curve.y)
             place = int(np.searchsorted(xs, x, side="right")) - 1
             if 0 <= place < len(ys):
                 texts.append(f"{curve.name}: {_number(float(ys[place]))}")
@@ -363,12 +260,12 @@ class Plot(QWidget):
             places = [
                 (number, index)
                 for number, points in enumerate(self._points)
-                for index in np.argsort(_floats(points.x), kind="stable").tolist()
+                for index in np.argsort(floats(points.x), kind="stable").tolist()
             ]
             here = places.index(self._near) + by if self._near in places else 0
             self._near = places[here % len(places)]
         else:
-            xs = np.unique(np.concatenate([_floats(curve.x) for curve in self._curves]))
+            xs = np.unique(np.concatenate([floats(curve.x) for curve in self._curves]))
             now = self._hover_x if self._hover_x is not None else float(xs[0])
             place = int(np.searchsorted(xs, now)) + by
             self._hover_x = float(xs[min(max(place, 0), len(xs) - 1)])
@@ -428,7 +325,7 @@ class Plot(QWidget):
             writer.writerow(["series", *self.axes])
             sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
             for item in sets:
-                for x, y in zip(_floats(item.x), _floats(item.y), strict=True):
+                for x, y in zip(floats(item.x), floats(item.y), strict=True):
                     writer.writerow([item.name, _number(float(x)), _number(float(y))])
 
 
@@ -438,18 +335,6 @@ class _WholeNumbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no type
     def tickSpacing(self, least: float, most: float, size: float) -> list[tuple[float, float]]:  # noqa: N802  pyqtgraph's name
         spacing = super().tickSpacing(least, most, size)
         return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
-
-
-def _floats(values: ArrayLike) -> Values:
-    return np.asarray(values, dtype=np.float64)
-
-
-def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
-    """Evenly chosen points, the last among them."""
-    if len(x) <= MOST_POINTS:
-        return x, y
-    chosen = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(np.int64))
-    return x[chosen], y[chosen]
 
 
 def _number(value: float) -> str:

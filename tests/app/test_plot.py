@@ -13,7 +13,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.widgets.plot import MOST_POINTS, Curve, Plot, Points
+from app.widgets.plot import Curve, Plot, Points
+from app.widgets.plot_series import MOST_POINTS
 
 PATIENCE = 60_000
 
