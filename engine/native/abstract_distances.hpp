@@ -1,7 +1,7 @@
 // Cheapest abstract plans from all states of a Cartesian abstraction, kept up to date while it is refined
-// (Seipp, von Allmen and Helmert 2020): a split can only raise distances, and only of states whose cheapest plan
-// led through the split state. Among cheapest plans shortest ones are kept, so that distances fall strictly
-// along them even where operators are free.
+// (Seipp, von Allmen and Helmert 2020): a split can only raise distances, and only of states whose cheapest
+// plan led through the split state. Among cheapest plans shortest ones are kept, so that distances fall
+// strictly along them even where operators are free.
 #pragma once
 
 #include <compare>
@@ -69,8 +69,8 @@ class AbstractDistances {
     return {after.cost + abstraction_.task().costs[index(transition(number).op)], after.steps + 1};
   }
 
-  // States that lost every plan as cheap as before, by increasing distance: what a state may lean on is decided
-  // before it.
+  // States that lost every plan as cheap as before, by increasing distance: what a state may lean on is
+  // decided before it.
   void find_dirty(std::int32_t state, std::int32_t part) {
     Queue candidates;
     candidates.push({distance_[index(state)], state});

@@ -64,8 +64,8 @@ class AbstractionEvaluator final : public Evaluator {
 // `describe` gets the heuristic if it could be built within the limits; `outcome` says whether.
 template <class Heuristic, class Options, class Describe>
 std::int32_t create(const CompiledTask* task, const std::int32_t* start, std::int32_t n_goals,
-                    const std::int32_t* goal, const Options& options, const Limits* limits, Progress* progress,
-                    std::int64_t* outcome, Evaluator** result, Describe&& describe) {
+                    const std::int32_t* goal, const Options& options, const Limits* limits,
+                    Progress* progress, std::int64_t* outcome, Evaluator** result, Describe&& describe) {
   return guarded([&] {
     const SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal)};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
@@ -86,9 +86,9 @@ std::int32_t create(const CompiledTask* task, const std::int32_t* start, std::in
 PLUMBLINE_API std::int32_t plumbline_cartesian_create(const CompiledTask* task, const std::int32_t* start,
                                                       std::int32_t n_goals, const std::int32_t* goal,
                                                       std::int64_t max_transitions, std::int32_t landmarks,
-                                                      std::int32_t goals, const Limits* limits, Progress* progress,
-                                                      std::int64_t* statistics, std::int64_t* outcome,
-                                                      Evaluator** result) {
+                                                      std::int32_t goals, const Limits* limits,
+                                                      Progress* progress, std::int64_t* statistics,
+                                                      std::int64_t* outcome, Evaluator** result) {
   const CartesianOptions options{max_transitions, landmarks != 0, goals != 0};
   return create<Cartesian>(task, start, n_goals, goal, options, limits, progress, outcome, result,
                            [statistics](const Cartesian& heuristic) {
@@ -99,14 +99,13 @@ PLUMBLINE_API std::int32_t plumbline_cartesian_create(const CompiledTask* task, 
 }
 
 // `statistics` receives 1, and the most states and transitions a product had.
-PLUMBLINE_API std::int32_t plumbline_merge_and_shrink_create(const CompiledTask* task, const std::int32_t* start,
-                                                             std::int32_t n_goals, const std::int32_t* goal,
-                                                             std::int64_t max_states, std::int64_t max_transitions,
-                                                             const Limits* limits, Progress* progress,
-                                                             std::int64_t* statistics, std::int64_t* outcome,
-                                                             Evaluator** result) {
-  const MergeAndShrinkOptions options{std::clamp<std::int64_t>(max_states, 1, MergeAndShrinkOptions::kMostStates),
-                                      std::max<std::int64_t>(max_transitions, 1)};
+PLUMBLINE_API std::int32_t plumbline_merge_and_shrink_create(
+    const CompiledTask* task, const std::int32_t* start, std::int32_t n_goals, const std::int32_t* goal,
+    std::int64_t max_states, std::int64_t max_transitions, const Limits* limits, Progress* progress,
+    std::int64_t* statistics, std::int64_t* outcome, Evaluator** result) {
+  const MergeAndShrinkOptions options{
+      std::clamp<std::int64_t>(max_states, 1, MergeAndShrinkOptions::kMostStates),
+      std::max<std::int64_t>(max_transitions, 1)};
   return create<MergeAndShrink>(task, start, n_goals, goal, options, limits, progress, outcome, result,
                                 [statistics](const MergeAndShrink& heuristic) {
                                   statistics[0] = 1;

@@ -1,6 +1,6 @@
-// The coarsest bisimulation of a transition system that respects goals and goal distances (Nissim, Hoffmann and
-// Helmert 2011): by rounds of partition refinement. Where it would have too many blocks, the last round ends
-// before the smallest distance at which they do not fit any more.
+// The coarsest bisimulation of a transition system that respects goals and goal distances (Nissim, Hoffmann
+// and Helmert 2011): by rounds of partition refinement. Where it would have too many blocks, the last round
+// ends before the smallest distance at which they do not fit any more.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ class Bisimulation {
     std::size_t n_dirty;
     std::int32_t layer;  // of equal distance
   };
-  // The dirty states of a block by what they do: pieces that leave it, one after the other from its beginning.
+  // The dirty states of a block by what they do: pieces that leave it, one after the other from its
+  // beginning.
   struct Division {
     std::int32_t block;
     std::vector<std::size_t> leaving;  // sizes
@@ -60,7 +61,8 @@ class Bisimulation {
     position_.resize(block_of_.size());
     std::int64_t layer = 0;
     for (const auto& [distance, states] : layers) {
-      const auto block = static_cast<std::int32_t>(n_layers <= max_blocks_ ? layer : layer * max_blocks_ / n_layers);
+      const auto block =
+          static_cast<std::int32_t>(n_layers <= max_blocks_ ? layer : layer * max_blocks_ / n_layers);
       for (const std::int32_t state : states) {
         block_of_[index(state)] = block;
         position_[index(state)] = states_.size();
@@ -113,8 +115,9 @@ class Bisimulation {
     std::vector<std::int32_t> moved;
     for (auto first = divisions.begin(); first != divisions.end();) {
       const auto layer_of = [this](const Division& division) { return blocks_[index(division.block)].layer; };
-      const auto last = std::find_if(
-          first, divisions.end(), [&](const Division& division) { return layer_of(division) != layer_of(*first); });
+      const auto last = std::find_if(first, divisions.end(), [&](const Division& division) {
+        return layer_of(division) != layer_of(*first);
+      });
       if (!split_layer({first, last}, moved)) return false;
       first = last;
     }
@@ -153,10 +156,12 @@ class Bisimulation {
     }
     auto staying = pieces.end();
     if (block.begin + block.n_dirty == block.end) {
-      staying = std::ranges::max_element(pieces, {}, [](const auto& piece) { return piece.second - piece.first; });
+      staying =
+          std::ranges::max_element(pieces, {}, [](const auto& piece) { return piece.second - piece.first; });
     } else {
       const Signature others = signature(states_[block.begin + block.n_dirty]);
-      staying = std::ranges::find_if(pieces, [&](const auto& piece) { return dirty[piece.first].first == others; });
+      staying =
+          std::ranges::find_if(pieces, [&](const auto& piece) { return dirty[piece.first].first == others; });
     }
     Division division{number, {}};
     std::size_t place = block.begin;
@@ -216,8 +221,8 @@ class Bisimulation {
   std::vector<std::int32_t> block_of_;
   std::int32_t n_blocks_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::int32_t> states_;   // by block
-  std::vector<std::size_t> position_;  // in states_
+  std::vector<std::int32_t> states_;                              // by block
+  std::vector<std::size_t> position_;                             // in states_
   std::set<std::pair<std::int32_t, std::int32_t>> dirty_blocks_;  // with their layers, which come first
   std::vector<std::size_t> out_begin_;
   std::vector<std::pair<std::int32_t, std::int32_t>> out_;  // group and target, by source

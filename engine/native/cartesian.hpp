@@ -1,10 +1,10 @@
-// Additive Cartesian abstractions (Seipp and Helmert 2018): one abstraction per landmark and goal, each with the
-// costs that those before it did not need (saturated cost partitioning with general costs).
+// Additive Cartesian abstractions (Seipp and Helmert 2018): one abstraction per landmark and goal, each with
+// the costs that those before it did not need (saturated cost partitioning with general costs).
 //
-// Built for one state: values are admissible and consistent in all states that can be reached from it, and mean
-// nothing elsewhere. Costs may become infinite for operators that lead from no state on the way from there to
-// the goal. The values of a goal's own subtask are distances to states with that goal, not to states that had
-// it once, which the original also accepts.
+// Built for one state: values are admissible and consistent in all states that can be reached from it, and
+// mean nothing elsewhere. Costs may become infinite for operators that lead from no state on the way from
+// there to the goal. The values of a goal's own subtask are distances to states with that goal, not to states
+// that had it once, which the original also accepts.
 #pragma once
 
 #include <algorithm>
@@ -38,11 +38,12 @@ class Cartesian {
     is_dead_end_ = !subtasks.is_solvable();
     if (is_dead_end_) return;
     std::vector<CartesianSubtask> list;
-    if (options.landmarks) list = subtasks.landmarks();
+    if (options.landmarks) list = subtasks.landmarks(monitor);
     if (options.goals) std::ranges::move(subtasks.goals(), std::back_inserter(list));
     for (std::size_t i = 0; i < list.size() && !is_dead_end_; ++i) {
       const auto n_left = static_cast<std::int64_t>(list.size() - i);
-      const std::int64_t share = std::max<std::int64_t>(1, (options.max_transitions - n_transitions_) / n_left);
+      const std::int64_t share =
+          std::max<std::int64_t>(1, (options.max_transitions - n_transitions_) / n_left);
       add_abstraction(list[i], request.start, share, monitor);
     }
     costs_ = {};
@@ -70,13 +71,13 @@ class Cartesian {
     std::vector<Cost> distances;
   };
 
-  // General costs can exceed the operators' own; kept small enough that no distance overflows. Lowering costs is
-  // always allowed.
+  // General costs can exceed the operators' own; kept small enough that no distance overflows. Lowering costs
+  // is always allowed.
   static constexpr Cost kLargestCost = Cost{1} << 40;
   static constexpr std::int32_t kMaxStates = std::int32_t{1} << 22;
 
-  void add_abstraction(const CartesianSubtask& subtask, const std::vector<std::int32_t>& start, std::int64_t share,
-                       Monitor& monitor) {
+  void add_abstraction(const CartesianSubtask& subtask, const std::vector<std::int32_t>& start,
+                       std::int64_t share, Monitor& monitor) {
     const Task task = subtask_of(task_, subtask, costs_);
     std::vector<std::int32_t> projected;
     for (std::size_t v = 0; v < start.size(); ++v) {
@@ -87,7 +88,8 @@ class Cartesian {
     const auto n_transitions = [&] {
       return static_cast<std::int64_t>(refinement.abstraction().transitions().size());
     };
-    while (n_transitions() < share && refinement.abstraction().n_states() < kMaxStates && refinement.refine()) {
+    while (n_transitions() < share && refinement.abstraction().n_states() < kMaxStates &&
+           refinement.refine()) {
       charge.set(refinement.abstraction().bytes() + refinement.tree().bytes());
       monitor.check();
     }
@@ -96,7 +98,7 @@ class Cartesian {
     n_transitions_ += n_transitions();
     is_dead_end_ = !refinement.is_solvable();
     if (is_dead_end_) return;
-    take_costs(refinement.saturated_costs());
+    take_costs(refinement.saturated_costs(monitor));
     std::vector<Cost> distances = refinement.distances();
     if (std::ranges::all_of(distances, [](Cost distance) { return distance == 0; })) return;
     // For good: the heuristic lives as long as the search.
@@ -107,7 +109,8 @@ class Cartesian {
   void take_costs(const std::vector<Cost>& saturated) {
     for (std::size_t op = 0; op < costs_.size(); ++op) {
       if (costs_[op] == kInfinity) continue;
-      costs_[op] = saturated[op] == -kInfinity ? kInfinity : std::min(costs_[op] - saturated[op], kLargestCost);
+      costs_[op] =
+          saturated[op] == -kInfinity ? kInfinity : std::min(costs_[op] - saturated[op], kLargestCost);
     }
   }
 

@@ -1,5 +1,5 @@
-// A Cartesian abstraction of a task (Seipp and Helmert 2018): its states are products of value subsets, one per
-// variable. Splitting a state rewires its transitions; self-loops are not stored, they are recognised.
+// A Cartesian abstraction of a task (Seipp and Helmert 2018): its states are products of value subsets, one
+// per variable. Splitting a state rewires its transitions; self-loops are not stored, they are recognised.
 #pragma once
 
 #include <cstddef>
@@ -127,8 +127,8 @@ class CartesianAbstraction {
       AbstractTransition& transition = transitions_[index(number)];
       const std::int32_t before = precondition(transition.op, variable);
       const bool is_set = before == kNone && postcondition(transition.op, variable) != kNone;
-      const auto [stays, moves] = is_set ? std::pair(true, true)
-                                         : sides(transition.target, before, state, part, variable);
+      const auto [stays, moves] =
+          is_set ? std::pair(true, true) : sides(transition.target, before, state, part, variable);
       if (stays) kept.push_back(number);
       if (stays && moves) {
         add({transition.op, part, transition.target});
@@ -140,10 +140,10 @@ class CartesianAbstraction {
     append(outgoing_[index(state)], kept);
   }
 
-  // Whether a transition still touches the state, and its new part: by the operator's value of the variable, or
-  // if it has none by the values of the state at the other end.
-  std::pair<bool, bool> sides(std::int32_t other_end, std::int32_t value, std::int32_t state, std::int32_t part,
-                              std::int32_t variable) const {
+  // Whether a transition still touches the state, and its new part: by the operator's value of the variable,
+  // or if it has none by the values of the state at the other end.
+  std::pair<bool, bool> sides(std::int32_t other_end, std::int32_t value, std::int32_t state,
+                              std::int32_t part, std::int32_t variable) const {
     if (value != kNone) {
       const bool moves = sets_.contains(part, {variable, value});
       return {!moves, moves};

@@ -1,5 +1,6 @@
-// Counterexample-guided refinement of a Cartesian abstraction for one subtask (Seipp and Helmert 2018): follow
-// a cheapest abstract plan from the start state and split the abstract state where it first goes wrong.
+// Counterexample-guided refinement of a Cartesian abstraction for one subtask (Seipp and Helmert 2018):
+// follow a cheapest abstract plan from the start state and split the abstract state where it first goes
+// wrong.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "cartesian_subtasks.hpp"
 #include "refinement_tree.hpp"
 #include "relaxed_reachability.hpp"
+#include "search.hpp"
 #include "task.hpp"
 
 namespace plumbline {
@@ -35,7 +37,8 @@ class CartesianRefinement {
 
   std::vector<Cost> distances() const {
     std::vector<Cost> result;
-    for (std::int32_t state = 0; state < abstraction_.n_states(); ++state) result.push_back(distances_.cost(state));
+    for (std::int32_t state = 0; state < abstraction_.n_states(); ++state)
+      result.push_back(distances_.cost(state));
     return result;
   }
 
@@ -55,7 +58,7 @@ class CartesianRefinement {
 
   // What an operator must cost so that no distance changes, seen from the abstract states on the way from the
   // start to the goal: -kInfinity for operators that no such way uses.
-  std::vector<Cost> saturated_costs() const {
+  std::vector<Cost> saturated_costs(Monitor& monitor) const {
     std::vector<Cost> result(task_.costs.size(), -kInfinity);
     const std::vector<bool> is_reached = reached();
     for (const AbstractTransition& transition : abstraction_.transitions()) {
@@ -65,7 +68,9 @@ class CartesianRefinement {
       result[index(transition.op)] = std::max(result[index(transition.op)], before - after);
     }
     for (std::int32_t op = 0; op < task_.n_operators(); ++op) {
-      if (result[index(op)] < 0 && task_.costs[index(op)] != kInfinity && has_loop(op, is_reached)) result[index(op)] = 0;
+      monitor.check();
+      if (result[index(op)] < 0 && task_.costs[index(op)] != kInfinity && has_loop(op, is_reached))
+        result[index(op)] = 0;
     }
     return result;
   }
@@ -86,7 +91,8 @@ class CartesianRefinement {
     if (!subtask_.is_landmark) return abstraction;
     RelaxedReachability reachability(task_);
     const std::int32_t landmark = task_.fact_number(task_.goal.front());
-    const std::vector<bool> before = reachability.reached(start_, landmark, RelaxedReachability::Avoid::kOperators);
+    const std::vector<bool> before =
+        reachability.reached(start_, landmark, RelaxedReachability::Avoid::kOperators);
     for (std::int32_t v = 0; v < task_.n_variables(); ++v) {
       std::vector<std::int32_t> late;
       for (std::int32_t x = 0; x < task_.domain_sizes[index(v)]; ++x) {
@@ -149,11 +155,13 @@ class CartesianRefinement {
   std::optional<Split> split_towards(std::int32_t at, std::int32_t target) const {
     std::optional<Split> best;
     for (std::int32_t v = 0; v < task_.n_variables(); ++v) {
-      if (abstraction_.sets().contains(target, {v, successor_[index(v)]}) || !is_better(at, v, best)) continue;
+      if (abstraction_.sets().contains(target, {v, successor_[index(v)]}) || !is_better(at, v, best))
+        continue;
       best = Split{at, v, {}};
       for (std::int32_t x = 0; x < task_.domain_sizes[index(v)]; ++x) {
         const Fact fact{v, x};
-        if (abstraction_.sets().contains(at, fact) && abstraction_.sets().contains(target, fact)) best->wanted.push_back(x);
+        if (abstraction_.sets().contains(at, fact) && abstraction_.sets().contains(target, fact))
+          best->wanted.push_back(x);
       }
     }
     return best;
@@ -190,7 +198,8 @@ class CartesianRefinement {
 
   bool has_loop(std::int32_t op, const std::vector<bool>& is_reached) const {
     for (std::int32_t state = 0; state < abstraction_.n_states(); ++state) {
-      if (is_reached[index(state)] && distances_.cost(state) != kInfinity && abstraction_.has_loop(state, op)) return true;
+      if (is_reached[index(state)] && distances_.cost(state) != kInfinity && abstraction_.has_loop(state, op))
+        return true;
     }
     return false;
   }

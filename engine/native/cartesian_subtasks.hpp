@@ -15,6 +15,7 @@
 #include "relaxation.hpp"
 #include "relaxed_exploration.hpp"
 #include "relaxed_reachability.hpp"
+#include "search.hpp"
 #include "task.hpp"
 
 namespace plumbline {
@@ -29,18 +30,22 @@ struct CartesianSubtask {
 class CartesianSubtasks {
  public:
   CartesianSubtasks(const Task& task, std::span<const std::int32_t> start, std::span<const Fact> goal)
-      : task_(task), start_(start), goal_(goal), exploration_(relax(task, goal, Costs::kPlain, Dominated::kKeep)) {
+      : task_(task),
+        start_(start),
+        goal_(goal),
+        exploration_(relax(task, goal, Costs::kPlain, Dominated::kKeep)) {
     is_solvable_ = exploration_.explore(start.data()) != kInfinity;
   }
 
   // Whether there is a relaxed plan; without one there are no subtasks either.
   bool is_solvable() const { return is_solvable_; }
 
-  std::vector<CartesianSubtask> landmarks() const {
+  std::vector<CartesianSubtask> landmarks(Monitor& monitor) const {
     RelaxedReachability reachability(task_);
     std::vector<std::int32_t> facts;
     std::vector<std::vector<bool>> reached_without;
     for (const std::int32_t fact : reachability.facts_of_plan(start_, goal_)) {
+      monitor.check();
       std::vector<bool> reached = reachability.reached(start_, fact);
       if (std::ranges::all_of(goal_, [&](Fact g) { return reached[number(g)]; })) continue;
       facts.push_back(fact);
@@ -50,7 +55,8 @@ class CartesianSubtasks {
     for (const std::int32_t landmark : facts) {
       std::vector<std::int32_t> before;
       for (std::size_t i = 0; i < facts.size(); ++i) {
-        if (facts[i] != landmark && !reached_without[i][static_cast<std::size_t>(landmark)]) before.push_back(facts[i]);
+        if (facts[i] != landmark && !reached_without[i][static_cast<std::size_t>(landmark)])
+          before.push_back(facts[i]);
       }
       add(result, {fact_of(landmark), true, combined(before)});
     }
@@ -73,7 +79,8 @@ class CartesianSubtasks {
   }
 
   void add(std::vector<CartesianSubtask>& list, CartesianSubtask subtask) const {
-    if (start_[static_cast<std::size_t>(subtask.goal.variable)] != subtask.goal.value) list.push_back(std::move(subtask));
+    if (start_[static_cast<std::size_t>(subtask.goal.variable)] != subtask.goal.value)
+      list.push_back(std::move(subtask));
   }
 
   // Per variable the values, with those of the listed facts (ascending) as one.
@@ -84,7 +91,8 @@ class CartesianSubtasks {
       std::vector<std::int32_t> values(static_cast<std::size_t>(task_.domain_sizes[v]), -1);
       const auto first = next;
       while (next != facts.end() && *next < task_.fact_offset[v + 1]) ++next;
-      for (auto fact = first; fact != next; ++fact) values[static_cast<std::size_t>(*fact - task_.fact_offset[v])] = 0;
+      for (auto fact = first; fact != next; ++fact)
+        values[static_cast<std::size_t>(*fact - task_.fact_offset[v])] = 0;
       std::int32_t n_values = first == next ? 0 : 1;
       for (std::int32_t& value : values) {
         if (value < 0) value = n_values++;

@@ -27,7 +27,8 @@ inline bool well_formed(const Task& task, std::span<const Fact> facts) {
   std::int32_t previous = -1;
   for (const Fact fact : facts) {
     if (fact.variable <= previous || fact.variable >= task.n_variables()) return false;
-    if (fact.value < 0 || fact.value >= task.domain_sizes[static_cast<std::size_t>(fact.variable)]) return false;
+    if (fact.value < 0 || fact.value >= task.domain_sizes[static_cast<std::size_t>(fact.variable)])
+      return false;
     previous = fact.variable;
   }
   return true;
@@ -53,7 +54,8 @@ inline bool in_domains(const Task& task, const std::int32_t* values) {
 }
 
 inline bool are_operators(const Task& task, std::int64_t n, const std::int32_t* operators) {
-  return std::all_of(operators, operators + n, [&](std::int32_t op) { return op >= 0 && op < task.n_operators(); });
+  return std::all_of(operators, operators + n,
+                     [&](std::int32_t op) { return op >= 0 && op < task.n_operators(); });
 }
 
 }  // namespace plumbline

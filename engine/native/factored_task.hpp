@@ -45,7 +45,8 @@ class FactoredTask {
     std::vector<std::int32_t> result(costs_.size(), -1);
     const std::vector<LabelGroup>& groups = system(number).groups;
     for (std::size_t group = 0; group < groups.size(); ++group) {
-      for (const std::int32_t label : groups[group].labels) result[index(label)] = static_cast<std::int32_t>(group);
+      for (const std::int32_t label : groups[group].labels)
+        result[index(label)] = static_cast<std::int32_t>(group);
     }
     return result;
   }
@@ -102,7 +103,8 @@ class FactoredTask {
 
   std::size_t bytes() const {
     std::size_t sum = tree_.bytes();
-    for (const std::int32_t number : active_) sum += static_cast<std::size_t>(system(number).n_arcs()) * sizeof(Transition);
+    for (const std::int32_t number : active_)
+      sum += static_cast<std::size_t>(system(number).n_arcs()) * sizeof(Transition);
     return sum;
   }
 
@@ -112,12 +114,14 @@ class FactoredTask {
   void add_atomic_systems(const SearchRequest& request) {
     const Task& task = request.compiled.task;
     // What operators do with a variable: (precondition, effect), -1 for none.
-    std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>>> uses(request.start.size());
+    std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>>> uses(
+        request.start.size());
     std::vector<std::vector<std::int32_t>> idle(request.start.size());
     for (std::int32_t op = 0; op < task.n_operators(); ++op) {
       std::map<std::int32_t, std::pair<std::int32_t, std::int32_t>> touched;
       for (const Fact fact : task.preconditions[op]) touched[fact.variable] = {fact.value, -1};
-      for (const Fact fact : task.effects[op]) touched.try_emplace(fact.variable, -1, -1).first->second.second = fact.value;
+      for (const Fact fact : task.effects[op])
+        touched.try_emplace(fact.variable, -1, -1).first->second.second = fact.value;
       for (const auto& [variable, use] : touched) uses[index(variable)][use].push_back(op);
     }
     for (std::int32_t v = 0; v < task.n_variables(); ++v) {
@@ -166,7 +170,8 @@ class FactoredTask {
     std::map<std::int32_t, std::vector<std::int32_t>> common;
     for (std::size_t a = 0; a < system(first).groups.size(); ++a) {
       common.clear();
-      for (const std::int32_t label : system(first).groups[a].labels) common[in_second[index(label)]].push_back(label);
+      for (const std::int32_t label : system(first).groups[a].labels)
+        common[in_second[index(label)]].push_back(label);
       for (auto& [b, labels] : common) visit(a, index(b), labels);
     }
   }
@@ -180,17 +185,19 @@ class FactoredTask {
     for (const char a : left.is_goal) {
       for (const char b : right.is_goal) result.is_goal.push_back(a && b);
     }
-    for_each_pair_of_groups(first, second, [&](std::size_t a, std::size_t b, std::vector<std::int32_t>& labels) {
-      monitor.check();
-      LabelGroup group{std::move(labels), synchronised(left.groups[a].arcs, right.groups[b].arcs, n), 0};
-      set_cost(group);
-      result.groups.push_back(std::move(group));
-    });
+    for_each_pair_of_groups(
+        first, second, [&](std::size_t a, std::size_t b, std::vector<std::int32_t>& labels) {
+          monitor.check();
+          LabelGroup group{std::move(labels), synchronised(left.groups[a].arcs, right.groups[b].arcs, n), 0};
+          set_cost(group);
+          result.groups.push_back(std::move(group));
+        });
     return result;
   }
 
   // In ascending order: sources of the left, of the right, then targets.
-  static std::vector<Transition> synchronised(std::span<const Transition> left, std::span<const Transition> right, std::int32_t n) {
+  static std::vector<Transition> synchronised(std::span<const Transition> left,
+                                              std::span<const Transition> right, std::int32_t n) {
     std::vector<Transition> arcs;
     arcs.reserve(left.size() * right.size());
     const auto run_end = [](std::span<const Transition> list, std::size_t begin) {
@@ -217,8 +224,8 @@ class FactoredTask {
   void prune(std::int32_t number, Monitor& monitor) {
     system(number).compute_distances(monitor);
     const std::vector<std::int32_t> name = system(number).useful_states();
-    const auto n_kept = static_cast<std::int32_t>(std::ranges::count_if(
-        name, [](std::int32_t state) { return state != TransitionSystem::kPruned; }));
+    const auto n_kept = static_cast<std::int32_t>(
+        std::ranges::count_if(name, [](std::int32_t state) { return state != TransitionSystem::kPruned; }));
     if (n_kept == system(number).n_states()) {
       system(number).combine_equal_groups();
     } else {
@@ -249,8 +256,8 @@ class FactoredTask {
     }
   }
 
-  std::vector<Cost> costs_;      // by label
-  std::vector<char> is_alive_;   // by label
+  std::vector<Cost> costs_;     // by label
+  std::vector<char> is_alive_;  // by label
   std::vector<TransitionSystem> systems_;
   std::vector<std::int32_t> active_;
   MergeTree tree_;

@@ -1,5 +1,4 @@
 #include "cartesian.hpp"
-
 #include "heuristic_kernels.hpp"
 #include "heuristic_searches.hpp"
 

@@ -7,7 +7,8 @@ namespace plumbline {
 namespace {
 
 // Built for the state the search starts from.
-SearchResult search_with_merge_and_shrink(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
+SearchResult search_with_merge_and_shrink(Algorithm algorithm, const SearchRequest& request,
+                                          Monitor& monitor) {
   const MergeAndShrink heuristic(request, monitor);
   return heuristic_search(algorithm, request, heuristic, monitor);
 }

@@ -1,6 +1,6 @@
-// Exact generalised label reduction (Sievers, Wehrle and Helmert 2014): labels of the same cost that do the same
-// in all factors but one become one label, which in that factor does what any of them did. Repeated until no
-// factor allows any more; no plan and no cost changes.
+// Exact generalised label reduction (Sievers, Wehrle and Helmert 2014): labels of the same cost that do the
+// same in all factors but one become one label, which in that factor does what any of them did. Repeated
+// until no factor allows any more; no plan and no cost changes.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,10 @@ namespace plumbline {
 class LabelReduction {
  public:
   LabelReduction(FactoredTask& task, Monitor& monitor)
-      : task_(task), monitor_(monitor), factors_(task.active()), sums_(static_cast<std::size_t>(task.n_labels())) {
+      : task_(task),
+        monitor_(monitor),
+        factors_(task.active()),
+        sums_(static_cast<std::size_t>(task.n_labels())) {
     for (std::size_t i = 0; i < factors_.size(); ++i) {
       group_of_.push_back(task.group_of_labels(factors_[i]));
       add(i);
@@ -37,7 +40,8 @@ class LabelReduction {
   }
 
  private:
-  using Classes = std::map<std::int32_t, std::vector<std::int32_t>>;  // the label that stays, and those it replaces
+  using Classes =
+      std::map<std::int32_t, std::vector<std::int32_t>>;  // the label that stays, and those it replaces
 
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -70,9 +74,11 @@ class LabelReduction {
     table_.assign(std::bit_ceil(2 * sums_.size() + 1), -1);
     for (std::int32_t label = 0; label < task_.n_labels(); ++label) {
       if (!task_.is_alive(label)) continue;
-      const std::uint64_t key = transition_systems::mixed(sums_[index(label)] + static_cast<std::uint64_t>(task_.cost(label)));
+      const std::uint64_t key =
+          transition_systems::mixed(sums_[index(label)] + static_cast<std::uint64_t>(task_.cost(label)));
       std::size_t slot = key & (table_.size() - 1);
-      while (table_[slot] >= 0 && !are_equal_outside(factor, table_[slot], label)) slot = (slot + 1) & (table_.size() - 1);
+      while (table_[slot] >= 0 && !are_equal_outside(factor, table_[slot], label))
+        slot = (slot + 1) & (table_.size() - 1);
       if (table_[slot] >= 0) {
         classes[table_[slot]].push_back(label);
       } else {

@@ -1,5 +1,5 @@
-// Merge-and-shrink (Helmert, Haslum, Hoffmann and Nissim 2014) with SCC-DFP merging, bisimulation shrinking and
-// exact label reduction: two factors at a time become one, after each was made small enough.
+// Merge-and-shrink (Helmert, Haslum, Hoffmann and Nissim 2014) with SCC-DFP merging, bisimulation shrinking
+// and exact label reduction: two factors at a time become one, after each was made small enough.
 //
 // Built for one state: states that cannot be reached from it are pruned, so that values are admissible and
 // consistent where that leads, and mean nothing elsewhere. Without a limit they are exact. A product with too
@@ -40,7 +40,7 @@ class MergeAndShrink {
     SccDfp strategy(request.compiled.task);
     TemporaryCharge charge(monitor.account());
     while (task.is_solvable() && task.active().size() > 1) {
-      const auto pair = strategy.next(task);
+      const auto pair = strategy.next(task, monitor);
       reduce_labels(task, monitor);
       const std::int64_t n_arcs = shrink(task, pair, monitor);
       charge.set(task.bytes() + static_cast<std::size_t>(n_arcs) * kBytesPerArc);
@@ -70,12 +70,15 @@ class MergeAndShrink {
   std::int64_t n_transitions() const { return n_transitions_; }  // likewise
 
  private:
-  static constexpr std::size_t kBytesPerArc = 2 * sizeof(Transition);  // in the product and while it is pruned
+  static constexpr std::size_t kBytesPerArc =
+      2 * sizeof(Transition);  // in the product and while it is pruned
 
   // Returns the number of transitions of the product to come.
-  std::int64_t shrink(FactoredTask& task, std::pair<std::int32_t, std::int32_t> pair, Monitor& monitor) const {
+  std::int64_t shrink(FactoredTask& task, std::pair<std::int32_t, std::int32_t> pair,
+                      Monitor& monitor) const {
     for (std::int64_t most = options_.max_states;; most /= 2) {
-      const auto [first, second] = sizes(task.system(pair.first).n_states(), task.system(pair.second).n_states(), most);
+      const auto [first, second] =
+          sizes(task.system(pair.first).n_states(), task.system(pair.second).n_states(), most);
       shrink(task, pair.first, first, monitor);
       shrink(task, pair.second, second, monitor);
       const std::int64_t n_arcs = task.n_product_arcs(pair.first, pair.second);
@@ -84,7 +87,8 @@ class MergeAndShrink {
   }
 
   // How many states two factors may keep so that their product has at most so many: as balanced as possible.
-  static std::pair<std::int64_t, std::int64_t> sizes(std::int64_t first, std::int64_t second, std::int64_t most) {
+  static std::pair<std::int64_t, std::int64_t> sizes(std::int64_t first, std::int64_t second,
+                                                     std::int64_t most) {
     if (first * second <= most) return {first, second};
     const auto balanced = static_cast<std::int64_t>(std::sqrt(static_cast<double>(most)));
     if (first <= balanced) return {first, std::max<std::int64_t>(1, most / first)};

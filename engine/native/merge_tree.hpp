@@ -1,5 +1,5 @@
-// How merge-and-shrink finds the abstract state of a state: a table per variable, and for every product a table
-// by pairs of abstract states.
+// How merge-and-shrink finds the abstract state of a state: a table per variable, and for every product a
+// table by pairs of abstract states.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ class MergeTree {
  private:
   static constexpr std::int32_t kNoNode = -1;
   struct Node {
-    std::int32_t left;   // a node; without a right one a variable
+    std::int32_t left;  // a node; without a right one a variable
     std::int32_t right;
     std::int32_t width;  // abstract states of the right one
     std::vector<std::int32_t> table;

@@ -1,5 +1,6 @@
-// Which factors to merge next: SCC-DFP (Sievers, Wehrle and Helmert 2016). First those whose variables depend on
-// each other, causes before effects, then all; among them a pair that must work together close to the goal.
+// Which factors to merge next: SCC-DFP (Sievers, Wehrle and Helmert 2016). First those whose variables depend
+// on each other, causes before effects, then all; among them a pair that must work together close to the
+// goal.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "factored_task.hpp"
+#include "search.hpp"
 #include "task.hpp"
 #include "transition_system.hpp"
 
@@ -93,7 +95,7 @@ class SccDfp {
   }
 
   // At least two factors are left.
-  std::pair<std::int32_t, std::int32_t> next(const FactoredTask& task) {
+  std::pair<std::int32_t, std::int32_t> next(const FactoredTask& task, Monitor& monitor) {
     std::vector<std::int32_t> candidates = components_.empty() ? task.active() : components_.front();
     // Products before variables, newest first.
     std::ranges::sort(candidates, {}, [this](std::int32_t number) {
@@ -106,6 +108,7 @@ class SccDfp {
     std::pair<std::int32_t, std::int32_t> best{-1, -1};
     Cost least = kInfinity;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
+      monitor.check();
       for (std::size_t j = i + 1; j < candidates.size(); ++j) {
         const std::pair pair{candidates[i], candidates[j]};
         if (some_matter && !matters(task, pair)) continue;
@@ -122,7 +125,8 @@ class SccDfp {
   void merged(std::pair<std::int32_t, std::int32_t> pair, std::int32_t product) {
     if (components_.empty()) return;
     std::vector<std::int32_t>& component = components_.front();
-    std::erase_if(component, [&](std::int32_t number) { return number == pair.first || number == pair.second; });
+    std::erase_if(component,
+                  [&](std::int32_t number) { return number == pair.first || number == pair.second; });
     component.push_back(product);
     if (component.size() == 1) components_.erase(components_.begin());
   }
@@ -137,7 +141,8 @@ class SccDfp {
       for (const Fact effect : task.effects[op]) {
         const auto depends_on = [&](std::span<const Fact> facts) {
           for (const Fact fact : facts) {
-            if (fact.variable != effect.variable) successors[static_cast<std::size_t>(fact.variable)].push_back(effect.variable);
+            if (fact.variable != effect.variable)
+              successors[static_cast<std::size_t>(fact.variable)].push_back(effect.variable);
           }
         };
         depends_on(task.preconditions[op]);
@@ -162,7 +167,8 @@ class SccDfp {
     for (const LabelGroup& group : system.groups) {
       if (system.is_idle(group)) continue;
       Cost rank = kInfinity;
-      for (const Transition arc : group.arcs) rank = std::min(rank, system.distances[static_cast<std::size_t>(arc.target)]);
+      for (const Transition arc : group.arcs)
+        rank = std::min(rank, system.distances[static_cast<std::size_t>(arc.target)]);
       for (const std::int32_t label : group.labels) ranks[static_cast<std::size_t>(label)] = rank;
     }
     return ranks;

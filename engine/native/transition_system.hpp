@@ -26,7 +26,7 @@ struct Transition {
 
 struct LabelGroup {
   std::vector<std::int32_t> labels;  // ascending
-  std::vector<Transition> arcs;             // ascending, each once
+  std::vector<Transition> arcs;      // ascending, each once
   Cost cost = 0;                     // of the cheapest label
 };
 
@@ -34,10 +34,10 @@ struct TransitionSystem {
   static constexpr std::int32_t kPruned = -1;
 
   std::int32_t initial = 0;
-  std::vector<char> is_goal;         // by state
-  std::vector<LabelGroup> groups;    // of the labels that are alive
-  std::vector<Cost> distances;       // to the goal, by state
-  std::int32_t tree = 0;             // the node of the merge tree that finds the state
+  std::vector<char> is_goal;       // by state
+  std::vector<LabelGroup> groups;  // of the labels that are alive
+  std::vector<Cost> distances;     // to the goal, by state
+  std::int32_t tree = 0;           // the node of the merge tree that finds the state
 
   std::int32_t n_states() const { return static_cast<std::int32_t>(is_goal.size()); }
   bool is_solvable() const { return initial != kPruned; }
@@ -147,7 +147,8 @@ inline void TransitionSystem::combine_equal_groups() {
     if (group.labels.empty()) continue;
     const std::uint64_t key = transition_systems::hash(group.arcs);
     const auto [first, last] = known.equal_range(key);
-    const auto twin = std::find_if(first, last, [&](const auto& entry) { return kept[entry.second].arcs == group.arcs; });
+    const auto twin =
+        std::find_if(first, last, [&](const auto& entry) { return kept[entry.second].arcs == group.arcs; });
     if (twin == last) {
       known.emplace(key, kept.size());
       kept.push_back(std::move(group));

@@ -24,7 +24,8 @@ class ValueSets {
         free_bits = size <= 64 ? 64 : 0;
       }
       const std::int32_t n = size <= 64 ? 1 : (size + 63) / 64;
-      ranges_.push_back({n_words_ - n, n, size <= 64 ? 64 - free_bits : 0, size <= 64 ? ones(size) : ~Word{0}});
+      ranges_.push_back(
+          {n_words_ - n, n, size <= 64 ? 64 - free_bits : 0, size <= 64 ? ones(size) : ~Word{0}});
       if (size <= 64) free_bits -= size;
     }
     words_.resize(index(n_words_));
