@@ -15,7 +15,7 @@ def verify(link: Link, workspace: Path, bugs: Sequence[int]) -> tuple[Verified, 
     """One verdict per bug; each is emitted as soon as it is there."""
     with Store.open(workspace) as store:
         refuse_damaged(store)
-        rows = [store.bug(number).row for number in bugs]
+        rows = store.bug_rows(bugs)
         verdicts: list[Verified] = []
         link.progress(0, len(rows))
         for verdict in verify_bugs(store, rows, link.cancelled):

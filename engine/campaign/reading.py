@@ -221,6 +221,14 @@ class Reading:
         )
         return [_bug_row(row) for row in rows]
 
+    def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
+        """Some findings, in the order in which they were found; unknown ones are left out."""
+        rows = self.rows(
+            f"{self._bugs_query()} WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+            (json.dumps(list(numbers)),),
+        )
+        return [_bug_row(row) for row in rows]
+
     def bug(self, number: int) -> Bug:
         for row in self.rows(f"{self._bugs_query()} WHERE f.id = ?", (number,)):
             return self.with_proof(_bug_row(row))

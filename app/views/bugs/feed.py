@@ -55,7 +55,7 @@ class BugFeed(QObject):
 
     def take(self, bugs: list[int]) -> None:
         """News about single bugs, at once."""
-        self._table.take([self._document.store.bug(number).row for number in bugs])
+        self._table.take(self._document.store.bug_rows(bugs))
 
     def stop(self) -> None:
         self._turn.stop()

@@ -54,6 +54,7 @@ class BugHeader(QWidget):
         self.blame.setObjectName("bug-blame")
         self.blame.setTextFormat(Qt.TextFormat.RichText)
         self.blame.setMinimumWidth(40)
+        self.blame.linkActivated.connect(self.bad_step_wanted)
         self.localise_button = QPushButton("Localise")
         self.localise_button.setObjectName("bug-localise")
         self.localise_button.setAccessibleName("Localise the bad action")
@@ -168,6 +169,7 @@ class BugHeader(QWidget):
         self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
         if self._blame is None:
             self.blame.setText("reading the task…")
+            self.blame.setToolTip("")
             self._blame_icon.clear()
             return
         comparison, task = self._blame
@@ -180,6 +182,7 @@ class BugHeader(QWidget):
             return
         text, token = self._blame_text(comparison, found, task)
         self.blame.setText(text)
+        self.blame.setToolTip(text)
         self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
 
     def _blame_text(
@@ -198,7 +201,8 @@ class BugHeader(QWidget):
             return self._muted(text), "undecided"
         step = comparison.verdict(index)
         action = html.escape(comparison.policy.steps[index].action)
-        text = f'<b style="color:{bad}">Bad action: step {index + 1} <code>({action})</code></b>'
+        link = f'<a href="bad" style="color:{bad}">step {index + 1}</a>'
+        text = f'<b style="color:{bad}">Bad action: {link} <code>({action})</code></b>'
         return text + ("" if step is None else self._instead(step, task)), "bad"
 
     def _instead(self, step: StepVerdict, task: Task) -> str:

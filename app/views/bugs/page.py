@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QModelIndex, Qt, QTemporaryDir, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
+from PySide6.QtCore import QItemSelectionRange, QModelIndex, Qt, QTemporaryDir, Slot
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -163,6 +164,7 @@ class BugsPage(Page):
         self.filter.left.connect(self._back_to_table)
         self.group.currentIndexChanged.connect(self._set_group)
         self.view.selectionModel().currentChanged.connect(self._current_changed)
+        self.view.selectionModel().selectionChanged.connect(self._show_count)
         self.feed.read.connect(self._all_read)
         self.feed.progressed.connect(self._show_count)
         self.feed.failed.connect(self.context.messages.error)
@@ -230,14 +232,17 @@ class BugsPage(Page):
         self._show_count()
         if self._wanted is not None and self.view.select_bug(self._wanted):
             self._wanted = None
-        elif self.view.current_bug() is None and self._bug is None:
-            self.view.select_near(0)
+        elif not self.view.currentIndex().isValid():
+            self.view.select_near(self._place)
 
     @Slot()
     def _show_count(self) -> None:
         total, shown = self.table.total, self.table.shown_bugs
-        reading = "" if self.feed.complete else "  reading…"
-        self.count.setText(f"{shown} of {total}{reading}")
+        reading = "" if self.feed.complete else ", reading…"
+        ranges = cast("Iterable[QItemSelectionRange]", self.view.selectionModel().selection())
+        selected = sum(item.height() for item in ranges)
+        chosen = f", {selected} selected" if selected > 1 else ""
+        self.count.setText(f"{shown} of {total}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
         self._stack.setCurrentIndex(1 if empty else 0)
         self._tables.setCurrentIndex(1 if total and not shown else 0)
@@ -388,10 +393,10 @@ class BugsPage(Page):
         super().showEvent(event)
         self.feed.refresh()
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802  Qt's name
+        """Nobody looks: news is read when it is shown again."""
+        super().hideEvent(event)
         self.feed.stop()
-        self.shelf.wait()
-        super().closeEvent(event)
 
 
 def _verdict_words(verdict: Verified) -> tuple[str, str]:

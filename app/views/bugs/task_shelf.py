@@ -62,18 +62,16 @@ class TaskShelf(QObject):
             thread.start()
         return task
 
-    def wait(self) -> None:
-        """Until nothing is being read: for the end."""
-        for thread in list(self._wanted.values()):
-            thread.join()
-
     def _fetch(self, problem: int) -> None:
         try:
             with _no_collection(), Store.open(self._workspace) as store:
                 answer: Task | str = store.task(problem)
         except PlumblineError as error:
             answer = str(error)
-        self._read.emit(problem, answer)
+        try:
+            self._read.emit(problem, answer)
+        except RuntimeError:
+            return  # the window was closed meanwhile, and this object with it
 
     @Slot(int, object)
     def _take(self, problem: int, answer: object) -> None:

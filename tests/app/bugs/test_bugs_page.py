@@ -19,6 +19,7 @@ from app.views.bugs.plan_view import PlanView
 from engine.campaign.events import BugFound, StoredRun
 from engine.campaign.reading import Bug
 from engine.campaign.store import Store
+from engine.task.plans import parse_plan
 
 PATIENCE = 60_000
 Find = Callable[..., Bug]
@@ -94,6 +95,7 @@ def test_many_bugs_are_decided_at_once_and_noted(qtbot: QtBot, page: BugsPage) -
         model.select(page.table.index(row, 0), flags.Select | flags.Rows)
     bugs = [row.id for row in page.selected()]
     assert len(bugs) == 6
+    assert page.count.text().endswith(", 6 selected")
     qtbot.keyClick(page.view, Qt.Key.Key_I)
     assert {statuses(page)[bug] for bug in bugs} == {"ignored"}
     qtbot.keyClick(page.view, Qt.Key.Key_N)
@@ -420,3 +422,33 @@ def test_a_damaged_bug_is_told_and_the_others_are_shown(
     qtbot.waitUntil(lambda: bool(page.context.messages.history), timeout=PATIENCE)
     assert "damaged" in page.context.messages.history[-1].text
     show(qtbot, page, 2)
+
+
+def test_a_workspace_that_may_only_be_read(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
+) -> None:
+    page = make_page(workspace)
+    page.context.document.store.connection.execute("PRAGMA query_only = ON")
+    bug = current(page)
+    page.view.setFocus()
+    qtbot.keyClick(page.view, Qt.Key.Key_C)
+    assert statuses(page)[bug] == "new"
+    assert "cannot be kept" in page.context.messages.history[-1].text
+    assert not page.context.document.undo_stack.canUndo()
+
+
+def test_the_division_of_the_screen_is_remembered(page: BugsPage) -> None:
+    page.splitter.setSizes([400, 300])
+    page.splitter.splitterMoved.emit(400, 1)
+    assert page.context.settings.get("bugs/bugs-splitter", [])[0] == page.splitter.sizes()[0]
+
+
+def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+    bug = bug_with("goal")
+    show(qtbot, page, bug.row.id)
+    page.actions_of.by_name["copy-better-plan"].trigger()
+    better = parse_plan(QGuiApplication.clipboard().text())
+    page.actions_of.by_name["copy-policy-plan"].trigger()
+    policy = parse_plan(QGuiApplication.clipboard().text())
+    assert (better.stated_cost, policy.stated_cost) == (bug.row.bound, bug.row.policy_cost)
+    assert len(policy.steps) == len(bug.run.operators)
