@@ -179,19 +179,33 @@ class PolicyRuns:
 
     def trace(self, start: int) -> PolicyRun:
         """The run from a state as far as it has been walked."""
-        results = self._results(self._begin(start))
-        outcome = Outcome(int(results.outcome[0]))
+        outcome, reason, cost = self._result(start)
+        graph = self._graph
         states, operators, seen = [start], list[int](), {start}
-        while (child := int(self._graph.child[states[-1]])) >= 0 and child not in seen:
-            operators.append(int(self._graph.decision[states[-1]]))
+        while (child := int(graph.child[states[-1]])) >= 0 and child not in seen:
+            operators.append(int(graph.decision[states[-1]]))
             states.append(child)
             seen.add(child)
         return PolicyRun(
             outcome,
-            Reason(int(results.reason[0])),
-            None if outcome is Outcome.FAILED else int(results.cost[0]),
+            reason,
+            None if outcome is Outcome.FAILED else cost,
             tuple(states),
             tuple(operators),
+        )
+
+    def _result(self, start: int) -> tuple[Outcome, Reason, int]:
+        """What is known of one run; of a finished one that is asked too often for arrays."""
+        self._grow()
+        graph = self._graph
+        outcome = Outcome(int(graph.outcome[start]))
+        if outcome is not Outcome.UNKNOWN:
+            return outcome, Reason(int(graph.reason[start])), int(graph.cost[start])
+        results = self._results(self._begin(start))
+        return (
+            Outcome(int(results.outcome[0])),
+            Reason(int(results.reason[0])),
+            int(results.cost[0]),
         )
 
     def _begin(self, states: npt.ArrayLike) -> Int32Array:
