@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from PySide6.QtCore import QObject, QPoint, QSocketNotifier, Slot
+from PySide6.QtCore import QObject, QPoint, QSocketNotifier, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 import engine
@@ -17,11 +17,10 @@ from app.document import Document
 from app.garbage import GarbageCollector
 from app.icons import application_icon
 from app.main_window import MainWindow
-from app.pages import PAGES
 from app.recent import forget_workspace, last_workspace, remember_workspace
 from app.settings import Settings
 from app.theme import MODES, POINT_SIZE, Theme
-from app.warm_up import SLOW_PACKAGES, WarmUp
+from app.warm_up import WarmUp, steps_for
 from app.workspaces import (
     FIRST_EXAMPLE,
     example_workspace,
@@ -35,6 +34,8 @@ _STEP = QPoint(24, 24)
 
 
 class Application(QObject):
+    window_opened = Signal(object)  # MainWindow
+
     def __init__(self, qt: QApplication) -> None:
         super().__init__()
         qt.setApplicationName("plumbline")
@@ -136,6 +137,7 @@ class Application(QObject):
         self.windows.append(window)
         remember_workspace(self.settings, document.path)
         window.show()
+        self.window_opened.emit(window)
         return window
 
     @Slot(object)
@@ -186,6 +188,10 @@ class QuitOnSignal(QObject):
         self._application.quit_at_once()
 
 
+def _warm_up(window: MainWindow) -> None:
+    window.closed.connect(WarmUp(steps_for(window), window).stop)
+
+
 def run(workspace: Path | None) -> int:
     """Show the window and stay until the last one is closed."""
     from engine.logs import set_up_logging
@@ -193,9 +199,9 @@ def run(workspace: Path | None) -> int:
     set_up_logging()
     qt = QApplication(sys.argv[:1])
     application = Application(qt)
+    application.window_opened.connect(_warm_up)
     signals = QuitOnSignal(application)
     application.start(workspace)
-    WarmUp([*(page.module for page in PAGES), *SLOW_PACKAGES], application)
     garbage = GarbageCollector(application)
     code = qt.exec() if application.windows else int(ExitCode.BAD_INPUT)
     garbage.close()

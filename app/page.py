@@ -35,6 +35,9 @@ class Page(QWidget):
         The project screen takes a list of paths: files to add to the project.
         """
 
+    def prepare(self) -> None:
+        """Make now, while nothing happens, what will be slow to make later."""
+
     def page_actions(self) -> list[QAction]:
         """For the screen's own menu; their shortcuts work while the screen is visible."""
         return []

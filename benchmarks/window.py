@@ -98,6 +98,7 @@ def measure_lag(config: Path, seconds: float) -> None:
     from PySide6.QtWidgets import QApplication
 
     from app.application import Application
+    from app.warm_up import steps_for
     from app.workspaces import workspaces_folder
     from engine.campaign.config import read_config
     from engine.campaign.project import Project
@@ -120,8 +121,10 @@ def measure_lag(config: Path, seconds: float) -> None:
     application.start(path)
     (window,) = application.windows
     screens = [page.name for page in window.pages]
-    for screen in screens:
-        window.show_page(screen)
+    for name in screens:
+        window.show_page(name)
+    for step in steps_for(window):
+        step()
     wait_for(lambda: not window.context.jobs.running)
 
     def screen() -> str:

@@ -1,21 +1,62 @@
-"""Slow modules are imported while nothing happens."""
+"""Screens are made while the user does nothing, one step after the other."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
 
-from app.warm_up import WarmUp
+from app.document import Document
+from app.main_window import MainWindow
+from app.page import Page
+from app.pages import PAGES
+from app.settings import Settings
+from app.theme import Theme
+from app.warm_up import IDLE_MILLISECONDS, Step, WarmUp, steps_for
+
+PATIENCE = 60_000
 
 
-def test_modules_are_imported_one_after_the_other(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ["first", "second"]
-    imported: list[str] = []
-    monkeypatch.setattr("app.warm_up.import_module", imported.append)
-    warm_up = WarmUp(names)
-    assert not imported
-    qtbot.waitUntil(lambda: warm_up.done and not warm_up._timer.isActive(), timeout=60_000)
-    assert imported == names
-    warm_up.deleteLater()
+def test_steps_are_taken_one_after_the_other(qtbot: QtBot) -> None:
+    taken: list[int] = []
+
+    def steps() -> Iterator[Step]:
+        for number in range(3):
+            yield lambda number=number: taken.append(number)
+
+    window = QObject()
+    warm_up = WarmUp(steps(), window)
+    assert not taken
+    qtbot.waitUntil(lambda: warm_up.done, timeout=PATIENCE)
+    assert taken == [0, 1, 2]
+    window.deleteLater()
+
+
+def test_a_user_who_does_something_is_not_disturbed(qtbot: QtBot) -> None:
+    window = QObject()
+    warm_up = WarmUp(iter([]), window)
+    timer = warm_up._timer
+    qtbot.waitUntil(lambda: timer.remainingTime() < IDLE_MILLISECONDS - 20, timeout=PATIENCE)
+    left = timer.remainingTime()
+    key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier)
+    QCoreApplication.sendEvent(window, key)
+    assert warm_up.done or timer.remainingTime() > left
+    qtbot.waitUntil(lambda: warm_up.done, timeout=PATIENCE)
+    window.deleteLater()
+
+
+def test_all_screens_of_a_window_are_made(settings: Settings, theme: Theme) -> None:
+    names = ("log", "equivalence")
+    entries = [page for page in PAGES if page.name in names]
+    document = Document.create(settings.path.with_name("w.plumb"))
+    settings.set("window/page", "log")
+    window = MainWindow(document, settings, theme, entries)
+    assert [page.name for page in window.findChildren(Page)] == ["log"]
+    for step in steps_for(window):
+        step()
+    assert {page.name for page in window.findChildren(Page)} == set(names)
+    assert window.current_page.name == "log"
+    window.close()
+    window.deleteLater()

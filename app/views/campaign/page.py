@@ -90,6 +90,10 @@ class CampaignPage(Page):
         elif isinstance(item, int):
             self._select(item)
 
+    def prepare(self) -> None:
+        """The plots take a moment to make, which a campaign that begins should not wait for."""
+        self._campaign_view()
+
     def page_actions(self) -> list[QAction]:
         return [
             self.run_action,
