@@ -27,7 +27,8 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 from app.theme import Theme
 from app.widgets.pddl_colours import PddlColours
 
-_WORD = re.compile(r"[^\s()]+|[()]")
+_MARKED = re.compile(r"\(?\s*[^\s()]+|[()]")
+"""What a wave goes under: a word, with the parenthesis before it if the mark is there."""
 _MARGIN = 6
 _SIGN = 16
 _MOST_MATCHED = 200_000
@@ -218,7 +219,7 @@ class CodeView(QPlainTextEdit):
 
     def _wave(self, mark: Mark) -> QTextEdit.ExtraSelection:
         block = self.document().findBlockByNumber(mark.line - 1)
-        found = _WORD.search(block.text(), max(mark.column - 1, 0))
+        found = _MARKED.search(block.text(), max(mark.column - 1, 0))
         start, end = found.span() if found else (0, len(block.text()))
         style = QTextCharFormat()
         style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)

@@ -61,7 +61,7 @@ class ProjectPage(Page):
         self._stack.addWidget(self._full_view())
         self.files.changed.connect(self._show_files)
         self.files.checked.connect(self._show_checks)
-        context.theme.changed.connect(self.problems.restyle)
+        context.theme.changed.connect(self._show_checks)
         self._show_files()
         self._show_checks()
 
@@ -265,7 +265,16 @@ class ProjectPage(Page):
         self.portfolio.setText(f"{count} checkpoints to compare with")
         self.portfolio.setVisible(count > 0)
         self._shown_error = False
+        self._show_source()
         self._show_checks()
+
+    def _show_source(self) -> None:
+        """The same file as before, as it is now, or the domain."""
+        project, path = self.files.project, self.source.path
+        if path != project.domain and path not in project.problems:
+            path = project.domain or next(iter(project.problems), "")
+        if path:
+            self.source.show_file(path, self.files.diagnostics(path))
 
     @Slot()
     def _show_checks(self) -> None:
@@ -277,11 +286,8 @@ class ProjectPage(Page):
         self.count.setText(self._problem_count())
         doing = "checking…" if files.is_checking else "trying the policies…"
         self.state.setText(doing if files.is_busy else "")
-        shown = self.source.path
-        if shown and (shown == project.domain or shown in project.problems):
-            self.source.show_file(shown, files.diagnostics(shown))
-        elif project.domain is not None:
-            self.source.show_file(project.domain, files.diagnostics(project.domain))
+        if self.source.diagnostics != files.diagnostics(self.source.path):
+            self.source.show_file(self.source.path, files.diagnostics(self.source.path))
         self._jump_to_first_error()
         self._offer_unit_costs()
 

@@ -124,6 +124,7 @@ class PolicyCard(QFrame):
         self.training.setText(policy_training(checked).capitalize() if checked else "")
         self.training.setVisible(bool(self.training.text()))
         self.verdict.setText(text)
+        self.verdict.setToolTip("\n".join(checked.misfits) if checked is not None else "")
         self._sign_name, self._sign_token = sign, token
         self._show_sign()
         self.trust.setVisible(not trusted and checked is not None and not checked.error)
@@ -210,7 +211,9 @@ def _verdict(checked: PolicyChecked | None, trusted: bool) -> tuple[str, str, st
     if checked.error:
         return "error", "bad", checked.error
     if checked.misfits:
-        return "error", "bad", f"Does not fit the domain: {'; '.join(checked.misfits)}"
+        first, *rest = checked.misfits
+        more = f", and {len(rest)} more reasons" if rest else ""
+        return "error", "bad", f"Does not fit the domain: {first}{more}"
     if not trusted:
         return "warning", "undecided", "It is a program of its own: it runs once you trust it."
     if plugin_file(checked.spec) is not None:

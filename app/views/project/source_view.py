@@ -21,7 +21,7 @@ from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.pddl.source import read_text
 
-_LIST_HEIGHT = 96
+_MOST_LINES = 5
 LARGEST_SHOWN = 2_000_000
 """Characters: longer files are shown up to here."""
 
@@ -41,7 +41,6 @@ class SourceView(QWidget):
         self.list.setObjectName("project-diagnostics")
         self.list.setAccessibleName("Errors and warnings")
         self.list.setWordWrap(True)
-        self.list.setFixedHeight(_LIST_HEIGHT)
         self.list.currentRowChanged.connect(self._jump)
         self.list.itemActivated.connect(self._enter)
         top = QHBoxLayout()
@@ -55,6 +54,10 @@ class SourceView(QWidget):
         layout.addWidget(self.list)
         theme.changed.connect(self._fill_list)
         self._fill_list()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self._diagnostics
 
     def show_file(self, path: str, diagnostics: Sequence[Diagnostic]) -> None:
         """The file as it is now; if it is the one that is shown, the cursor stays."""
@@ -110,6 +113,8 @@ class SourceView(QWidget):
             self.list.addItem(entry)
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
+        row = self.list.sizeHintForRow(0)
+        self.list.setFixedHeight(row * min(max(len(self._diagnostics), 1), _MOST_LINES) + 6)
         self.list.setVisible(bool(self._diagnostics))
         self.summary.setText(self._count())
 
