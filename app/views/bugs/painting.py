@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.theme import Theme
@@ -12,19 +12,30 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTER = Qt.AlignmentFlag.AlignCenter
 ICON = 16
+SHORTEST_NAME = 4
+"""Of an action, with the bracket before it."""
 
 
-def draw_elided(
-    painter: QPainter, rect: QRect, text: str, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
-) -> None:
+def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
     """As much of a text as there is room for, with dots where it is cut."""
-    shown = painter.fontMetrics().elidedText(text, mode, rect.width())
+    metrics = painter.fontMetrics()
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
     painter.drawText(rect, LEFT, shown)
 
 
 def draw_action(painter: QPainter, rect: QRect, action: str) -> None:
-    """Of a long action the middle is left out: what tells it from others is often at its end."""
-    draw_elided(painter, rect, action, Qt.TextElideMode.ElideMiddle)
+    painter.drawText(rect, LEFT, elided_action(painter.fontMetrics(), action, rect.width()))
+
+
+def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
+    """A long ground action loses the end of its name first: objects tell one from the other."""
+    if metrics.horizontalAdvance(action) <= width:
+        return action
+    name, space, objects = action.partition(" ")
+    room = width - metrics.horizontalAdvance(space + objects)
+    if room >= metrics.horizontalAdvance(name[:SHORTEST_NAME] + "…"):
+        return metrics.elidedText(name, Qt.TextElideMode.ElideRight, room) + space + objects
+    return metrics.elidedText(action, Qt.TextElideMode.ElideMiddle, width)
 
 
 def icon_place(left: int, rect: QRect) -> QRect:

@@ -54,8 +54,10 @@ class PlanView(QTableView):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionsClickable(False)
+        header.setMinimumSectionSize(1)  # the columns are fitted to the view, whatever the font
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.verticalScrollBar().rangeChanged.connect(self._fit_columns)
         self.clicked.connect(self._click)
         self.selectionModel().currentChanged.connect(self._current_changed)
         cursor.comparison_changed.connect(self._show_comparison)
@@ -240,6 +242,7 @@ class PlanView(QTableView):
         self._fit_columns()
         self.viewport().update()
 
+    @Slot()
     def _fit_columns(self) -> None:
         """Numbers get what they need, both plans share the rest."""
         digit = QFontMetrics(self._theme.mono_font).horizontalAdvance("0")

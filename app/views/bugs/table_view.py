@@ -23,7 +23,7 @@ from app.models.bug_columns import BugLine
 from app.models.bug_table import BugTable, Group
 from app.models.table_model import Column
 from app.theme import COLORS, Theme
-from app.views.bugs.painting import ICON, LEFT, RIGHT, icon_place
+from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
 from app.widgets.table_view import TableView
 from engine.campaign.reading import BugRow
 
@@ -31,7 +31,7 @@ Exporter = Callable[[list[int]], list[Path]]
 
 PADDING = 8
 WIDTHS = {
-    "status": 11,
+    "status": 13,
     "kind": 16,
     "problem": 10,
     "action": 26,
@@ -181,7 +181,11 @@ class _BugDelegate(QStyledItemDelegate):
         font, metrics = self._mono if column.mono else self._plain
         painter.setFont(font)
         painter.setPen(self._colors[token])
-        text = metrics.elidedText(column.text_of(line), Qt.TextElideMode.ElideRight, inner.width())
+        text = column.text_of(line)
+        if column.mono:
+            text = elided_action(metrics, text, inner.width())
+        else:
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
         painter.drawText(inner, RIGHT if column.numeric else LEFT, text)
 
     def _paint_group(self, painter: QPainter, rect: QRect, group: Group) -> None:
