@@ -82,7 +82,10 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
         page.resize(1196, 750)
         for action in page.page_actions():
             page.addAction(action)  # as the window's menu does
-        page.show()
+        with qtbot.waitExposed(page):
+            page.show()
+        page.activateWindow()  # shortcuts are for the active window
+        qtbot.waitUntil(page.isActiveWindow, timeout=PATIENCE)
         fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
         QAbstractItemModelTester(page.lines, fatal, page)
         return page
