@@ -53,6 +53,7 @@ class BugTable(TableModel[Any]):
         self._lines: dict[int, BugLine] = {}
         self._collapsed: set[str] = set()
         self._unsettled = False
+        self._values: dict[str, list[str]] | None = None
 
     @property
     def total(self) -> int:
@@ -86,6 +87,11 @@ class BugTable(TableModel[Any]):
 
     def values(self) -> dict[str, list[str]]:
         """What occurs in columns of texts: for completing a filter."""
+        if self._values is None:
+            self._values = self._find_values()
+        return self._values
+
+    def _find_values(self) -> dict[str, list[str]]:
         rows = [line.row for line in self._rows]
         return {
             "status": list(STATUS_ICONS),
@@ -118,6 +124,8 @@ class BugTable(TableModel[Any]):
         else:
             self._rows += new
             self._unsettled |= bool(new)
+        if new or changed:
+            self._values = None
         if changed:
             self._unsettled = True
             self.restyle()

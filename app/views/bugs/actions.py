@@ -112,7 +112,7 @@ class BugActions(QObject):
     @Slot()
     def verify(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.detail.evidence.show_verdict("Checking…")
+            self._page.detail.evidence.show_checking()
             self._page.work.verify(bugs)
 
     @Slot()

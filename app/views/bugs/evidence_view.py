@@ -16,6 +16,7 @@ from engine.oracles.evidence import Morph, Walk
 from engine.task.successors import successor
 from engine.task.task import Task
 
+CHECKING = "Checking…"
 _STATE_WORDS = re.compile(r"\bstate (\d+)\b")
 
 
@@ -75,6 +76,14 @@ class EvidenceView(QWidget):
         self.verdict.setText(text)
         self.verdict.setStyleSheet(f"color: {self._theme.color(token).name()}")
         self.verdict.setVisible(bool(text))
+
+    def show_checking(self) -> None:
+        self.show_verdict(CHECKING)
+
+    def end_of_check(self) -> None:
+        """Without a verdict, if it was stopped or failed."""
+        if self.verdict.text() == CHECKING:
+            self.show_verdict("")
 
     def clear(self) -> None:
         self._shown = None

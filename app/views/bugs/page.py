@@ -208,7 +208,6 @@ class BugsPage(Page):
             self._show_bug(self._bug)
         elif len(bugs) == 1:
             self.view.select_bug(bugs[0])
-        self._tell_others()
 
     @Slot(object)
     def _set_terms(self, terms: tuple[Term, ...]) -> None:
@@ -295,7 +294,7 @@ class BugsPage(Page):
     @Slot()
     def _verify_current(self) -> None:
         if self._bug is not None:
-            self.detail.evidence.show_verdict("Checking…")
+            self.detail.evidence.show_checking()
             self.work.verify([self._bug])
 
     @Slot(object)
@@ -356,10 +355,13 @@ class BugsPage(Page):
                 "policy's, but not yet as good as what is proven possible"
             )
         self.bugs_changed([found.bug])
+        self._tell_others()
 
     @Slot()
     def _work_changed(self) -> None:
         self._show_localising()
+        if not self.work.running("verify"):
+            self.detail.evidence.end_of_check()
         self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
         self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
         self.detail.header.plan_button.setEnabled(not self.work.running("plan"))
