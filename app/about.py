@@ -73,6 +73,8 @@ class AboutDialog(QDialog):
         copy.setObjectName("about-copy")
         copy.setAccessibleName("Copy the versions")
         copy.clicked.connect(self._copy)
+        copy.setAutoDefault(False)
+        close.setDefault(True)
         return buttons
 
     def _copy(self) -> None:

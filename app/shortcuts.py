@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement, pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.page import Page
 
+COLUMNS = 3
 Group = tuple[str, list[tuple[str, str]]]
 """A heading, and for every line what is done and the keys that do it."""
 
@@ -71,10 +73,10 @@ class ShortcutSheet(QDialog):
         content = QWidget()
         columns = QHBoxLayout(content)
         columns.setSpacing(40)
-        for half in _halves([group for group in groups if group[1]]):
+        for part in in_columns([group for group in groups if group[1]], COLUMNS):
             column = QVBoxLayout()
             column.setSpacing(16)
-            for group in half:
+            for group in part:
                 column.addWidget(_sheet(group))
             column.addStretch(1)
             columns.addLayout(column)
@@ -93,14 +95,23 @@ class ShortcutSheet(QDialog):
         layout.addWidget(scroll)
         layout.addWidget(buttons)
         hint = content.sizeHint()
-        self.resize(hint.width() + 64, min(hint.height() + 96, 720))
+        self.resize(hint.width() + 64, min(hint.height() + 96, 780))
 
 
-def _halves(groups: list[Group]) -> tuple[list[Group], list[Group]]:
-    """Two columns of about the same height, in order."""
-    heights = [len(lines) + 2 for _, lines in groups]
-    cut = min(range(len(groups) + 1), key=lambda i: abs(sum(heights[:i]) - sum(heights[i:])))
-    return groups[:cut], groups[cut:]
+def in_columns(groups: Sequence[Group], count: int) -> list[list[Group]]:
+    """In order, and so that the highest column is as low as it can be."""
+    places = range(len(groups) + 1)
+    ways = combinations_with_replacement(places, count - 1)
+    columns = (_cut(groups, cuts) for cuts in ways)
+    return min(columns, key=lambda each: max(map(_height, each)))
+
+
+def _cut(groups: Sequence[Group], cuts: Sequence[int]) -> list[list[Group]]:
+    return [list(groups[start:end]) for start, end in pairwise((0, *cuts, len(groups)))]
+
+
+def _height(column: Sequence[Group]) -> int:
+    return sum(len(lines) + 2 for _, lines in column)  # with the heading and the gap
 
 
 def _sheet(group: Group) -> QWidget:

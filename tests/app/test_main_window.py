@@ -26,7 +26,7 @@ from app.main_window import MainWindow
 from app.page import Page
 from app.pages import PageEntry
 from app.settings import Settings
-from app.shortcuts import ShortcutSheet
+from app.shortcuts import ShortcutSheet, in_columns
 from app.theme import Theme
 from app.widgets.banner import MOST, BannerArea
 from engine.campaign.store import Store
@@ -183,6 +183,14 @@ def test_a_question_mark_shows_all_shortcuts(qtbot: QtBot, window: MainWindow) -
     words = {label.text() for label in sheet.findChildren(QLabel)}
     assert {"Run a campaign", "F5", "Filter by words", "Ctrl+F", "Larger text"} <= words
     sheet.close()
+
+
+def test_shortcuts_stand_in_columns_of_about_the_same_height() -> None:
+    groups = [(str(number), [("", "")] * number) for number in (5, 2, 9, 1, 15, 4, 2)]
+    columns = in_columns(groups, 3)
+    assert [group for column in columns for group in column] == groups
+    assert [len(column) for column in columns] == [3, 2, 2]
+    assert in_columns([], 3) == [[], [], []]
 
 
 def test_about_tells_the_versions(qtbot: QtBot, window: MainWindow) -> None:
