@@ -122,8 +122,8 @@ def make_context(
     """What a page needs, on a workspace of your choice; all is closed at the end."""
     made: list[Context] = []
 
-    def make(workspace: Path) -> Context:
-        document = Document.create(workspace)
+    def make(workspace: Path, open_only: bool = False) -> Context:
+        document = Document.open(workspace) if open_only else Document.create(workspace)
         messages = Messages()
         context = Context(document, Jobs(messages), messages, settings, theme)
         made.append(context)

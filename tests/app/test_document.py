@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Claims the workspace, says so, and holds it until it is spoken to.
 WRITER = """
 import sys
+from collections.abc import Callable
 from engine.campaign.store import Store
 with Store.open(sys.argv[1]) as store:
     store.claim()
@@ -127,6 +130,24 @@ def test_a_deleted_file_is_told_once_and_can_still_be_saved(
     (message,) = context.messages.history
     assert message.level == "error"
     assert "was deleted" in message.text
+
+
+def test_a_file_that_cannot_be_written_can_be_read(
+    make_context: Callable[..., Context], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "read-only.plumb"
+    with Store.create(path) as store, store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'there')")
+    # Whoever runs the tests may be allowed everything, whatever the file says.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    context = make_context(path, open_only=True)
+    WorkspaceNotices(context, lambda: None, context.messages).tell_all()
+    assert [row.text for row in context.document.store.log()] == ["there"]
+    (message,) = context.messages.history
+    assert "can only be read" in message.text
+    with pytest.raises(WorkspaceError), context.document.store.transaction() as connection:
+        connection.execute("DELETE FROM log")
+    context.document.save_copy(tmp_path / "copy.plumb")
 
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""How long something will still take."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.eta import WINDOW_SECONDS, Eta, in_words
+
+
+def test_nobody_knows_before_there_was_progress() -> None:
+    eta = Eta()
+    assert eta.seconds(0.0) is None
+    eta.update(0.0, 0, 100)
+    assert eta.seconds(5.0) is None
+    eta.update(5.0, 0, 100)
+    assert eta.seconds(5.0) is None
+
+
+def test_without_a_total_nobody_knows() -> None:
+    eta = Eta()
+    for second in range(5):
+        eta.update(float(second), second, None)
+    assert eta.seconds(5.0) is None
+
+
+def test_steady_work_ends_when_it_should() -> None:
+    eta = Eta()
+    for second in range(11):
+        eta.update(float(second), 2.0 * second, 100)
+    assert eta.seconds(10.0) == pytest.approx(40.0)
+
+
+def test_the_last_while_counts() -> None:
+    eta = Eta()
+    for second in range(1000):
+        eta.update(float(second), min(second * 0.01, 1) + max(0, second - 900), 200)
+    assert eta.seconds(999.0) == pytest.approx(100.0, rel=0.1)
+    assert WINDOW_SECONDS < 100
+
+
+def test_a_new_stage_counts_from_its_start() -> None:
+    eta = Eta()
+    eta.update(0.0, 0, 10)
+    eta.update(1.0, 9, 10)
+    eta.update(2.0, 0, 10)
+    assert eta.seconds(2.0) is None
+    eta.update(3.0, 5, 10)
+    assert eta.seconds(3.0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "1 s"), (8.4, "8 s"), (59.4, "59 s"), (59.6, "1 min"), (150, "2 min"), (3600, "1 h")],
+)
+def test_times_are_told_shortly(seconds: float, words: str) -> None:
+    assert in_words(seconds).replace("\u202f", " ") == words
+
+
+def test_hours_have_minutes() -> None:
+    assert in_words(7800).replace("\u202f", " ") == "2 h 10 min"
