@@ -71,14 +71,14 @@ class CampaignMonitor(QObject):
         return not self._timer.isActive()
 
     def throughput(self) -> tuple[Values, Values]:
-        """States per second over time, in some sixty steps."""
+        """States per second over time, in some sixty steps, each from its beginning to its end."""
         times = self.course.state_times() if self.course is not None else np.empty(0)
         if not len(times):
             return np.empty(0), np.empty(0)
         width = max(1.0, float(times[-1]) / 60)
-        counts = np.bincount((times / width).astype(np.int64))
-        middles: Values = (np.arange(len(counts), dtype=np.float64) + 0.5) * width
-        return middles, counts / width
+        rates = np.bincount((times / width).astype(np.int64)) / width
+        edges: Values = np.arange(len(rates) + 1, dtype=np.float64) * width
+        return edges, np.append(rates, rates[-1])
 
     @Slot()
     def _soon(self) -> None:

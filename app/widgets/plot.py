@@ -78,8 +78,8 @@ class Plot(QWidget):
         self.restyle()
 
     def _make_view(self, legend: tuple[int, int], counts: bool) -> None:
-        axis = {"left": _WholeNumbers("left")} if counts else {}
-        self._view = pg.PlotWidget(self, enableMenu=False, axisItems=axis)
+        axes = {"left": _Axis("left", counts), "bottom": _Axis("bottom", False)}
+        self._view = pg.PlotWidget(self, enableMenu=False, axisItems=axes)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self._view.setMouseEnabled(x=True, y=True)
@@ -155,7 +155,6 @@ class Plot(QWidget):
             axis.setPen(color("border"))
             axis.setTextPen(color("muted"))
             axis.setStyle(tickFont=self._theme.ui_font, tickLength=-4)
-            axis.setSIPrefixEnableRanges(())  # switching it off is not heeded without a unit
             axis.setLabel(title, color=color("muted").name())
         self._legend.setLabelTextColor(color("text"))
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
@@ -329,12 +328,22 @@ class Plot(QWidget):
                     writer.writerow([item.name, _number(float(x)), _number(float(y))])
 
 
-class _WholeNumbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """Nobody counts half a bug."""
+class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """Numbers as they are; with `whole` no fractions, for nobody counts half a bug."""
+
+    def __init__(self, side: str, whole: bool) -> None:
+        super().__init__(side)
+        self._whole = whole
 
     def tickSpacing(self, least: float, most: float, size: float) -> list[tuple[float, float]]:  # noqa: N802  pyqtgraph's name
-        spacing = super().tickSpacing(least, most, size)
+        spacing: list[tuple[float, float]] = super().tickSpacing(least, most, size)
+        if not self._whole:
+            return spacing
         return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
+
+    def updateAutoSIPrefix(self) -> None:  # noqa: N802  pyqtgraph's name
+        """Never "x0.001": switching it off is not heeded for axes without a unit."""
+        self.autoSIPrefixScale = 1.0
 
 
 def _number(value: float) -> str:

@@ -62,7 +62,8 @@ class CourseView(QWidget):
             [_growing(oracle, times.get(oracle, np.empty(0)), end) for oracle in course.oracles]
         )
         self.pool.set_curves([_growing("states", course.state_times(), end)])
-        self.speed.set_curves([Curve("states/s", *self._monitor.throughput(), token="accent")])
+        speed = Curve("states/s", *self._monitor.throughput(), token="accent", steps=True)
+        self.speed.set_curves([speed])
 
 
 def _growing(name: str, times: np.ndarray[tuple[int], np.dtype[np.float64]], end: float) -> Curve:

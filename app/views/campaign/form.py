@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QFormLayout,
     QFrame,
@@ -56,6 +58,9 @@ from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
 from engine.campaign.project import Project
 
+NARROW = 700
+"""Pixels: below, two columns do not fit."""
+
 
 class CampaignForm(QScrollArea):
     changed = Signal()
@@ -81,19 +86,27 @@ class CampaignForm(QScrollArea):
             for item in cards:
                 column.addWidget(item)
             column.addStretch(1)
-        columns = QHBoxLayout()
-        columns.setSpacing(12)
-        columns.addLayout(left, 1)
-        columns.addLayout(right, 1)
+        self._columns = QHBoxLayout()
+        self._columns.setSpacing(12)
+        self._columns.addLayout(left, 1)
+        self._columns.addLayout(right, 1)
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 8, 0)
         layout.setSpacing(12)
         layout.addLayout(self._preset_row())
-        layout.addLayout(columns)
+        layout.addLayout(self._columns)
         layout.addStretch(1)
         self.setWidget(content)
         self.show_config(self._config)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
+        """A narrow form has one column."""
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < NARROW
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        for layout in (self._columns, self._preset_cards):
+            layout.setDirection(way)
 
     def set_project(self, project: Project) -> None:
         """Other files: new ones are ticked."""
@@ -197,7 +210,7 @@ class CampaignForm(QScrollArea):
 
     def _preset_row(self) -> QHBoxLayout:
         self.presets: dict[str, LinkCard] = {}
-        row = QHBoxLayout()
+        self._preset_cards = row = QHBoxLayout()
         row.setSpacing(12)
         for name, preset in PRESETS.items():
             button = LinkCard(self._theme, "settings", preset.title, preset.purpose)

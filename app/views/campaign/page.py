@@ -39,7 +39,7 @@ from engine.errors import PlumblineError
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
 
-LIST_WIDTH = 300
+LIST_WIDTH = 320
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
 
@@ -182,7 +182,7 @@ class CampaignPage(Page):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(3, 7, 11)
+        self.table.set_widths(3, 6, 12)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
 

@@ -221,7 +221,8 @@ class ProjectPage(Page):
         return scroll
 
     def _problems_pane(self) -> QWidget:
-        self.count = _muted("")
+        self.count = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.count.setProperty("role", "muted")
         self.unit_costs = QCheckBox("Count actions instead of costs")
         self.unit_costs.setObjectName("project-unit-costs")
         self.unit_costs.setAccessibleName("Count actions instead of costs")
