@@ -71,7 +71,6 @@ class BugsPage(Page):
         self.view.remember(context.settings)
         for splitter in (self.splitter, self.detail.splitter):
             self._remember(splitter)
-        self.feed.refresh()
 
     def _remember(self, splitter: QSplitter) -> None:
         """How the user has divided the screen."""
@@ -189,7 +188,8 @@ class BugsPage(Page):
 
     @Slot(str)
     def _document_changed(self, topic: str) -> None:
-        if topic in ("bugs", "campaigns", "outside") and not self._telling:
+        seen = self.isVisible() and not self._telling  # else it is read when it is shown
+        if seen and topic in ("bugs", "campaigns", "outside"):
             self.feed.refresh()
 
     def _tell_others(self) -> None:
