@@ -18,7 +18,7 @@ from engine.native.library import Int64Array, as_int64, call, library
 _POINTER, _INT32, _INT64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 
 _FUNCTIONS = {
-    "plumbline_network_elu": [_INT32, _INT64, _POINTER],
+    "plumbline_network_elu_rows": [_INT32, _INT64, _INT64, _POINTER, _POINTER],
     "plumbline_network_pool": [
         *(_POINTER, _INT32, _INT64, _INT64, ctypes.c_double, _POINTER, _POINTER)
     ],
@@ -49,10 +49,16 @@ def _declare() -> None:
         raise PlumblineError(message, hint="build them again with 'make setup'") from problem
 
 
-def elu(values: Tensor) -> None:
-    """x for x > 0, exp(x) - 1 otherwise; in place."""
+def elu(rows: Tensor, bias: Tensor) -> None:
+    """x for x > 0, exp(x) - 1 otherwise, of the rows with the bias added to each; in place."""
     _declare()
-    call("plumbline_network_elu", _is_double(values), values.numel(), values.data_ptr())
+    width = rows.shape[-1]
+    is_double = _is_double(rows)
+    if bias.shape != (width,) or _is_double(bias) != is_double:
+        raise ValueError("the bias does not fit the rows")
+    n_rows = rows.numel() // max(1, width)
+    pointers = (bias.data_ptr(), rows.data_ptr())
+    call("plumbline_network_elu_rows", is_double, n_rows, width, *pointers)
 
 
 class NativePools:

@@ -18,21 +18,28 @@ namespace plumbline {
 constexpr std::int64_t kVectorWidth = 16;
 using FloatVector [[gnu::vector_size(kVectorWidth * sizeof(float))]] = float;
 
-PLUMBLINE_WIDEST_VECTORS void elu_of_floats(std::int64_t n, float* values) { elu(n, values); }
+PLUMBLINE_WIDEST_VECTORS void elu_of_vectors(std::int64_t n_rows, std::int64_t width, const float* bias,
+                                             float* rows) {
+  elu_rows<kVectorWidth>(n_rows, width, bias, rows);
+}
 
-PLUMBLINE_WIDEST_VECTORS void pool_of_vectors(const PoolIndex& index, std::int64_t n_states, std::int64_t pieces,
-                                              float empty, const float* operators, float* pools) {
+PLUMBLINE_WIDEST_VECTORS void pool_of_vectors(const PoolIndex& index, std::int64_t n_states,
+                                              std::int64_t pieces, float empty, const float* operators,
+                                              float* pools) {
   pool<FloatVector>(index, n_states, pieces, empty, operators, pools);
 }
 
 }  // namespace plumbline
 
-PLUMBLINE_API std::int32_t plumbline_network_elu(std::int32_t is_double, std::int64_t n, void* values) {
+PLUMBLINE_API std::int32_t plumbline_network_elu_rows(std::int32_t is_double, std::int64_t n_rows,
+                                                      std::int64_t width, const void* bias, void* rows) {
   return guarded([&] {
     if (is_double != 0) {
-      elu(n, static_cast<double*>(values));
+      elu_rows<1>(n_rows, width, static_cast<const double*>(bias), static_cast<double*>(rows));
+    } else if (width % kVectorWidth == 0) {
+      elu_of_vectors(n_rows, width, static_cast<const float*>(bias), static_cast<float*>(rows));
     } else {
-      elu_of_floats(n, static_cast<float*>(values));
+      elu_rows<1>(n_rows, width, static_cast<const float*>(bias), static_cast<float*>(rows));
     }
     return true;
   });

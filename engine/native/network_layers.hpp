@@ -1,5 +1,6 @@
-// What an action schema network does between its matrix products: ELU, and pooling by maximum. torch would make
-// four passes over memory for the one, and for the other copy its pools into the order a matrix product reads.
+// What an action schema network does between its matrix products: ELU, and pooling by maximum. torch would
+// make five passes over memory for the one, and for the other copy its pools into the order a matrix product
+// reads.
 #pragma once
 
 #include <bit>
@@ -9,8 +10,8 @@
 
 namespace plumbline {
 
-// exp(x) - 1 for x <= 0 to the last place, without branches or calls, so that compilers turn a loop over it into
-// vectors: x = n ln 2 + r, and the Taylor series of exp(r) - 1, where |r| <= ln 2 / 2.
+// exp(x) - 1 for x <= 0 to the last place, without branches or calls, so that compilers turn a loop over it
+// into vectors: x = n ln 2 + r, and the Taylor series of exp(r) - 1, where |r| <= ln 2 / 2.
 inline float expm1_of_negative(float x) {
   constexpr float kLowest = -80.0F;  // far below where exp(x) - 1 rounds to -1
   constexpr float kLog2E = 1.44269504F;
@@ -35,16 +36,24 @@ inline float expm1_of_negative(float x) {
 inline double expm1_of_negative(double x) { return std::expm1(x); }
 
 template <class Real>
-[[gnu::always_inline]] inline void elu(std::int64_t n, Real* values) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Real x = values[i];
-    const Real below = expm1_of_negative(x < Real{0} ? x : Real{0});
-    values[i] = x < below ? below : x;  // what is no number stays none
+[[gnu::always_inline]] inline Real elu(Real x) {
+  const Real below = expm1_of_negative(x < Real{0} ? x : Real{0});
+  return x < below ? below : x;  // what is no number stays none
+}
+
+// ELU of each row plus the bias, `kStep` numbers at a time, which must divide the width.
+template <std::int64_t kStep, class Real>
+[[gnu::always_inline]] inline void elu_rows(std::int64_t n_rows, std::int64_t width, const Real* bias,
+                                            Real* __restrict rows) {
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    for (std::int64_t first = 0; first < width; first += kStep, rows += kStep) {
+      for (std::int64_t i = 0; i < kStep; ++i) rows[i] = elu(rows[i] + bias[first + i]);
+    }
   }
 }
 
-// Who is pooled where: a fact of block b has slots[b] pools, and pool i, counted block by block and fact by fact,
-// is the maximum over the operators members[begin[i]] up to members[begin[i + 1]].
+// Who is pooled where: a fact of block b has slots[b] pools, and pool i, counted block by block and fact by
+// fact, is the maximum over the operators members[begin[i]] up to members[begin[i + 1]].
 struct PoolIndex {
   std::int64_t n_blocks;
   const std::int64_t* facts;
@@ -53,8 +62,8 @@ struct PoolIndex {
   const std::int64_t* members;
 };
 
-// Operators have one row with their hidden vectors in all states. In the result the pools of a fact in one state
-// lie side by side, as the matrix product reads them. A hidden vector is `pieces` of type Piece.
+// Operators have one row with their hidden vectors in all states. In the result the pools of a fact in one
+// state lie side by side, as the matrix product reads them. A hidden vector is `pieces` of type Piece.
 template <class Piece, class Real>
 [[gnu::always_inline]] inline void pool(const PoolIndex& index, std::int64_t n_states, std::int64_t pieces,
                                         Real empty, const Real* operators, Real* pools) {

@@ -11,19 +11,23 @@ OPERATORS, EMPTY = 7, -1.0
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_elu(dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("width", [1, 3, 16, 48])
+def test_elu(width: int, dtype: torch.dtype) -> None:
     steps = torch.linspace(-100.0, 20.0, 20011, dtype=dtype)
     tiny = torch.tensor([0.0, -1e-30, 1e-30, -1e30, 1e30, -torch.inf, torch.inf], dtype=dtype)
     values = torch.cat((steps, tiny, -steps.abs() / 1e4))
-    expected = torch.where(values > 0, values, torch.expm1(values.double()).to(dtype))
-    elu(values)
-    torch.testing.assert_close(values, expected, rtol=2e-7, atol=0.0)
+    rows = values[: len(values) // width * width].view(-1, width).contiguous()
+    bias = torch.arange(width, dtype=dtype) / 8
+    sums = rows + bias
+    expected = torch.where(sums > 0, sums, torch.expm1(sums.double()).to(dtype))
+    elu(rows, bias)
+    torch.testing.assert_close(rows, expected, rtol=2e-7, atol=0.0)
 
 
 def test_what_is_no_number_stays_none() -> None:
-    values = torch.tensor([1.0, torch.nan])
-    elu(values)
-    assert values.isnan().tolist() == [False, True]
+    rows = torch.tensor([[1.0, torch.nan]])
+    elu(rows, torch.zeros(2))
+    assert rows.isnan().tolist() == [[False, True]]
 
 
 def some_pools() -> list[list[int]]:
@@ -72,4 +76,8 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="a beginning and an end"):
         native_pools(members[1:])
     with pytest.raises(ValueError, match="floats"):
-        elu(torch.zeros(3, dtype=torch.int32))
+        elu(torch.zeros((1, 3), dtype=torch.int32), torch.zeros(3))
+    with pytest.raises(ValueError, match="does not fit"):
+        elu(torch.zeros((1, 3)), torch.zeros(2))
+    with pytest.raises(ValueError, match="does not fit"):
+        elu(torch.zeros((1, 3)), torch.zeros(3, dtype=torch.float64))

@@ -155,10 +155,10 @@ def _proposition_layer(
     for block, pooled in zip(wiring.blocks, pools, strict=True):
         own = weights[block.predicate]
         assert own is not None
-        outputs = torch.addmm(own.bias, pooled, own.pools)
+        outputs = torch.mm(pooled, own.pools)
         if own.skip is not None:
             outputs.addmm_(facts[block.predicate], own.skip)
-        result[block.predicate] = elu(outputs)
+        result[block.predicate] = elu(outputs, own.bias)
     return result
 
 
