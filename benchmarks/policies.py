@@ -4,7 +4,9 @@
 
 FOLDER holds `asnets/<domain>`, `gnn/<domain>` (domain.pddl, problems/, one policy, golden plans)
 and `peer/<task>` (output.sas, `<policy>.table.json`). Parts that are not there are left out.
-Throughput is CPU time of one thread, so that it can be compared on a busy machine.
+Throughput is CPU time of one thread, so that it can be compared on a busy machine. Its last column
+is what batches could gain at most: if matrix products were all that is left to do in a batch, at
+the rate they have alone on this core.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from engine.native.library import Int32Array
-from engine.policies.policy import BoundPolicy, Policy, Probabilistic, open_policy
+from engine.policies.policy import Policy, Probabilistic, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.load import load_sas, load_task
@@ -30,6 +35,7 @@ from engine.task.task import Task
 
 BATCHES = (1, 16, 128, 512)
 CALLS_SECONDS = 0.5  # how long each batch size is measured
+STEPS_PER_STATE = 4  # how long a walk may be that looks for new states
 PROBABILITY_TOLERANCE = 1e-5
 
 
@@ -164,40 +170,50 @@ def measure(suite: Suite, problem: Path) -> None:
     started = time.process_time()
     bound = suite.policy.bind(task)
     bind_seconds = time.process_time() - started
-    states = _states(task, bound, max(BATCHES))
-    rates = []
-    for size in BATCHES:
-        seconds = _seconds_per_call(bound, states[np.arange(size) % len(states)])
-        rates.append(size / seconds)
+    states = _states(task, max(BATCHES))
+    batches = [states[np.arange(size) % len(states)] for size in BATCHES]
+    rates = [len(batch) / _seconds_per_call(partial(bound.decide, batch)) for batch in batches]
     figures = "  ".join(f"{rate:>9.0f}" for rate in rates)
+    with FlopCounterMode(display=False) as counter:
+        bound.decide(batches[2])
+    limit = _product_rate() / (counter.get_total_flops() / len(batches[2]))
     print(
         f"{suite.kind:<7}{suite.folder.name:<12}{problem.stem[-24:]:<25}{len(task.operators):>6}"
-        f"{bind_seconds:>7.2f}  {1000 / rates[0]:>7.2f}  {figures}  {rates[2] / rates[0]:>5.1f}x"
+        f"{bind_seconds:>7.2f}  {1000 / rates[0]:>7.2f}  {figures}  {rates[2] / rates[0]:>7.1f}x"
+        f"  {limit / rates[0]:>5.1f}x"
     )
 
 
-def _states(task: Task, bound: BoundPolicy, count: int) -> Int32Array:
-    """Random walks from the initial state: what a fuzzer would ask about."""
+def _states(task: Task, count: int) -> Int32Array:
+    """States of a random walk from the initial one, each once: a run asks about no state twice."""
     table = StateTable(task)
     random = np.random.default_rng(0)
     state = int(table.add(task.init)[0])
-    visited = [state]
-    while len(visited) < count:
+    visited = {state: None}
+    for _ in range(STEPS_PER_STATE * count):
         _, successors = table.successors(state)
-        state = int(random.choice(successors)) if len(successors) else visited[0]
-        visited.append(state)
-    return table.values(np.array(visited))
+        state = int(random.choice(successors)) if len(successors) else next(iter(visited))
+        visited[state] = None
+    return table.values(np.array(list(visited)[:count]))
 
 
-def _seconds_per_call(bound: BoundPolicy, states: Int32Array) -> float:
-    bound.decide(states)
+def _seconds_per_call(call: Callable[[], object]) -> float:
+    call()
     best, spent = float("inf"), 0.0
     while spent < CALLS_SECONDS:
         started = time.process_time()
-        bound.decide(states)
+        call()
         seconds = time.process_time() - started
         best, spent = min(best, seconds), spent + seconds
     return best
+
+
+@cache
+def _product_rate() -> float:
+    """Floating point operations per second in matrix products of the size networks have."""
+    rows, size = 1024, 128
+    left, right, result = torch.rand(rows, size), torch.rand(size, size), torch.empty(rows, size)
+    return 2 * rows * size**2 / _seconds_per_call(partial(torch.mm, left, right, out=result))
 
 
 THROUGHPUT: dict[tuple[str, str], Callable[[list[Path]], list[Path]]] = {
@@ -227,7 +243,7 @@ def main() -> int:
         print(f"{complaints} complaints")
     if arguments.only != "golden":
         sizes = "  ".join(f"{f'/s at {size}':>9}" for size in BATCHES)
-        print(f"{'':<44}{'ops':>6}{'bind s':>7}  {'ms each':>7}  {sizes}  1 to 128")
+        print(f"{'':<44}{'ops':>6}{'bind s':>7}  {'ms each':>7}  {sizes}  1 to 128   limit")
         for suite in suites(arguments.folder):
             choose = THROUGHPUT.get((suite.kind, suite.folder.name))
             for problem in choose(suite.problems) if choose else []:
