@@ -36,7 +36,6 @@ def _page(stage: Stage, window: MainWindow) -> BugsPage:
 
 def _localised(stage: Stage, page: BugsPage) -> None:
     _show(stage, page, lambda row: row.gap is not None and row.gap > 20)
-    stage.grab("bugs-unlocalised")
     page.actions_of.localise()
     stage.settle()
     for number, name in enumerate(TABS):
@@ -59,7 +58,8 @@ def _other_kinds(stage: Stage, page: BugsPage) -> None:
 
 def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
     page.filter.set_text("gap>5 status:new")
-    page.group.setCurrentIndex(page.group.findData(GroupBy.REGION))
+    page.group.setCurrentIndex(page.group.findData(GroupBy.ROOT_CAUSE))
+    page.view.scrollToTop()
     window.resize(LARGE)
     stage.grab("bugs-groups", docs=True)
     window.resize(SIZE)
