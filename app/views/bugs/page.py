@@ -33,6 +33,7 @@ from app.widgets.empty_state import EmptyState
 from app.work.better_plan import FoundPlan
 from app.work.localize import LocalisationWish
 from engine.campaign.bug_filter import Term
+from engine.campaign.found_plan import plan_of_localisation
 from engine.campaign.reading import BugRow
 from engine.campaign.verification import Verified
 from engine.errors import PlumblineError
@@ -279,6 +280,8 @@ class BugsPage(Page):
             self.context.messages.error(f"Bug {number} cannot be shown: {error}")
             return
         plan = self._found_plans.get(number)
+        if plan is None and found is not None and not bug.evidence.is_plan:
+            plan = plan_of_localisation(bug, found)
         self.detail.show_known(Known(bug, task, found, history, plan))
         self._show_localising()
 

@@ -32,9 +32,9 @@ Exporter = Callable[[list[int]], list[Path]]
 PADDING = 8
 WIDTHS = {
     "status": 13,
-    "kind": 16,
+    "kind": 17,
     "problem": 10,
-    "action": 26,
+    "action": 33,
     "oracle": 10,
 }
 

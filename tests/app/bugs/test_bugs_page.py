@@ -13,10 +13,12 @@ from pytestqt.qtbot import QtBot
 from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
 from app.models.step_cursor import Side, StepCursor
+from app.models.trace import Ending
 from app.theme import Theme
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
 from engine.campaign.events import BugFound, StoredRun
+from engine.campaign.localising import BugLocaliser
 from engine.campaign.reading import Bug
 from engine.campaign.store import Store
 from engine.task.plans import parse_plan
@@ -452,3 +454,33 @@ def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: 
     policy = parse_plan(QGuiApplication.clipboard().text())
     assert (better.stated_cost, policy.stated_cost) == (bug.row.bound, bug.row.policy_cost)
     assert len(policy.steps) == len(bug.run.operators)
+
+
+def test_localising_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+    bug = bug_with("loop", "dominance")
+    show(qtbot, page, bug.row.id)
+    page.view.setFocus()
+    qtbot.keyClick(page.view, Qt.Key.Key_L)
+    qtbot.waitUntil(lambda: not page.work.running("localise"), timeout=PATIENCE)
+    assert page.context.document.store.bug(bug.row.id).evidence.is_plan
+    comparison = page.detail.cursor_at.comparison
+    assert comparison is not None
+    assert comparison.better is not None
+    assert comparison.better.ending is Ending.GOAL
+
+
+def test_a_plan_that_a_campaign_came_across_is_shown(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
+) -> None:
+    bug = bug_with("loop", "dominance")
+    with Store.open(workspace) as store:
+        localiser = BugLocaliser(store)
+        localiser.keep(bug, localiser.localise(bug))
+    page = make_page(workspace)
+    show(qtbot, page, bug.row.id)
+    comparison = page.detail.cursor_at.comparison
+    assert comparison is not None
+    assert comparison.better is not None
+    assert comparison.better.ending is Ending.GOAL
+    assert comparison.better.cost <= bug.row.bound
+    assert not page.detail.header.plan_button.isVisible()
