@@ -35,6 +35,8 @@ class BugActions(QObject):
         self._add("next-bug", "Next bug", self.next_bug, "J", "Alt+Down")
         self._add("previous-bug", "Previous bug", self.previous_bug, "K", "Alt+Up")
         self._add("find", "Filter bugs", page.filter.focus, "Ctrl+F", "/")
+        self._add("sort", "Sort by the current column", page.view.sort_by_current, "S", "Shift+S")
+        self._add("columns", "Choose columns", page.view.choose_columns, "Ctrl+Shift+C")
         self._separate()
         self._add("confirm", "Confirm", self.confirm, "C", icon="check")
         self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
@@ -52,11 +54,17 @@ class BugActions(QObject):
             detail.plan.previous_difference,
             "Shift+F8",
         )
+        self._add("next-step", "Next step", detail.steps.forth, "Alt+Right")
+        self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
         self._add("bad-action", "Go to the bad action", detail.plan.go_to_bad_step, "B", icon="bad")
         self._separate()
         self._add("localise", "Localise", self.localise, "L", icon="localise")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
         self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
+        self._separate()
+        for number in range(detail.tabs.count()):
+            title = detail.tabs.tabText(number)
+            self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
         self._separate()
         self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
@@ -189,6 +197,12 @@ class BugActions(QObject):
         self.menu.append(action)
         self.by_name[name] = action
         return action
+
+    def _shower(self, tab: int) -> Callable[[], None]:
+        def show() -> None:
+            self._page.detail.tabs.setCurrentIndex(tab)
+
+        return show
 
     def _separate(self) -> None:
         line = QAction(self._page)

@@ -19,8 +19,8 @@ class StepBar(QWidget):
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cursor = cursor
-        self._previous = self._button(theme, "left", "Previous step", self._back)
-        self._next = self._button(theme, "right", "Next step", self._forth)
+        self._previous = self._button(theme, "left", "Previous step", self.back)
+        self._next = self._button(theme, "right", "Next step", self.forth)
         self.slider = _MarkedSlider(theme)
         self.slider.valueChanged.connect(self._moved)
         self.label = QLabel()
@@ -68,11 +68,11 @@ class StepBar(QWidget):
         return button
 
     @Slot()
-    def _back(self) -> None:
+    def back(self) -> None:
         self.slider.setValue(self.slider.value() - 1)
 
     @Slot()
-    def _forth(self) -> None:
+    def forth(self) -> None:
         self.slider.setValue(self.slider.value() + 1)
 
     @Slot()

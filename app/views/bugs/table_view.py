@@ -99,6 +99,17 @@ class BugTableView(TableView):
             QModelIndex(), QItemSelectionModel.SelectionFlag.Clear
         )
 
+    @Slot()
+    def sort_by_current(self) -> None:
+        """As a click on its title would; with Shift it is one more key."""
+        if self.currentIndex().isValid():
+            self._sort_by_click(self.currentIndex().column())
+
+    @Slot()
+    def choose_columns(self) -> None:
+        header = self.horizontalHeader()
+        self.column_menu().popup(header.mapToGlobal(header.rect().bottomLeft()))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         row = self.currentIndex().row()
         group = self.bugs.line(row) if 0 <= row < self.bugs.rowCount() else None
@@ -167,6 +178,9 @@ class _BugDelegate(QStyledItemDelegate):
             self._paint_group(painter, rect, line)
         else:
             self._paint_cell(painter, rect, line, self._view.bugs.columns[index.column()])
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self._colors["accent"])
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
         painter.restore()
 
     def _paint_cell(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.models.bug_table import Group, GroupBy
@@ -484,3 +484,24 @@ def test_a_plan_that_a_campaign_came_across_is_shown(
     assert comparison.better.ending is Ending.GOAL
     assert comparison.better.cost <= bug.row.bound
     assert not page.detail.header.plan_button.isVisible()
+
+
+def test_sorting_columns_and_tabs_by_keyboard(qtbot: QtBot, page: BugsPage) -> None:
+    names = [column.name for column in page.table.columns]
+    page.view.setCurrentIndex(page.table.index(0, names.index("bound")))
+    qtbot.keyClick(page.view, Qt.Key.Key_S)
+    bounds = [page.table.line(row).row.bound for row in range(page.table.rowCount())]
+    assert bounds == sorted(bounds)
+    qtbot.keyClick(page.view, Qt.Key.Key_S)
+    assert page.table.line(0).row.bound == max(bounds)
+    page.actions_of.by_name["columns"].trigger()
+    menu = page.view.findChild(QMenu)
+    assert menu is not None
+    assert "Root cause" in [action.text() for action in menu.actions()]
+    menu.close()
+    for number in range(page.detail.tabs.count()):
+        qtbot.keyClick(page.view, Qt.Key(Qt.Key.Key_1 + number), Qt.KeyboardModifier.AltModifier)
+        assert page.detail.tabs.currentIndex() == number
+    before = page.detail.cursor_at.index
+    qtbot.keyClick(page.view, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert page.detail.cursor_at.index == max(0, before - 1)
