@@ -114,7 +114,10 @@ class Theme(QObject):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         self.name = self._resolved()
-        application.setStyle("Fusion")
+        if application.styleSheet():
+            application.setStyleSheet("")  # to replace one directly takes five times as long
+        else:
+            application.setStyle("Fusion")
         application.setPalette(self.palette())
         application.setFont(self.ui_font)
         application.setStyleSheet(style_sheet(self.color, self._picture_files(), self.point_size))
