@@ -22,6 +22,8 @@ from engine.errors import PlumblineError
 READ_MILLISECONDS = 250
 SLOW_SECONDS = 2.0
 """How often what needs all findings is read while a campaign runs."""
+SLOW_SHARE = 50
+"""And not more often than this many times the time it takes."""
 
 Values = NDArray[np.float64]
 
@@ -47,7 +49,7 @@ class CampaignMonitor(QObject):
         self.course: Course | None = None
         self.scores: list[OracleScore] = []
         self.points: list[BugPoint] = []
-        self._slow_at = 0.0
+        self._slow_at = self._told_at = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._read)
@@ -108,7 +110,10 @@ class CampaignMonitor(QObject):
             return
         if more:
             self._timer.start(0)
-        self.updated.emit()
+        now = time.monotonic()
+        if not more or now > self._told_at + READ_MILLISECONDS / 1000:
+            self._told_at = now
+            self.updated.emit()
 
     def _findings_are_due(self, more: bool) -> bool:
         busy = self._runner.is_busy and self._runner.campaign == self.campaign
@@ -116,7 +121,7 @@ class CampaignMonitor(QObject):
 
     def _read_findings(self) -> None:
         """All of them, since bounds may have become better."""
-        self._slow_at = time.monotonic() + SLOW_SECONDS
+        began = time.monotonic()
         assert self.course is not None
         self.scores = self.course.scores()
         found: Sequence[tuple[int, str, int | None, int]] = self._context.document.store.rows(
@@ -125,3 +130,5 @@ class CampaignMonitor(QObject):
             (self.campaign,),
         )
         self.points = [BugPoint(*row) for row in found]
+        now = time.monotonic()
+        self._slow_at = now + max(SLOW_SECONDS, SLOW_SHARE * (now - began))

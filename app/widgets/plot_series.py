@@ -93,7 +93,7 @@ class Drawing:
         for line, curve in zip(self._lines, curves, strict=True):
             line.setData(*_line_of(curve))
         for dots, item in zip(self._dots, points, strict=True):
-            dots.setData(floats(item.x), floats(item.y))
+            dots.setData(*_places_of(item))
         for height, item in zip(self._heights, (i for i in points if i.y_text), strict=True):
             height.setPos(float(floats(item.y)[0]) if np.size(item.y) else 0.0)
         if self._diagonal is not None:
@@ -154,6 +154,15 @@ def _line_of(curve: Curve) -> tuple[Values, Values]:
     if curve.steps and len(x):
         x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
     return _thinned(x, y)
+
+
+def _places_of(points: Points) -> tuple[Values, Values]:
+    """Of very many points those that can be told apart."""
+    x, y = floats(points.x), floats(points.y)
+    if len(x) <= MOST_POINTS:
+        return x, y
+    places = np.unique(np.column_stack([x, y]), axis=0)
+    return places[:, 0], places[:, 1]
 
 
 def _thinned(x: Values, y: Values) -> tuple[Values, Values]:

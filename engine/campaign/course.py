@@ -18,7 +18,7 @@ from engine.campaign.reading import Reading, UnitRow
 from engine.oracles.bench import Verdict
 
 Times = NDArray[np.float64]
-PORTION = 10_000
+PORTION = 1_000
 """Rows that are read at once: some ten milliseconds."""
 
 
@@ -69,6 +69,8 @@ class Course:
         self._proofs: defaultdict[str, _Moments] = defaultdict(_Moments)
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
         self._oracle_seconds: defaultdict[str, float] = defaultdict(float)
+        self._bugs: set[tuple[int, int]] = set()  # unit and state
+        self._examined: dict[tuple[int, int], tuple[str, ...]] = {}  # by whom
         (config,) = (row.config for row in store.campaigns() if row.id == campaign)
         self.oracles = config.testing.oracles
 
@@ -119,18 +121,9 @@ class Course:
 
     def scores(self) -> list[OracleScore]:
         """In the order of the configuration."""
-        known = dict(
-            self._store.rows(
-                "SELECT a.oracle, count(*) FROM units u JOIN findings f ON f.unit = u.id "
-                "JOIN pool x ON x.unit = f.unit AND x.state = f.state "
-                "JOIN answers a ON a.unit = x.unit AND a.number = x.number "
-                "WHERE u.campaign = ? GROUP BY a.oracle",
-                (self._campaign,),
-            )
-        )
-        return [self._score(oracle, known.get(oracle, 0)) for oracle in self.oracles]
+        return [self._score(oracle) for oracle in self.oracles]
 
-    def _score(self, oracle: str, known: int) -> OracleScore:
+    def _score(self, oracle: str) -> OracleScore:
         counts = self._counts[oracle]
         return OracleScore(
             oracle,
@@ -138,19 +131,21 @@ class Course:
             bugs=counts[Verdict.BUG.value],
             unique=counts["unique"],
             optimal=counts[Verdict.OPTIMAL.value],
-            examined_bugs=known,
+            examined_bugs=counts["examined bugs"],
             seconds=self._oracle_seconds[oracle],
         )
 
     def _read_findings(self, portion: int) -> bool:
         rows = self._store.rows(
-            "SELECT f.id, f.unit, f.oracle, f.kind, f.seconds FROM findings f "
+            "SELECT f.id, f.unit, f.state, f.oracle, f.kind, f.seconds FROM findings f "
             "JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
             "ORDER BY f.id LIMIT ?",
             (self._campaign, self._last_finding, portion),
         )
-        for number, unit, oracle, kind, seconds in rows:
+        for number, unit, state, oracle, kind, seconds in rows:
             self._last_finding = number
+            self._bugs.add((unit, state))
+            self._count_examined_bug(self._examined.get((unit, state), ()))
             self.kinds[kind] += 1
             self._first[oracle].add(unit, seconds)
         return len(rows) == portion
@@ -159,7 +154,7 @@ class Course:
         """Pool states are tested in order, so what is new comes after what is known."""
         begin = self._next_state.get(unit, 0)
         rows = self._store.rows(
-            "SELECT number, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
+            "SELECT number, state, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
             "ORDER BY number LIMIT ?",
             (unit, begin, portion),
         )
@@ -173,10 +168,18 @@ class Course:
             (unit, begin, rows[-1][0]),
         ):
             answers[number][oracle] = verdict, seconds
-        for number, seconds in rows:
+        for number, state, seconds in rows:
             self._pool.add(unit, seconds)
             self._count(unit, seconds, answers[number])
+            examined = tuple(answers[number])
+            self._examined[unit, state] = self._examined.get((unit, state), ()) + examined
+            if (unit, state) in self._bugs:
+                self._count_examined_bug(examined)
         return len(rows) == portion
+
+    def _count_examined_bug(self, oracles: Iterable[str]) -> None:
+        for oracle in oracles:
+            self._counts[oracle]["examined bugs"] += 1
 
     def _count(self, unit: int, began: float, answers: dict[str, tuple[str, float]]) -> None:
         proven = []

@@ -22,8 +22,10 @@ from pytestqt.qtbot import QtBot
 from app.context import Context
 from app.models.campaign_runner import State
 from app.models.campaign_settings import default_config
+from app.views.campaign import compare_view
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
+from app.work.check_inputs import PolicyChecked
 from engine.campaign.campaign import run
 from engine.campaign.config import CampaignConfig, read_config
 from engine.campaign.project import Project
@@ -264,6 +266,24 @@ def started(qtbot: QtBot, page: CampaignPage) -> CampaignView:
     return view_of(page)
 
 
+def test_many_bugs_are_compared_in_the_background(
+    qtbot: QtBot,
+    open_page: Callable[[Path], CampaignPage],
+    finished: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compare_view, "MANY_BUGS", 0)
+    page = open_page(finished)
+    page.show_item(2)
+    view = view_of(page)
+    view.tabs.setCurrentWidget(view.compare)
+    assert view.compare.counts.text() == "comparing…"
+    qtbot.waitUntil(lambda: "gone" in view.compare.counts.text(), timeout=PATIENCE)
+    assert view.compare.model.rowCount() == page.lines.rows[-1].bugs
+    ended(qtbot, page)
+    checked(qtbot, page)
+
+
 def test_it_is_stopped_and_resumed(
     qtbot: QtBot, page: CampaignPage, folder: Path, endless: Callable[[], None]
 ) -> None:
@@ -353,6 +373,14 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     assert "'many' is no positive number" in reason()
     astar.fields["expansions"].setText("")
     assert page.run_button.isEnabled()
+    spec = "builtin:gc"
+    page.files.policies[spec] = PolicyChecked(spec, misfits=("the domain lacks the action 'fly'",))
+    page._show_readiness()
+    assert "builtin:gc does not fit the domain: the domain lacks the action 'fly'" in reason()
+    page.files.policies[spec] = PolicyChecked(spec, error="the file is damaged")
+    page._show_readiness()
+    assert "the file is damaged" in reason()
+    del page.files.policies[spec]
     (folder / "p03.pddl").unlink()
     page._show_readiness()
     assert "not there any more" in reason()

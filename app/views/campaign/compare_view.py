@@ -8,14 +8,18 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from app.context import Context
+from app.jobs import Job
 from app.models.campaign_runner import State
 from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
 from app.models.table_model import TableModel
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
+from app.work.compare_campaigns import compare_in_background
 from engine.campaign.comparison import Change, ComparedBug, Comparison, compare_campaigns
 from engine.errors import PlumblineError
 
+MANY_BUGS = 4000
+"""With more, comparing takes longer than a tenth of a second."""
 _WIDTHS = (13, 6, 16, 12, 10, 12)
 
 
@@ -26,6 +30,8 @@ class CompareView(QWidget):
         super().__init__(parent)
         self._context = context
         self._campaign: int | None = None
+        self._bugs = 0  # of all campaigns
+        self._job: Job | None = None
         self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
@@ -66,6 +72,7 @@ class CompareView(QWidget):
         if campaign != self._campaign:
             self.other.clear()
         self._campaign, self._states = campaign, states
+        self._bugs = sum(line.bugs for line in lines)
         others = [line for line in lines if line.row.id != campaign]
         known = {self.other.itemData(place) for place in range(self.other.count())}
         self.other.blockSignals(True)
@@ -89,13 +96,37 @@ class CompareView(QWidget):
         other = self.other.currentData()
         if other is None or self._campaign is None or not self.isVisible():
             return
+        if self._bugs > MANY_BUGS:
+            self._compare_in_background(other, self._campaign)
+            return
         try:
             comparison = compare_campaigns(self._context.document.store, other, self._campaign)
         except PlumblineError as error:
             self._context.messages.error(f"The campaigns cannot be compared: {error}")
             return
+        self._show(comparison)
+
+    def _compare_in_background(self, before: int, after: int) -> None:
+        if self._job is not None:
+            self._job.finished.disconnect(self._show)
+            self._job.stop()
+        path = self._context.document.path
+        self.counts.setText("comparing…")
+        self._job = self._context.jobs.start(
+            "Compare campaigns", compare_in_background, path, before, after
+        )
+        self._job.finished.connect(self._show)
+        self._job.ended.connect(self._end)
+
+    @Slot(object)
+    def _show(self, comparison: Comparison) -> None:
         self.counts.setText(_words(comparison))
         self.model.set_rows(comparison.bugs)
+
+    @Slot()
+    def _end(self) -> None:
+        if self.sender() is self._job:
+            self._job = None
 
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
