@@ -1,8 +1,9 @@
 """Two plans from the same state side by side: which steps they share and where they differ.
 
 Steps taken in the very same state are matched first, then, between them, steps with the same
-action. What lies between two common rows is one difference; its steps are paired in order, so that
-what the policy does stands beside what it should have done.
+action. What lies between two common rows is one difference; its steps are paired in order. Where
+the plans part, the two decisions always stand side by side: what the policy does, and what it
+should have done.
 """
 
 from __future__ import annotations
@@ -91,11 +92,12 @@ def _matches(policy: Trace, better: Trace) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     i = j = 0
     for next_i, next_j in [*_common(left, right), (n, m)]:
+        parts = int(next_i > i and next_j > j)  # here both do something else in the same state
         between = _common(
-            [operator for operator, _ in left[i:next_i]],
-            [operator for operator, _ in right[j:next_j]],
+            [operator for operator, _ in left[i + parts : next_i]],
+            [operator for operator, _ in right[j + parts : next_j]],
         )
-        found += [(i + a, j + b) for a, b in between]
+        found += [(i + parts + a, j + parts + b) for a, b in between]
         found.append((next_i, next_j))
         i, j = next_i + 1, next_j + 1
     return found[:-1]

@@ -101,8 +101,22 @@ def test_what_differs_stands_side_by_side() -> None:
     ]
 
 
+@given(walks(), walks())
+def test_where_the_plans_part_both_decisions_stand_side_by_side(
+    policy: Trace, better: Trace
+) -> None:
+    alignment = align(policy, better)
+    for numbers in alignment.differences:
+        rows = [alignment.rows[number] for number in numbers]
+        first = rows[0]
+        if any(row.policy for row in rows) and any(row.better for row in rows):
+            assert first.policy is not None
+            assert first.better is not None
+            assert policy.states[first.policy.index] == better.states[first.better.index]
+
+
 def test_long_plans_are_aligned_at_their_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_alignment, "CELLS", 8)
+    monkeypatch.setattr(plan_alignment, "CELLS", 4)
     policy = plan_trace(DIAL, (0,), [0, 3, 6, 9, 12])
     better = plan_trace(DIAL, (0,), [0, 4, 9, 12])
     rows = align(policy, better).rows
