@@ -170,9 +170,10 @@ def test_greedy_searches_keep_the_bound_and_prove_nothing_with_it(
         assert result.outcome is Outcome.FAILED
 
 
-@pytest.mark.parametrize("heuristic", sorted(ADMISSIBLE))
+@pytest.mark.parametrize("heuristic", sorted(ADMISSIBLE - {"ms"}))
 @pytest.mark.parametrize("algorithm", ["astar", "gbfs", "ehc"])
 def test_expansion_limit_is_exact(algorithm: str, heuristic: str) -> None:
+    """Not with merge-and-shrink, which merges the switches and sees that there is no plan."""
     task = dials(6, 8, solvable=False)
     result = search(task, algorithm, heuristic, limits=SearchLimits(expansions=50))
     assert result.outcome is Outcome.EXPANSION_LIMIT
