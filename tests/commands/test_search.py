@@ -70,7 +70,10 @@ def search(capsys: pytest.CaptureFixture[str]):
 OPTIMAL = [
     ["--algorithm", "uniform"],
     ["--algorithm", "astar"],
-    *(["--algorithm", "astar", "--heuristic", name] for name in ("blind", "hmax", "lmcut")),
+    *(
+        ["--algorithm", "astar", "--heuristic", name]
+        for name in ("blind", "hmax", "lmcut", "cartesian", "ms")
+    ),
     ["--algorithm", "lama"],
 ]
 OTHERS = [
@@ -198,7 +201,7 @@ def test_people_read_why_there_is_no_plan(arguments: list[str], text: str, capsy
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["corridor.sas", "--heuristic", "cartesian"], "'cartesian' is not available, choose one"),
+        (["corridor.sas", "--heuristic", "pdb"], "'pdb' is not available, choose one"),
         (["corridor.sas", "--algorithm", "idastar"], "idastar"),
         (["corridor.sas", "--algorithm", "lama", "--heuristic", "ff"], "leave out --heuristic"),
         (["corridor.sas", "--algorithm", "uniform", "--heuristic", "ff"], "leave out --heuristic"),
