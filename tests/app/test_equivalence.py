@@ -16,6 +16,7 @@ from app.context import Context
 from app.models.comparison import Expansion, explain_difference, operator_lines
 from app.models.text_diff import diff_texts
 from app.views.equivalence.domain_slot import DomainSlot
+from app.views.equivalence.lists import StructureLine, structure_lines
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
 from app.workspaces import EXAMPLES
 
@@ -54,6 +55,8 @@ def drop(slot: DomainSlot, path: Path) -> None:
 def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> None:
     assert "domain A is missing" in page.run_button.toolTip()
     page.open_example()
+    assert page._ready.isVisible()  # the one thing to do next
+    assert page._ready.button.isEnabled()
     compared(page, qtbot)
     assert "Equivalent" in page.verdict._cards["distinct"].text()
     assert "holds" in page.verdict.verification.text()
@@ -73,6 +76,8 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     found = page.verdict.counterexample
     assert found is not None
     assert found["plan"][0] in page.verdict._plan.text()
+    shown = page.verdict.operators.row(page.verdict.operator_table.currentIndex().row())
+    assert (shown.domain, shown.covered) == (found["solved_by"], False)
     assert "(:goal" in page.verdict.problem_a.toPlainText()
     wanted: list[tuple[str, object]] = []
     page.page_wanted.connect(lambda name, item: wanted.append((name, item)))
@@ -183,6 +188,27 @@ def test_macros_are_written_out_with_their_arguments() -> None:
     assert "(and (ferry-at ?to) (lane ?to ?from))" in macro
     (line,) = operator_lines({"operators": [operator]})
     assert (line.operator, line.how) == ("(sail ?from ?to)", "(sail ?to ?from)")
+
+
+def test_what_changes_within_an_action_is_told_with_its_kind() -> None:
+    text = "domain: a -> b\n~ action go\n    - effect (vacant ?berth)\n+ predicate (p)"
+    assert structure_lines(text) == [
+        StructureLine("changed", "domain: a -> b"),
+        StructureLine("changed", "action go"),
+        StructureLine("removed", "    effect (vacant ?berth)"),
+        StructureLine("added", "predicate (p)"),
+    ]
+
+
+def test_terms_are_explained(page: EquivalencePage) -> None:
+    for table in (page.verdict.mapping, page.verdict.operators):
+        for column in range(table.columnCount()):
+            role = Qt.ItemDataRole.ToolTipRole
+            tip = table.headerData(column, Qt.Orientation.Horizontal, role)
+            assert tip != table.headerData(column, Qt.Orientation.Horizontal)
+    for tabs in (page.tabs, page.verdict.details):
+        assert all(tabs.tabToolTip(number) for number in range(tabs.count()))
+    assert "same object" in page.reading.toolTip()
 
 
 def test_two_readings_are_explained() -> None:

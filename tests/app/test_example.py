@@ -31,10 +31,14 @@ def test_the_tour_finds_bugs(tmp_path: Path) -> None:
     done = run_app(tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("No window: there is no display here.")
-    for command in ("check", "search", "run", "campaign", "bugs"):
+    for command in ("check", "search", "run", "campaign", "bugs", "report"):
         assert f"$ plumbline {command} " in done.stdout
     assert "quantitative" in done.stdout
-    assert not list(tmp_path.iterdir())  # it cleans up behind itself
+    (folder,) = tmp_path.iterdir()  # what it made is kept, and it says where
+    assert {path.name for path in folder.iterdir()} == {"example.plumb", "report.html"}
+    assert done.stdout.splitlines()[-2].endswith(str(folder / "report.html"))
+    assert done.stdout.splitlines()[-1].endswith(str(folder / "example.plumb"))
+    assert "too expensive" in (folder / "report.html").read_text()
 
 
 def test_a_display_that_does_not_answer_is_told() -> None:

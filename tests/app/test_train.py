@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.context import Context
@@ -130,3 +131,26 @@ def test_earlier_trainings_are_shown_again(page: TrainPage, qtbot: QtBot) -> Non
     page.earlier.setCurrentIndex(1)
     assert page.epochs.rowCount() == 2
     assert page.form.numbers["hidden"].value() == 4
+
+
+def test_without_a_domain_the_way_to_one_is_shown(context: Context, qtbot: QtBot) -> None:
+    page = TrainPage(context)
+    qtbot.addWidget(page)
+    page.show()
+    wanted: list[str] = []
+    page.page_wanted.connect(lambda name, _: wanted.append(name))
+    (button,) = (
+        button for button in page.findChildren(QPushButton, "empty-action") if button.isVisible()
+    )
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert wanted == ["project"]
+    assert "has no domain" in page.run_button.toolTip()
+    page.close()
+
+
+def test_every_field_is_explained(page: TrainPage) -> None:
+    fields = [*page.form.numbers.values(), page.form.teacher, page.form.learning_rate]
+    labels = {label.text(): label for label in page.form.findChildren(QLabel)}
+    for field in fields:
+        assert field.toolTip()
+        assert labels[field.accessibleName()].toolTip() == field.toolTip()

@@ -102,7 +102,10 @@ class DomainSlot(QFrame):
             self.load(Path(name))
 
     def _show(self, problem: str = "") -> None:
-        self._name.setText(self.file.name if self.file else f"Drop domain {self._letter} here")
+        path = Path(self.file.path) if self.file else None
+        # With its folder: the versions of a domain are often called the same.
+        name = str(Path(path.parent.name) / path.name) if path else ""
+        self._name.setText(name or f"Drop domain {self._letter} here")
         self._name.setToolTip(self.file.path if self.file else "A PDDL domain file")
         if problem:
             self._say(problem, "bad")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,18 +25,18 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.jobs import Job
-from app.models.comparison import READING_TIPS, READINGS, VERDICTS
-from app.models.table_model import Column, TableModel
+from app.models.comparison import READING_TIPS, READINGS
+from app.models.table_model import TableModel
 from app.page import Page
 from app.views.equivalence.diff_view import TextDiffView
 from app.views.equivalence.domain_slot import DomainSlot
+from app.views.equivalence.lists import HISTORY_COLUMNS, STRUCTURE_COLUMNS, structure_lines
 from app.views.equivalence.progress_line import progress_line
 from app.views.equivalence.verdict_view import VerdictView
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 from app.work.compare import Question, compare
 from app.workspaces import EXAMPLES
-from engine.campaign.comparisons import ComparisonRow
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.pddl import diff_domains
@@ -47,57 +45,17 @@ EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
 RENAMED = EXAMPLES.parent / "versions" / "ferry-renamed.pddl"
 WHAT_IT_IS = (
     "Two domains are equivalent if their predicates can be matched so that whatever one of them "
-    "can reach, the other can reach too, for all objects. Put the two versions into A and B and "
-    "press Compare."
+    "can reach, the other can reach too, for all objects. Drop the two versions on A and B."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class StructureLine:
-    change: str
-    text: str
-
-
-STRUCTURE_COLUMNS = (
-    Column[StructureLine](
-        "change",
-        "Change from A to B",
-        lambda line: line.change,
-        icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "note"),
-    ),
-    Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
+NOT_COMPARED = (
+    "Both domains can be read. The answer comes with a proof that says how each operator is done "
+    "in the other domain, or with a problem that only one of them can solve."
 )
-_CHANGES = {"+": "added", "-": "removed", "~": "changed"}
-
-
-def _verdicts(row: ComparisonRow) -> str:
-    return ", ".join(
-        VERDICTS[row.answer[name]["verdict"]][0] for name in READINGS if name in row.answer
-    )
-
-
-HISTORY_COLUMNS = (
-    Column[ComparisonRow]("id", "No.", lambda row: row.id, numeric=True),
-    Column[ComparisonRow](
-        "time",
-        "When",
-        lambda row: row.created,
-        text=lambda row: time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created)),
-    ),
-    Column[ComparisonRow](
-        "a", "A", lambda row: Path(row.name_a).name, row_tip=lambda row: row.name_a
-    ),
-    Column[ComparisonRow](
-        "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
-    ),
-    Column[ComparisonRow]("verdict", "Verdict", _verdicts),
-    Column[ComparisonRow](
-        "seconds",
-        "Seconds",
-        lambda row: float(row.answer.get("seconds", 0.0)),
-        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f}",
-        numeric=True,
-    ),
+TAB_TIPS = (
+    "Whether they mean the same, and why",
+    "Both files side by side, and how many places differ",
+    "What is declared differently: types, predicates, operators; names count here",
+    "What was compared in this workspace before; Enter shows it again",
 )
 
 
@@ -115,6 +73,7 @@ class EquivalencePage(Page):
         self._question = Question()
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
         self.swap_button = self._button("swap", "Swap", "Exchange A and B")
+        self.limit_label = QLabel("Time limit")
         self.run_button = self._button("run", "Compare", "")
         self.run_button.setProperty("primary", True)
         theme.keep_icon(self.run_button, "run", "on_accent")
@@ -131,6 +90,7 @@ class EquivalencePage(Page):
         self.history = TableModel(HISTORY_COLUMNS, theme, self)
         self.history_table = self._table("history", "Earlier comparisons", self.history)
         self._answer_stack = QStackedWidget()
+        self._ready = self._ready_state()
         self.tabs = QTabWidget()
         self._build()
         self._connect()
@@ -219,17 +179,14 @@ class EquivalencePage(Page):
 
     @Slot()
     def _slots_changed(self) -> None:
-        self._answer_stack.setCurrentIndex(0)
         self.diff.show_domains(self.a, self.b)
         lines = []
         if self.a.domain is not None and self.b.domain is not None:
-            lines = diff_domains(self.a.domain, self.b.domain).as_text().splitlines()
-        self.structure.set_rows(
-            StructureLine(_CHANGES.get(line[:1], "changed"), line.removeprefix(line[:2]).strip())
-            if line[:1] in _CHANGES
-            else StructureLine("changed", line)
-            for line in lines
-        )
+            lines = structure_lines(diff_domains(self.a.domain, self.b.domain).as_text())
+            self._answer_stack.setCurrentWidget(self._ready)
+        else:
+            self._answer_stack.setCurrentIndex(0)
+        self.structure.set_rows(lines)
         self.structure_table.resizeColumnsToContents()
         self.tabs.setTabText(1, f"Text ({self.diff.differences})")
         self.tabs.setTabText(2, f"Structure ({len(lines)})")
@@ -253,7 +210,7 @@ class EquivalencePage(Page):
 
     def _update_buttons(self) -> None:
         why_not = self._why_not()
-        for item in (self.run_button, self._run_action):
+        for item in (self.run_button, self._ready.button, self._run_action):
             item.setEnabled(not why_not)
             item.setToolTip(f"Not now: {why_not}" if why_not else "Compare A and B (F5)")
         for item in (self.stop_button, self._stop_action):
@@ -343,24 +300,34 @@ class EquivalencePage(Page):
             self.reading.setItemData(self.reading.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.reading.setObjectName("reading")
         self.reading.setAccessibleName("How parameters are read")
+        self.reading.setToolTip(
+            "The reading of parameters: may two parameters of an action stand for the same object?"
+            "\nPDDL says yes, many models mean no, and the verdict can depend on it."
+        )
         self.permute.setObjectName("permute")
         self.permute.setAccessibleName("Try reordered arguments")
         self.permute.setToolTip(
-            "If they are not equivalent, also try predicates with their arguments in another order"
+            "If they are not equivalent, also match predicates with their arguments in another"
+            "\norder, such as (on ?x ?y) with (under ?y ?x). Takes longer."
         )
         self.seconds.setObjectName("seconds")
         self.seconds.setAccessibleName("Time limit in seconds")
         self.seconds.setRange(1, 86_400)
         self.seconds.setValue(300)
         self.seconds.setSuffix(" s")
-        self.seconds.setToolTip("After this time the answer is: not decided within the limits")
+        tip = "After this time the answer is: not decided within the limits"
+        self.seconds.setToolTip(tip)
+        self.limit_label.setToolTip(tip)
+        self.limit_label.setBuddy(self.seconds)
         places = QHBoxLayout()
         places.addWidget(self.a, 1)
         places.addWidget(self.swap_button)
         places.addWidget(self.b, 1)
         options = QHBoxLayout()
-        for widget in (self.reading, self.permute, self.seconds, self.run_button, self.stop_button):
+        for widget in (self.reading, self.permute, self.limit_label, self.seconds):
             options.addWidget(widget)
+        for button in (self.run_button, self.stop_button):
+            options.addWidget(button)
         options.addWidget(self.progress, 1)
         self._answer_stack.addWidget(
             EmptyState(
@@ -372,6 +339,7 @@ class EquivalencePage(Page):
                 on_action=self.open_example,
             )
         )
+        self._answer_stack.addWidget(self._ready)
         self._answer_stack.addWidget(self.verdict)
         self.tabs.setObjectName("comparison-tabs")
         self.tabs.setAccessibleName("Views of the comparison")
@@ -380,6 +348,8 @@ class EquivalencePage(Page):
         self.tabs.addTab(self.diff, "Text")
         self.tabs.addTab(self.structure_table, "Structure")
         self.tabs.addTab(self.history_table, "History")
+        for number, tip in enumerate(TAB_TIPS):
+            self.tabs.setTabToolTip(number, tip)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
@@ -406,6 +376,16 @@ class EquivalencePage(Page):
         self.context.document.changed.connect(self._document_changed)
         for model in (self.structure, self.history):
             self.context.theme.changed.connect(model.restyle)
+
+    def _ready_state(self) -> EmptyState:
+        return EmptyState(
+            self.context.theme,
+            "equivalence",
+            "Ready to compare",
+            NOT_COMPARED,
+            action_text="Compare",
+            on_action=self.start,
+        )
 
     def _button(self, icon: str, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)

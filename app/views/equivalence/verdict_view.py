@@ -39,12 +39,28 @@ from app.widgets.table_view import TableView
 ICON = QSize(24, 24)
 WIDEST = 320
 """Of the operators' column, so that the macros can be seen, too."""
+VERIFY_TIP = "Compare once more; separate code then replays the macros or the counterexample"
+DETAIL_TIPS = (
+    "The selected operator, and the operators of the other domain which together do the same",
+    "A small problem that one domain solves and the other does not: the proof of the difference",
+    "Why predicates cannot be matched otherwise: what an operator does that no macro does",
+)
 
 MAPPING_COLUMNS = (
-    Column[MappingLine]("a", "In A", lambda line: line.a, mono=True),
-    Column[MappingLine]("b", "In B", lambda line: line.b, mono=True),
-    Column[MappingLine]("kind", "What", lambda line: line.kind),
-    Column[MappingLine]("note", "Note", lambda line: line.note),
+    Column[MappingLine](
+        "a", "In A", lambda line: line.a, mono=True, tip="A predicate or type of domain A"
+    ),
+    Column[MappingLine](
+        "b",
+        "In B",
+        lambda line: line.b,
+        mono=True,
+        tip="What means the same in domain B. This mapping was found, nobody had to give it.",
+    ),
+    Column[MappingLine]("kind", "What", lambda line: line.kind, tip="A predicate or a type"),
+    Column[MappingLine](
+        "note", "Note", lambda line: line.note, tip="Arguments that stand in another order"
+    ),
 )
 OPERATOR_COLUMNS = (
     Column[OperatorLine]("domain", "Of", lambda line: line.domain, tip="The domain it belongs to"),
@@ -53,6 +69,7 @@ OPERATOR_COLUMNS = (
         "Operator",
         lambda line: line.operator,
         mono=True,
+        tip="Checked if the other domain can always do what it does",
         icon=lambda line: "check" if line.covered else "bad",
         token=lambda line: "text" if line.covered else "bad",
     ),
@@ -147,9 +164,15 @@ class VerdictView(QWidget):
         self.details.setTabVisible(1, self.counterexample is not None)
         self.details.setTabVisible(2, bool(sentences))
         self.details.setTabText(2, f"Conflicts ({len(sentences)})")
-        uncovered = [n for n, line in enumerate(self.operators.rows) if not line.covered]
-        self.operator_table.select_row(uncovered[0] if uncovered else 0)
+        self.operator_table.select_row(self._most_telling_operator())
         self.details.setCurrentIndex(1 if self.counterexample is not None else 0)
+
+    def _most_telling_operator(self) -> int:
+        """One that the other domain cannot do; if there is a counterexample, the one it uses."""
+        uncovered = [n for n, line in enumerate(self.operators.rows) if not line.covered]
+        able = self.counterexample["solved_by"] if self.counterexample is not None else ""
+        told = [n for n in uncovered if self.operators.row(n).domain == able]
+        return next(iter((*told, *uncovered, 0)))
 
     def _show_verification(self) -> None:
         found = self._answer.get("verification", {}).get(self.reading)
@@ -203,7 +226,7 @@ class VerdictView(QWidget):
             words.addWidget(label)
         buttons = QHBoxLayout()
         for icon, text, tip, signal in (
-            ("check", "Verify", "Compare again and check the evidence", self.verify_wanted),
+            ("check", "Verify", VERIFY_TIP, self.verify_wanted),
             ("export", "Export...", "A report as HTML or JSON", self.export_wanted),
         ):
             buttons.addWidget(_button(self._theme, icon, text, tip, signal))
@@ -216,6 +239,8 @@ class VerdictView(QWidget):
         self.details.addTab(_pair(self.operator_code, self.macro_code), "Operator and macro")
         self.details.addTab(self._counterexample_pane(), "Counterexample")
         self.details.addTab(self.conflicts, "Conflicts")
+        for number, tip in enumerate(DETAIL_TIPS):
+            self.details.setTabToolTip(number, tip)
         whole = QSplitter(Qt.Orientation.Vertical)
         whole.addWidget(tables)
         whole.addWidget(self.details)

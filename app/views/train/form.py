@@ -42,9 +42,14 @@ TEACHERS = {
     "lama": "First plans of LAMA",
 }
 TEACHER_TIP = (
-    "Optimal plans teach every action that begins a cheapest plan; they need small problems. "
-    "LAMA solves larger ones, but its first plan may be a detour."
+    "Whose plans are imitated. Optimal plans teach every action that begins a cheapest plan; they "
+    "need small problems. LAMA solves larger ones, but its first plan may be a detour."
 )
+PROBLEMS_TIP = (
+    "The policy learns from some problems and is validated on others it has never seen: the epoch "
+    "that solves most of those is the best"
+)
+RATE_TIP = "How far each step of gradient descent goes: too far and it does not settle"
 GENERATED = {TRAIN: ((1, 2, 3), (101, 102, 103)), VALIDATE: ((3, 4, 5), (201, 202))}
 """Sizes and seeds of the problems to learn from and to validate on."""
 _NUMBERS = (
@@ -91,7 +96,7 @@ class TrainingForm(QWidget):
             self.problems.add_rows(ProblemUse(name, UNUSED) for name in new)
         self._domain = domain
         self._example = generator_for(domain)
-        self.domain.setText(domain or "The project has no domain")
+        self._name_domain()
         self.generate_button.setVisible(self._example is not None)
         self.generate_button.setToolTip(
             "Small problems of this example to learn from, larger ones to validate on"
@@ -103,13 +108,20 @@ class TrainingForm(QWidget):
         self.problems.set_rows([*uses, *(ProblemUse(name, VALIDATE) for name in plan.validation)])
         self._domain = plan.domain
         self._example = generator_for(plan.domain)
-        self.domain.setText(plan.domain)
+        self._name_domain()
         self.teacher.setCurrentIndex(list(TEACHERS).index(plan.teacher))
         for name, box in self.numbers.items():
             box.setValue(getattr(plan, name))
         self.learning_rate.setValue(plan.learning_rate)
         self.folder.setText(plan.folder)
         self.changed.emit()
+
+    def _name_domain(self) -> None:
+        """With its folder: most domains are called domain.pddl."""
+        path = Path(self._domain) if self._domain else None
+        name = str(Path(path.parent.name) / path.name) if path else "The project has no domain"
+        self.domain.setText(name)
+        self.domain.setToolTip(self._domain or "Add one on the project screen")
 
     def plan(self) -> TrainingPlan:
         return TrainingPlan(
@@ -172,9 +184,11 @@ class TrainingForm(QWidget):
         except OSError as error:
             self._context.messages.error(f"{folder} cannot be written: {error.strerror}")
             return
-        self.problems.set_rows(ProblemUse(row.path, UNUSED) for row in self.problems.rows)
+        others = [row.path for row in self.problems.rows]
+        self.problems.set_rows([])  # what is used comes first
         self.add_problems(training, TRAIN)
         self.add_problems(validation, VALIDATE)
+        self.add_problems(others, UNUSED)
 
     @Slot()
     def _choose_folder(self) -> None:
@@ -185,9 +199,9 @@ class TrainingForm(QWidget):
     def _use_actions(self) -> list[QAction]:
         actions = []
         for text, short, key, use in (
-            ("Learn from it", "Learn", "T", TRAIN),
-            ("Validate on it", "Validate", "V", VALIDATE),
-            ("Leave it out", "Leave out", "X", UNUSED),
+            ("Learn from them", "Learn", "T", TRAIN),
+            ("Validate on them", "Validate", "V", VALIDATE),
+            ("Leave them out", "Leave out", "X", UNUSED),
         ):
             action = QAction(text, self)
             action.setIconText(short)
@@ -213,19 +227,19 @@ class TrainingForm(QWidget):
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("Teacher", self.teacher)
+        _add_row(form, "Teacher", self.teacher)
         for name, title, low, high, tip in _NUMBERS:
             box = self.numbers[name]
             box.setRange(low, high)
             box.setValue(getattr(defaults, name))
             _name(box, f"training-{name}", title, tip)
-            form.addRow(title, box)
+            _add_row(form, title, box)
         self.learning_rate.setDecimals(5)
         self.learning_rate.setRange(0.00001, 1.0)
         self.learning_rate.setSingleStep(0.0005)
         self.learning_rate.setValue(defaults.learning_rate)
-        _name(self.learning_rate, "training-rate", "Learning rate", "How large a step is")
-        form.addRow("Learning rate", self.learning_rate)
+        _name(self.learning_rate, "training-rate", "Learning rate", RATE_TIP)
+        _add_row(form, "Learning rate", self.learning_rate)
         _name(self.folder, "training-folder", "Folder", "Where policy and checkpoints are written")
         self.folder.textChanged.connect(self.changed)
         browse = self._button("open", "", "Choose a folder")
@@ -237,20 +251,21 @@ class TrainingForm(QWidget):
         self.add_button.clicked.connect(self._choose_problems)
         self.generate_button.clicked.connect(self.generate)
         row = QHBoxLayout()
-        row.addWidget(_heading("Problems"), 1)
+        row.addWidget(_heading("Problems", PROBLEMS_TIP), 1)
         row.addWidget(self.generate_button)
         row.addWidget(self.add_button)
         uses = QHBoxLayout()
         for action in self._uses:
             button = QPushButton(action.iconText())
             _name(button, f"training-use-{action.data() or 'none'}", action.text(), "")
-            button.setToolTip(f"{action.text()} ({action.shortcut().toString()})")
+            keys = action.shortcut().toString()
+            button.setToolTip(f"The selected problems: {action.text().lower()} ({keys})")
             button.clicked.connect(action.trigger)
             uses.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(_heading("Domain"))
+        layout.addWidget(_heading("Domain", "What the policy is for; from the project"))
         layout.addWidget(self.domain)
         layout.addLayout(row)
         layout.addWidget(self.table, 1)
@@ -270,7 +285,14 @@ def _name(widget: QWidget, name: str, title: str, tip: str) -> None:
     widget.setToolTip(tip)
 
 
-def _heading(text: str) -> QLabel:
+def _add_row(form: QFormLayout, title: str, field: QWidget) -> None:
+    """A line whose title explains itself as its field does."""
+    form.addRow(title, field)
+    form.labelForField(field).setToolTip(field.toolTip())
+
+
+def _heading(text: str, tip: str) -> QLabel:
     label = QLabel(text)
+    label.setToolTip(tip)
     label.setProperty("role", "heading")
     return label

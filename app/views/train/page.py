@@ -42,6 +42,10 @@ WHAT_IT_IS = (
     "of any size. Every epoch leaves a checkpoint: any of them can be tested, and all together "
     "serve as the portfolio of the policy comparison oracles."
 )
+NO_DOMAIN = (
+    "A policy is trained for one domain, on small problems of it. Add both on the project screen."
+)
+CHECKPOINTS_TIP = "The policy as it was after each epoch; the check marks the best so far"
 FORM_WIDTH = 340
 
 
@@ -57,7 +61,7 @@ class TrainPage(Page):
         self._files = project_files(context)
         self.form = TrainingForm(context)
         self.run_button = self._button("run", "Train", primary=True)
-        self.resume_button = self._button("next", "Continue")
+        self.resume_button = self._button("redo", "Continue")
         self.stop_button = self._button("stop", "Stop")
         self.use_button = self._button("policy", "Use as policy")
         self.portfolio_button = self._button("duplicate", "Use all as portfolio")
@@ -216,6 +220,8 @@ class TrainPage(Page):
     def _show_project(self) -> None:
         project = self._files.project
         self.form.show_domain(project.domain, project.problems)
+        if self._training is None:
+            self._stack.setCurrentIndex(0 if project.domain is not None else 2)
         if not self.form.folder.text():
             self.form.folder.setText(self._free_folder())
         self._update()
@@ -246,9 +252,8 @@ class TrainPage(Page):
         folder = self.earlier.currentData()
         if not folder:
             self._training = None
-            self._stack.setCurrentIndex(0)
             self.form.folder.setText(self._free_folder())
-            self._update()
+            self._show_project()
             return
         document = self.context.document.store.trainings()[folder]
         try:
@@ -291,19 +296,25 @@ class TrainPage(Page):
             reason = why_not or taken
             item.setToolTip(f"Not now: {reason}" if reason else "Train a policy (F5)")
         self.resume_button.setEnabled(not why_not and training is not None)
-        self.resume_button.setToolTip("Go on after the last epoch; epochs and patience may change")
+        self.resume_button.setToolTip(
+            "Go on after the last epoch; ask for more epochs or more patience before"
+        )
         for item in (self.stop_button, self._stop_action):
             item.setEnabled(self._job is not None)
         has_epochs = training is not None and bool(training.epochs)
         self.use_button.setEnabled(has_epochs)
         self.use_button.setToolTip("Add the selected checkpoint to the project, to be tested")
         self.portfolio_button.setEnabled(has_epochs)
-        self.portfolio_button.setToolTip("Add all checkpoints, for the policy comparison oracles")
+        self.portfolio_button.setToolTip(
+            "Add all checkpoints: the policy comparison oracles (pco-p, pco-e) prove bugs by what "
+            "other policies of this portfolio do better"
+        )
         self.bar.setVisible(self._job is not None)
 
     def _build(self) -> None:
         self.earlier.setObjectName("training-earlier")
         self.earlier.setAccessibleName("Trainings of this workspace")
+        self.earlier.setToolTip("Trainings of this workspace: choose one to see or to continue it")
         self.bar.setObjectName("training-progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
@@ -319,6 +330,7 @@ class TrainPage(Page):
         side.addLayout(buttons)
         uses = QHBoxLayout()
         heading = QLabel("Checkpoints")
+        heading.setToolTip(CHECKPOINTS_TIP)
         heading.setProperty("role", "heading")
         uses.addWidget(heading, 1)
         uses.addWidget(self.use_button)
@@ -342,11 +354,25 @@ class TrainPage(Page):
         right.addWidget(course, 1)
         self._stack.addWidget(EmptyState(self.context.theme, "train", "Train a policy", WHAT_IT_IS))
         self._stack.addWidget(shown)
+        self._stack.addWidget(self._without_domain())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(16)
         layout.addWidget(left)
         layout.addWidget(self._stack, 1)
+
+    def _without_domain(self) -> EmptyState:
+        return EmptyState(
+            self.context.theme,
+            "domain",
+            "No domain to train for",
+            NO_DOMAIN,
+            action_text="Go to the project",
+            on_action=self._go_to_project,
+        )
+
+    def _go_to_project(self) -> None:
+        self.page_wanted.emit("project", None)
 
     def _connect(self) -> None:
         self._run_action = QAction("Train", self)
