@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+IMAGES = ROOT / "docs" / "images"
+MOST_BYTES = 200_000
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
@@ -54,6 +56,24 @@ def test_every_command_runs(name: str, script: str, place: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert not missing
+
+
+def test_pictures_are_shown_and_small() -> None:
+    """What `make screenshots` makes and no page shows need not be made."""
+    text = "".join(page.read_text() for page in PAGES)
+    pictures = sorted(IMAGES.iterdir())
+    assert [path.name for path in pictures if f"images/{path.name})" not in text] == []
+    assert [path.name for path in pictures if path.stat().st_size > MOST_BYTES] == []
+
+
+def test_headings_that_are_linked_exist() -> None:
+    for page in PAGES:
+        text = page.read_text()
+        headings = {
+            heading.strip().lower().replace(" ", "-")
+            for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+        }
+        assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings, page.name
 
 
 def test_the_guide_of_the_command_line_is_up_to_date() -> None:

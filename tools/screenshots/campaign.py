@@ -17,7 +17,7 @@ def take(stage: Stage) -> None:
     window = stage.example()
     page = _page(stage, window)
     stage.settle()
-    stage.grab("campaign-form", docs=True)
+    stage.grab("campaign-form")
     page.toml_button.click()
     stage.grab("campaign-toml")
     page.toml_button.click()

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -17,6 +18,7 @@ from app.workspaces import EXAMPLES, FIRST_EXAMPLE, example_workspace, workspace
 from engine.campaign.campaign import run
 from engine.campaign.config import read_config
 from engine.campaign.store import Store
+from tools.screenshots.few_colours import in_few_colours
 
 SIZE = QSize(1280, 800)
 LARGE = QSize(1600, 1000)
@@ -92,8 +94,8 @@ class Stage:
             picture = target.grab()
             suffix = "" if self._scale == 1 else f"@{self._scale}x"
             self._save(picture, self._folder / f"{name}-{theme}{suffix}.png")
-            if docs and theme == "light" and self._scale == 2:
-                self._save(picture, self._docs / f"{name}.png")
+            if docs and theme == "light" and self._scale == 1:
+                self._save(in_few_colours(picture), self._docs / f"{name}.png")
 
     def clear(self) -> None:
         """Close all windows, and what they do."""
@@ -108,7 +110,7 @@ class Stage:
         window.resize(SIZE)
         return window
 
-    def _save(self, picture: object, path: Path) -> None:
+    def _save(self, picture: QPixmap | QImage, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         assert picture.save(str(path)), path
         print(path)

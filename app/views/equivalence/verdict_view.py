@@ -154,7 +154,7 @@ class VerdictView(QWidget):
         self._within.setVisible(bool(self._within.text()))
         self._show_verification()
         self.mapping.set_rows(mapping_lines(document))
-        self.operators.set_rows(operator_lines(document))
+        self.operators.set_rows(sorted(operator_lines(document), key=self._how_telling))
         for table in (self.mapping_table, self.operator_table):
             table.resizeColumnsToContents()
         self.operator_table.setColumnWidth(1, min(self.operator_table.columnWidth(1), WIDEST))
@@ -164,15 +164,13 @@ class VerdictView(QWidget):
         self.details.setTabVisible(1, self.counterexample is not None)
         self.details.setTabVisible(2, bool(sentences))
         self.details.setTabText(2, f"Conflicts ({len(sentences)})")
-        self.operator_table.select_row(self._most_telling_operator())
+        self.operator_table.select_row(0)
         self.details.setCurrentIndex(1 if self.counterexample is not None else 0)
 
-    def _most_telling_operator(self) -> int:
-        """One that the other domain cannot do; if there is a counterexample, the one it uses."""
-        uncovered = [n for n, line in enumerate(self.operators.rows) if not line.covered]
+    def _how_telling(self, line: OperatorLine) -> tuple[bool, bool]:
+        """First what the other domain cannot do, most of all what the counterexample uses."""
         able = self.counterexample["solved_by"] if self.counterexample is not None else ""
-        told = [n for n in uncovered if self.operators.row(n).domain == able]
-        return next(iter((*told, *uncovered, 0)))
+        return line.covered, not line.covered and line.domain != able
 
     def _show_verification(self) -> None:
         found = self._answer.get("verification", {}).get(self.reading)
@@ -229,8 +227,11 @@ class VerdictView(QWidget):
             ("check", "Verify", VERIFY_TIP, self.verify_wanted),
             ("export", "Export...", "A report as HTML or JSON", self.export_wanted),
         ):
-            buttons.addWidget(_button(self._theme, icon, text, tip, signal))
-        buttons.addStretch(1)
+            button = _button(self._theme, icon, text, tip, signal)
+            buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        said = QHBoxLayout()
+        said.addLayout(words, 1)
+        said.addLayout(buttons)
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(self.mapping_table)
         tables.addWidget(self.operator_table)
@@ -249,8 +250,7 @@ class VerdictView(QWidget):
         layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(8)
         layout.addLayout(top)
-        layout.addLayout(words)
-        layout.addLayout(buttons)
+        layout.addLayout(said)
         layout.addWidget(whole, 1)
 
     def _counterexample_pane(self) -> QWidget:
