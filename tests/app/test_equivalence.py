@@ -16,7 +16,7 @@ from app.context import Context
 from app.models.comparison import Expansion, explain_difference, operator_lines
 from app.models.text_diff import diff_texts
 from app.views.equivalence.domain_slot import DomainSlot
-from app.views.equivalence.lists import StructureLine, structure_lines
+from app.views.equivalence.lists import StructureLine, structure_lines, verdicts
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
 from app.workspaces import EXAMPLES
 
@@ -123,6 +123,7 @@ def test_an_error_in_a_domain_is_named_with_its_place(
     broken = tmp_path / "broken.pddl"
     broken.write_text("(define (domain d)\n (:predicates (p ?x))\n (:action a :effect (q ?x)))")
     page.a.load(EXAMPLE)
+    assert page.b.folder == str(EXAMPLE.parent)  # where its dialog begins
     page.b.load(broken)
     assert "broken.pddl:3:" in page.b._state.text()
     assert "domain B has an error" in page.run_button.toolTip()
@@ -216,3 +217,8 @@ def test_two_readings_are_explained() -> None:
     assert "same verdict" in explain_difference({"distinct": same, "pddl": same})
     assert "differ" in explain_difference({"distinct": same, "pddl": other})
     assert explain_difference({"pddl": same}) == ""
+    assert verdicts({"distinct": same, "pddl": same}) == "Equivalent"
+    assert verdicts({"distinct": same, "pddl": other}) == (
+        "Equivalent (parameters are distinct), "
+        "Not decided within the limits (parameters may coincide)"
+    )

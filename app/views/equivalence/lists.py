@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.models.comparison import READINGS, VERDICTS
 from app.models.table_model import Column
@@ -36,16 +38,20 @@ STRUCTURE_COLUMNS = (
         "change",
         "Change from A to B",
         lambda line: line.change,
-        icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "note"),
+        icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "swap"),
     ),
     Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
 )
 
 
-def _verdicts(row: ComparisonRow) -> str:
-    return ", ".join(
-        VERDICTS[row.answer[name]["verdict"]][0] for name in READINGS if name in row.answer
-    )
+def verdicts(answer: Mapping[str, Any]) -> str:
+    """Once if both readings come to the same."""
+    words = {
+        READINGS[name]: VERDICTS[answer[name]["verdict"]][0] for name in READINGS if name in answer
+    }
+    if len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return ", ".join(f"{verdict} ({reading.lower()})" for reading, verdict in words.items())
 
 
 HISTORY_COLUMNS = (
@@ -62,7 +68,7 @@ HISTORY_COLUMNS = (
     Column[ComparisonRow](
         "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
     ),
-    Column[ComparisonRow]("verdict", "Verdict", _verdicts),
+    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.answer)),
     Column[ComparisonRow](
         "seconds",
         "Seconds",

@@ -179,6 +179,8 @@ class EquivalencePage(Page):
 
     @Slot()
     def _slots_changed(self) -> None:
+        for one, other in ((self.a, self.b), (self.b, self.a)):
+            one.folder = one.folder or other.folder  # the other version is often not far
         self.diff.show_domains(self.a, self.b)
         lines = []
         if self.a.domain is not None and self.b.domain is not None:
