@@ -8,11 +8,10 @@ tables too large to be closed as a whole are closed for those rows that somebody
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
-from engine.dominance.plain_system import FloatArray, PlainSystem
+from engine.dominance.plain_system import FloatArray, PlainSystem, distinct_rows
 from engine.native.library import Int32Array, Int64Array
 
 NEVER = -np.inf
@@ -48,10 +47,6 @@ def problem_with_base(
     system: PlainSystem, tables: Sequence[FloatArray], budget: Budget
 ) -> tuple[int, str] | None:
     """The factor whose table is not stable, and why; None if all are."""
-    total = np.zeros((len(system.costs), len(system.costs)))
-    missing = np.zeros(total.shape, np.int32)  # factors in which a label cannot answer another
-    for moves, table in zip(system.moves, tables, strict=True):
-        _add(total, missing, _prices(moves, table, budget), 1)
     for i, table in enumerate(tables):
         heights, goal = system.heights[i], system.goals[i]
         allowed = heights[:, None] - heights[None, :]
@@ -59,56 +54,84 @@ def problem_with_base(
         np.fill_diagonal(allowed, 0)
         if (table > allowed).any() or (np.diagonal(table) != 0).any():
             return i, "a value that the goal distances do not allow"
-        own = _prices(system.moves[i], table, budget)  # to keep those of all would take much room
-        _add(total, missing, own, -1)
-        others = np.where(missing == 0, total, NEVER)
-        _add(total, missing, own, 1)
-        if not _is_answered(system, i, table, others, budget):
-            return i, "a value for which a step has no answer"
+    pairs = zip(system.moves, tables, strict=True)
+    factors = [_Factor(moves, table, budget) for moves, table in pairs]
+    for label in range(len(system.costs)):
+        budget.spend(len(factors) * len(system.costs))
+        unanswered = _unanswered(label, system.costs, factors, budget)
+        if unanswered is not None:
+            return unanswered, "a value for which a step has no answer"
     return None
 
 
-def _add(total: FloatArray, missing: Int32Array, prices: FloatArray, sign: Literal[-1, 1]) -> None:
-    known = prices != NEVER
-    total[known] += sign * prices[known]
-    missing[~known] += sign
+class _Factor:
+    """A table and what labels do in it; those that do the same are looked at together."""
 
+    def __init__(self, moves: Int32Array, table: FloatArray, budget: Budget) -> None:
+        self.table = table
+        self.rows, self.of_label = distinct_rows(moves)
+        self.idle = [_changes_nothing(row) for row in self.rows]
+        self._prices = _prices(self.rows, table, budget)
+        self._order = np.argsort(self.of_label, kind="stable")
+        self._begins = np.searchsorted(self.of_label[self._order], np.arange(len(self.rows)))
+        self._claims = (table != NEVER).sum(axis=1) > 1  # besides that of being as good as itself
 
-def _prices(moves: Int32Array, table: FloatArray, budget: Budget) -> FloatArray:
-    """Lam_j(l, l') for all pairs of labels."""
-    prices = np.empty((len(moves), len(moves)))
-    for label, row in enumerate(moves):
-        sources = np.flatnonzero(row >= 0)
-        answers = moves[:, sources]
-        budget.spend(answers.size)
-        values = table[row[sources][None, :], np.maximum(answers, 0)]
-        prices[label] = np.where(answers >= 0, values, NEVER).min(axis=1)
-    return prices
+    def prices(self, label: int) -> FloatArray:
+        """Lam_j(l, l') for all l'."""
+        own: FloatArray = self._prices[self.of_label[label]][self.of_label]
+        return own
 
-
-def _is_answered(
-    system: PlainSystem, i: int, table: FloatArray, others: FloatArray, budget: Budget
-) -> bool:
-    """(T): whatever a state can do, who claims to be as good can do as well, at that price."""
-    moves = system.moves[i]
-    claims = (table != NEVER).sum(axis=1) > 1  # besides that of being as good as itself
-    for label, row in enumerate(moves):
-        if _changes_nothing(row):
-            continue  # answered by itself
-        prices = system.costs[label] - system.costs + others[label]
-        useful = np.flatnonzero(prices != NEVER)
-        answers = moves[useful]
-        asking = np.flatnonzero((row >= 0) & claims)
+    def is_answered(self, label: int, prices: FloatArray, budget: Budget) -> bool:
+        """(T): whatever a state can do, who claims to be as good can do as well, at that price."""
+        row, best_prices = self.rows[self.of_label[label]], self._by_row(prices)
+        useful = np.flatnonzero(best_prices != NEVER)
+        answers = self.rows[useful]
+        asking = np.flatnonzero((row >= 0) & self._claims)
         for after in np.unique(row[asking]).tolist():
             budget.spend(answers.size)
-            landed = np.where(answers >= 0, table[after][np.maximum(answers, 0)], NEVER)
-            best = (landed + prices[useful, None]).max(axis=0, initial=NEVER)
+            landed = np.where(answers >= 0, self.table[after][np.maximum(answers, 0)], NEVER)
+            best = (landed + best_prices[useful, None]).max(axis=0, initial=NEVER)
             own = asking[row[asking] == after]
-            asked = table[own]
+            asked = self.table[own]
             asked[np.arange(len(own)), own] = NEVER
             if (asked > best[None, :]).any():
                 return False
-    return True
+        return True
+
+    def _by_row(self, prices: FloatArray) -> FloatArray:
+        """The best price among the labels that do the same."""
+        best: FloatArray = np.maximum.reduceat(prices[self._order], self._begins)
+        return best
+
+
+def _unanswered(
+    label: int, costs: FloatArray, factors: Sequence[_Factor], budget: Budget
+) -> int | None:
+    """The first factor in which the label asks for more than the other factors allow."""
+    prices = np.array([factor.prices(label) for factor in factors])
+    known = prices != NEVER
+    finite = np.where(known, prices, 0)
+    total, n_known = finite.sum(axis=0), known.sum(axis=0)
+    for i, factor in enumerate(factors):
+        if factor.idle[factor.of_label[label]]:
+            continue  # answered by itself
+        possible = n_known - known[i] == len(factors) - 1
+        others = np.where(possible, total - finite[i], NEVER)
+        if not factor.is_answered(label, costs[label] - costs + others, budget):
+            return i
+    return None
+
+
+def _prices(rows: Int32Array, table: FloatArray, budget: Budget) -> FloatArray:
+    """Lam_j for all pairs of rows."""
+    prices = np.empty((len(rows), len(rows)))
+    for number, row in enumerate(rows):
+        sources = np.flatnonzero(row >= 0)
+        answers = rows[:, sources]
+        budget.spend(answers.size)
+        values = table[row[sources][None, :], np.maximum(answers, 0)]
+        prices[number] = np.where(answers >= 0, values, NEVER).min(axis=1)
+    return prices
 
 
 def _changes_nothing(row: Int32Array) -> bool:

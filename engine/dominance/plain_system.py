@@ -69,6 +69,17 @@ def plain_system(
     return PlainSystem(costs, tuple(moves), tuple(goals), tuple(heights))
 
 
+def distinct_rows(moves: Int32Array) -> tuple[Int32Array, Int64Array]:
+    """Most labels do the same in a factor, namely nothing: the rows there are, and whose is which.
+
+    In the order in which they come first.
+    """
+    known: dict[bytes, int] = {}
+    of_label = [known.setdefault(row.tobytes(), len(known)) for row in moves]
+    rows = np.frombuffer(b"".join(known), moves.dtype).reshape(len(known), moves.shape[1])
+    return rows, np.array(of_label, np.int64)
+
+
 def _view(variables: Sequence[int], task: Task) -> View:
     sizes = [task.domain_sizes[variable] for variable in variables]
     values = np.indices(sizes, np.int32).reshape(len(sizes), -1)
@@ -126,12 +137,15 @@ def _marked(marks: BoolArray, begin: Int64Array, end: Int64Array) -> BoolArray:
 
 
 def _distances(moves: Int32Array, goal: BoolArray, costs: FloatArray) -> FloatArray:
+    rows, of_label = distinct_rows(moves)
+    cheapest = np.full(len(rows), np.inf)
+    np.minimum.at(cheapest, of_label, costs)
     heights = np.where(goal, 0.0, np.inf)
     while True:
         lower = heights.copy()
-        for label, row in enumerate(moves):
+        for row, cost in zip(rows, cheapest.tolist(), strict=True):
             x = np.flatnonzero(row >= 0)
-            lower[x] = np.minimum(lower[x], heights[row[x]] + costs[label])
+            lower[x] = np.minimum(lower[x], heights[row[x]] + cost)
         if np.array_equal(lower, heights):
             return heights
         heights = lower

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 from reference.dominance import random_task
+from reference.random_tasks import dials
 
 from engine.dominance import check, derivation
 from engine.dominance.compute import Factorisation, Variant, compute
@@ -90,6 +91,13 @@ def test_what_takes_too_long_is_not_confirmed(
     assert "too large" in (check.DominanceChecker(task)((0,), (2,), 5) or "")
     monkeypatch.setattr(check, "MAX_CELLS", 5)
     assert "too large" in (check.problem_with(compute(task, Factorisation()), task) or "")
+
+
+def test_labels_that_do_the_same_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each dial has 12 labels of its own and 228 that do not touch it."""
+    task = dials(20, 6)
+    monkeypatch.setattr(check, "Budget", lambda: derivation.Budget(3_000_000))
+    assert check.problem_with(compute(task, Factorisation()), task) is None
 
 
 @pytest.mark.parametrize("steps", [0, 50, 500])
