@@ -18,7 +18,7 @@ from app.models.text_diff import diff_texts
 from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.lists import StructureLine, structure_lines, verdicts
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
-from app.workspaces import EXAMPLES
+from app.workspaces import EXAMPLES, example_project
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
 PATIENCE = 60_000
@@ -85,6 +85,12 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     side = found["solved_by"].lower()
     files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]
     assert wanted == [("project", files)]
+    page.context.document.store.set_project(example_project("parcel-delivery"))
+    page.open_problem_in(tmp_path)
+    assert len(wanted) == 1  # nobody's project is replaced without a word
+    (_, take), *_ = page.context.messages.history[-1].actions
+    take()
+    assert wanted == [("project", files)] * 2
     plan = tmp_path / f"plan-{side}.plan"
     from engine.cli import main
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -271,7 +272,10 @@ class EquivalencePage(Page):
             self.open_problem_in(Path(folder))
 
     def open_problem_in(self, folder: Path) -> None:
-        """Write both domains and problems, and take the pair that has a plan into the project."""
+        """Write both domains and problems, and take the pair that has a plan into the project.
+
+        A project that has files already would lose its domain: it is asked first.
+        """
         found = self.verdict.counterexample
         assert found is not None
         _, a, b = self._shown
@@ -290,7 +294,12 @@ class EquivalencePage(Page):
             self.context.messages.error(f"{folder} cannot be written: {error.strerror}")
             return
         paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
-        self.page_wanted.emit("project", paths)
+        take = partial(self.page_wanted.emit, "project", paths)
+        if self.context.document.store.project().is_empty:
+            take()
+        else:
+            text = f"The counterexample is in {folder}: both domains and problems, and the plan"
+            self.context.messages.info(text, actions=[("Replace this project's domain", take)])
 
     def _build(self) -> None:
         for names, text in (

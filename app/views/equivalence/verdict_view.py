@@ -257,7 +257,9 @@ class VerdictView(QWidget):
         pane = QWidget()
         row = QHBoxLayout()
         row.addWidget(self._plan, 1)
-        tip = "Save both problems and add the one with a plan to the project"
+        tip = (
+            "Save both domains, both problems and the plan, and look at them on the project screen"
+        )
         row.addWidget(
             _button(self._theme, "project", "Open as problem...", tip, self.problem_wanted)
         )
