@@ -241,7 +241,7 @@ class _Work:
         state = self.pool[number]
         answers: list[Answer] = []
         for oracle in self.oracles:
-            if self.unit.testing.skip_known_bugs and state in self.bench.findings:
+            if self.unit.testing.skip_known_bugs and state in self.reported:
                 break
             began = time.perf_counter()
             examination = self.bench.test(state, oracle)
@@ -250,7 +250,7 @@ class _Work:
             answers.append(_answer(oracle.name, examination, time.perf_counter() - began))
             for finding in examination.findings:
                 self._report(finding)
-        if state not in self.bench.findings:
+        if state not in self.reported:
             self.cleared.add(state)
         self.counts.add_answers(answers)
         self.emit(StateTested(self.unit.number, number, tuple(answers), self.gate.seconds))
@@ -271,6 +271,8 @@ class _Work:
         )
         if problem := problem_with(claim, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
+            known, _ = self.reported.get(finding.state, (None, None))
+            self.bench.withdraw(finding, known)
             return
         is_new = finding.state not in self.reported
         kind = BugFound if is_new else BugImproved

@@ -169,6 +169,16 @@ class Bench:
             self._verdict(state, proof), proof.bound, tuple(self._collect(oracle.name))
         )
 
+    def withdraw(self, finding: Finding, known: Finding | None) -> None:
+        """Take back a finding that could not be confirmed, for the last one that was.
+
+        Whoever proves it next has found it.
+        """
+        if known is None:
+            del self.findings[finding.state]
+        else:
+            self.findings[finding.state] = known
+
     def needs_less_than(self, state: int) -> int | None:
         """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
         return self.objective.needs_less_than(*self.policy_result(state))

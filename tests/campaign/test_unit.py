@@ -287,3 +287,15 @@ def test_a_plugin_is_tested_where_it_stands(make_unit: MakeUnit, folder: Path) -
     events = events_of(make_unit(policies='"mine.py:make"', more="[fuzzing]\nsize = 10\n"))
     assert isinstance(events[-1], UnitFinished), events[-1]
     assert any(isinstance(event, BugFound) for event in events)
+
+
+def test_a_dropped_finding_does_not_keep_other_oracles_away(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dominance values that cannot be checked are no reason to skip A*, or to forget its merit."""
+    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    more = '[testing]\noracles = ["bmo", "astar"]\nskip_known_bugs = true'
+    bugs = [event for event in events_of(make_unit(more=more)) if isinstance(event, BugFound)]
+    assert {bug.oracle for bug in bugs} == {"bmo", "astar"}
+    for bug in bugs:
+        assert bug.evidence_kind == "plan"
