@@ -149,7 +149,8 @@ def note(step: StepVerdict) -> str:
         return ""
     if step.loss is None:
         return "from here the goal is out of reach"
-    return f"costs {step.loss} more than needed"
+    exact = step.after_low == step.after_high and step.optimal_low == step.optimal_high
+    return f"costs {'' if exact else 'at least '}{step.loss} more than needed"
 
 
 def _steps(operators: Sequence[int], task: Task) -> Iterator[tuple[int, str, int]]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import asdict, fields
 from xml.etree import ElementTree
 
 from engine.campaign.bug_filter import KIND_WORDS
 from engine.campaign.reading import BugRow
 from engine.report.content import Content
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Messages of policies may hold anything."""
 
 
 def csv_report(content: Content) -> str:
@@ -39,7 +43,10 @@ def json_report(content: Content) -> str:
 
 
 def junit_report(content: Content) -> str:
-    """Every unit is a test suite of its own, every bug in it a failed test."""
+    """Every unit is a test suite of its own, every bug in it a failed test.
+
+    A unit that has not been worked through counts as skipped: that no bug is known says little.
+    """
     root = ElementTree.Element("testsuites", name="plumbline")
     by_unit: dict[tuple[str, str, int], list[BugRow]] = {}
     for bug in content.bugs:
@@ -48,24 +55,30 @@ def junit_report(content: Content) -> str:
         bugs = by_unit.get((unit["problem"], unit["policy"], unit["seed"]), [])
         name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
         errors = [unit["error"]] if unit["error"] else []
+        skipped = [] if errors or unit["status"] == "finished" else [unit["status"]]
         suite = ElementTree.SubElement(
             root,
             "testsuite",
             name=name,
-            tests=str(max(1, len(bugs) + len(errors))),
+            tests=str(max(1, len(bugs) + len(errors) + len(skipped))),
             failures=str(len(bugs)),
             errors=str(len(errors)),
+            skipped=str(len(skipped)),
             time=f"{unit.get('seconds') or 0:.3f}",
         )
         for text in errors:
             case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
             ElementTree.SubElement(case, "error", message=text)
+        for status in skipped:
+            case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
+            ElementTree.SubElement(case, "skipped", message=f"the unit is {status}")
         for bug in bugs:
             _case(suite, name, bug)
-        if not bugs and not errors:
+        if not bugs and not errors and not skipped:
             ElementTree.SubElement(suite, "testcase", classname=name, name="no bug found")
     ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+    text = _NOT_IN_XML.sub("\ufffd", ElementTree.tostring(root, "unicode"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
 def _case(suite: ElementTree.Element, unit: str, bug: BugRow) -> None:

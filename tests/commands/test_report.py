@@ -112,6 +112,24 @@ def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
     assert len(suites.findall(".//failure")) == len(bugs)
 
 
+def test_a_unit_that_was_not_worked_through_has_not_passed(workspace: Path, tmp_path: Path) -> None:
+    copy, out = tmp_path / "w.plumb", tmp_path / "report.xml"
+    copy.write_bytes(workspace.read_bytes())
+    with Store.open(copy) as store, store.transaction() as connection:
+        for table in ("localisations", "history", "evidence", "runs"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.execute("DELETE FROM findings")
+        connection.execute("UPDATE units SET status = 'stopped' WHERE id = 1")
+        connection.execute(
+            "UPDATE units SET status = 'failed', error = 'it \x1b[31msaid' WHERE id = 2"
+        )
+    assert main(["report", str(copy), "--out", str(out)]) == 0
+    suites = ElementTree.parse(out).getroot()
+    assert [suite.attrib["skipped"] for suite in suites] == ["1", "0"]
+    assert [suite.attrib["errors"] for suite in suites] == ["0", "1"]
+    assert not suites.findall(".//testcase[@name='no bug found']")
+
+
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
