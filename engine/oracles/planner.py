@@ -65,5 +65,5 @@ class LamaOracle:
         if result.plan is not None:
             self.bench.bounds.add_plan(state, result.plan.operators, self.name)
             return Proof(result.plan.cost)
-        proven = (PlannerOutcome.UNSOLVABLE, PlannerOutcome.NO_PLAN_BELOW_BOUND)
-        return NO_BUG_POSSIBLE if result.outcome in proven else NOTHING_PROVEN
+        unsolvable = result.outcome is PlannerOutcome.UNSOLVABLE
+        return NO_BUG_POSSIBLE if unsolvable else NOTHING_PROVEN

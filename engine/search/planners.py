@@ -45,6 +45,14 @@ class Planner(Enum):
         """Whether it finds a plan, given time and memory, whenever there is one."""
         return self is not Planner.EHC_FF
 
+    @property
+    def complete_below_bounds(self) -> bool:
+        """Whether it finds a plan below a bound whenever there is one.
+
+        LAMA's greedy searches do not reopen: a state first reached by a dear path stays so.
+        """
+        return self is Planner.ASTAR_LMCUT
+
 
 class PlannerOutcome(Enum):
     SOLVED = "solved"
@@ -245,7 +253,11 @@ def _outcome(
         return False, PlannerOutcome.SOLVED if has_plans else PlannerOutcome.LIMIT
     if has_plans and code in _PLAN_FOUND:
         return code == 0, PlannerOutcome.SOLVED
-    if code in (_UNSOLVABLE, _UNSOLVABLE_WITHIN_BOUND) and not planner.complete:
+    proven = {
+        _UNSOLVABLE: planner.complete,
+        _UNSOLVABLE_WITHIN_BOUND: planner.complete_below_bounds,
+    }
+    if not (has_plans or proven.get(code, True)):
         return True, PlannerOutcome.GAVE_UP
     answers = {
         _UNSOLVABLE: PlannerOutcome.UNSOLVABLE,
