@@ -103,8 +103,9 @@ def why_bad(step: StepVerdict, state: State, task: Task) -> list[str]:
         )
     else:
         after = "" if step.after_low == step.after_high else "at least "
+        more = "" if step.loss_is_exact else "at least "
         first = (
-            f"Step {number}, {action}, costs {after}{step.loss} more than necessary: with it the "
+            f"Step {number}, {action}, costs {more}{step.loss} more than necessary: with it the "
             f"goal costs {after}{step.after_low}, without it {_at_most(step)}."
         )
     sentences = [first]

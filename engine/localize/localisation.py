@@ -70,6 +70,11 @@ class StepVerdict:
             return 0
         return None if self.after_low == INFINITY else max(self.after_low - self.optimal_high, 1)
 
+    @property
+    def loss_is_exact(self) -> bool:
+        """Whether it costs just that much; otherwise it may cost more."""
+        return self.after_low == self.after_high and self.optimal_low == self.optimal_high
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:

@@ -149,8 +149,8 @@ def note(step: StepVerdict) -> str:
         return ""
     if step.loss is None:
         return "from here the goal is out of reach"
-    exact = step.after_low == step.after_high and step.optimal_low == step.optimal_high
-    return f"costs {'' if exact else 'at least '}{step.loss} more than needed"
+    at_least = "" if step.loss_is_exact else "at least "
+    return f"costs {at_least}{step.loss} more than needed"
 
 
 def _steps(operators: Sequence[int], task: Task) -> Iterator[tuple[int, str, int]]:

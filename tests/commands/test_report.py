@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +13,9 @@ import pytest
 
 from engine.campaign.store import Store
 from engine.cli import main
+from engine.localize.localisation import StepVerdict, Verdict
+from engine.native.library import INFINITY
+from engine.report.content import note
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
 CONFIG = f"""\
@@ -110,6 +114,14 @@ def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
     assert len(suites) == 2
     assert sum(int(suite.attrib["failures"]) for suite in suites) == len(bugs)
     assert len(suites.findall(".//failure")) == len(bugs)
+
+
+def test_losses_that_are_bounds_are_called_so() -> None:
+    step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
+    assert note(step) == "costs 2 more than needed"
+    assert note(replace(step, after_high=INFINITY)) == "costs at least 2 more than needed"
+    assert note(replace(step, optimal_low=5)) == "costs at least 2 more than needed"
+    assert note(replace(step, after_low=INFINITY)) == "from here the goal is out of reach"
 
 
 def test_a_unit_that_was_not_worked_through_has_not_passed(workspace: Path, tmp_path: Path) -> None:

@@ -186,6 +186,9 @@ def test_why_a_step_is_bad_in_words(store: Store, bug: Bug, task: Task) -> None:
     assert step is not None
     first, better, facts = why_bad(step, comparison.policy.states[index], task)
     assert f"costs {step.loss} more than necessary" in first
+    bounded = replace(step, optimal_low=step.optimal_low - 1)
+    first = why_bad(bounded, comparison.policy.states[index], task)[0]
+    assert f"costs at least {step.loss} more than necessary" in first
     assert step.better_operator is not None
     assert f"({task.operators[step.better_operator].name})" in better
     assert "the better action makes" in facts
