@@ -97,11 +97,13 @@ class MainWindow(QMainWindow):
     def show_page(self, name: str, item: object = None) -> None:
         """Switch to a screen, and hand it something to show there."""
         page = self.page(name)
+        arriving = page is not self._stack.currentWidget()
         self._stack.setCurrentWidget(page)
         self._rail.show_current(name)
         self.menus.show_page(page)
         self.context.settings.set("window/page", name)
-        if not page.isAncestorOf(self.focusWidget()):
+        chosen = arriving and page.focusProxy() is not None  # else Qt takes what comes first
+        if chosen or not page.isAncestorOf(self.focusWidget()):
             page.setFocus()
         if item is not None:
             page.show_item(item)

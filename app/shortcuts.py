@@ -37,10 +37,7 @@ IN_TABLES: Group = (
 
 
 def group_of_menu(menu: QMenu) -> Group:
-    lines = _lines(menu.actions())
-    for inner in menu.findChildren(QMenu):
-        lines += _lines(inner.actions())
-    return _plain(menu.title()), lines
+    return _plain(menu.title()), _lines(menu.actions())
 
 
 def group_of_page(page: Page) -> Group:
@@ -53,6 +50,9 @@ def _lines(actions: Sequence[QAction]) -> list[tuple[str, str]]:
         keys = [_native(keys) for keys in action.shortcuts()]
         if keys:
             lines.append((_plain(action.text()), " or ".join(keys)))
+        inner = action.menu()
+        if isinstance(inner, QMenu):
+            lines += _lines(inner.actions())
     return lines
 
 

@@ -136,7 +136,8 @@ def test_the_registry_agrees_with_the_pages() -> None:
 def test_shortcuts_are_unique_on_every_screen(window: MainWindow) -> None:
     for entry in PAGES:
         window.show_page(entry.name)
-        actions = [action for menu in window.findChildren(QMenu) for action in menu.actions()]
+        menus = [*window.menuBar().findChildren(QMenu), *window.current_page.findChildren(QMenu)]
+        actions = [action for menu in menus for action in menu.actions()]
         keys = [
             (keys.toString(), action.text())
             for action in {id(action): action for action in actions}.values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.models.step_cursor import Side
 from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
@@ -22,22 +22,68 @@ if TYPE_CHECKING:
     from app.views.bugs.page import BugsPage
 
 
+EXPORT_FOLDER = "bugs/export-folder"
+Part = str | None | tuple[str, tuple[str | None, ...]]
+"""An action's name, a line, or a submenu's title and what is in it."""
+
+MENU: tuple[Part, ...] = (
+    *("confirm", "ignore", "duplicate", "new", "note", "advance", None),
+    *("localise", "verify", "find-plan", None),
+    ("Table", ("next-bug", "previous-bug", None, "find", "sort", "columns")),
+    (
+        "Steps",
+        (
+            *("next-step", "previous-step", None, "next-difference", "previous-difference"),
+            *(None, "bad-action"),
+        ),
+    ),
+    ("Show", tuple(f"tab-{number}" for number in range(5))),
+    ("Copy", ("copy-command", "copy-policy-plan", "copy-better-plan")),
+    None,
+    *("export", "export-problem", "open-problem"),
+)
+CONTEXT_MENU = (
+    *(None, "confirm", "ignore", "duplicate", "new", "note", None),
+    *("localise", "verify", "find-plan", None),
+    *("export", "export-problem", "open-problem"),
+)
+"""What is done with bugs; how to get about is in the menu of the screen."""
+
+
 class BugActions(QObject):
-    """`menu` holds all actions in the order of the menu; None there would be a separator."""
+    """`menu` is the screen's menu; all actions are `by_name`."""
 
     def __init__(self, page: BugsPage) -> None:
         super().__init__(page)
         self._page = page
         self._noted: list[BugRow] = []
-        self.menu: list[QAction] = []
         self.by_name: dict[str, QAction] = {}
-        detail = page.detail
+        self._add_ways_about()
+        self._add_decisions()
+        self._add_work()
+        self.menu = [self._part(part) for part in MENU]
+        page.view.addActions([self._part(part) for part in CONTEXT_MENU])
+        names = ("copy-command", "copy-policy-plan", "copy-better-plan")
+        page.detail.plan.addActions([self.by_name[name] for name in names])
+
+    def _add_ways_about(self) -> None:
+        page, detail = self._page, self._page.detail
         self._add("next-bug", "Next bug", self.next_bug, "J", "Alt+Down")
         self._add("previous-bug", "Previous bug", self.previous_bug, "K", "Alt+Up")
         self._add("find", "Filter bugs", page.filter.focus, "Ctrl+F", "/")
         self._add("sort", "Sort by the current column", page.view.sort_by_current, "S", "Shift+S")
         self._add("columns", "Choose columns", page.view.choose_columns, "Ctrl+Shift+C")
-        self._separate()
+        forth, back = detail.plan.next_difference, detail.plan.previous_difference
+        self._add("next-difference", "Next difference", forth, "F8")
+        self._add("previous-difference", "Previous difference", back, "Shift+F8")
+        self._add("next-step", "Next step", detail.steps.forth, "Alt+Right")
+        self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
+        self._add("bad-action", "Go to the bad action", detail.plan.go_to_bad_step, "B", icon="bad")
+        for number in range(detail.tabs.count()):
+            title = detail.tabs.tabText(number)
+            self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
+
+    def _add_decisions(self) -> None:
         self._add("confirm", "Confirm", self.confirm, "C", icon="check")
         self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
         self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
@@ -45,35 +91,31 @@ class BugActions(QObject):
         self._add("note", "Write a note", self.write_note, "N", icon="note")
         self._advance = self._add("advance", "Go on after a decision", self._keep_advance)
         self._advance.setCheckable(True)
-        self._advance.setChecked(page.context.settings.get("bugs/advance", True))
-        self._separate()
-        self._add("next-difference", "Next difference", detail.plan.next_difference, "F8")
-        self._add(
-            "previous-difference",
-            "Previous difference",
-            detail.plan.previous_difference,
-            "Shift+F8",
-        )
-        self._add("next-step", "Next step", detail.steps.forth, "Alt+Right")
-        self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
-        self._add("bad-action", "Go to the bad action", detail.plan.go_to_bad_step, "B", icon="bad")
-        self._separate()
+        self._advance.setChecked(self._page.context.settings.get("bugs/advance", True))
+
+    def _add_work(self) -> None:
         self._add("localise", "Localise", self.localise, "L", icon="localise")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
         self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
-        self._separate()
-        for number in range(detail.tabs.count()):
-            title = detail.tabs.tabText(number)
-            self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
-        self._separate()
         self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
         self._add("open-problem", "Open as problem", self.open_as_problem, icon="problem")
         self._add("copy-command", "Copy the command to reproduce", self.copy_command)
         self._add("copy-policy-plan", "Copy the policy's plan", self.copy_policy_plan)
         self._add("copy-better-plan", "Copy the better plan", self.copy_better_plan)
-        page.detail.plan.addActions(self.menu[-3:])
-        page.view.addActions([action for action in self.menu if action.text()])
+
+    def _part(self, part: Part) -> QAction:
+        if isinstance(part, str):
+            return self.by_name[part]
+        if part is None:
+            line = QAction(self._page)
+            line.setSeparator(True)
+            return line
+        title, inner = part
+        menu = QMenu(title, self._page)
+        menu.setObjectName(f"bugs-{title.lower()}")
+        menu.addActions([self._part(name) for name in inner])
+        return menu.menuAction()
 
     def keep_note(self, note: str) -> None:
         """What was written is for the bugs that were selected when writing began."""
@@ -130,9 +172,9 @@ class BugActions(QObject):
 
     @Slot()
     def export(self) -> None:
-        bugs = self._selected_numbers()
-        folder = str(self._page.context.document.path.parent)
+        bugs, folder = self._selected_numbers(), str(self._export_folder())
         if bugs and (name := QFileDialog.getExistingDirectory(self._page, "Export to", folder)):
+            self._page.context.settings.set(EXPORT_FOLDER, name)
             self._page.work.export(bugs, Path(name))
 
     @Slot()
@@ -140,13 +182,18 @@ class BugActions(QObject):
         known = self._page.detail.known
         if known is None:
             return
-        folder = self._page.context.document.path.parent
-        suggested = str(folder / f"bug-{known.bug.row.id}.pddl")
+        suggested = str(self._export_folder() / f"bug-{known.bug.row.id}.pddl")
         name, _ = QFileDialog.getSaveFileName(
             self._page, "Export the state as a problem", suggested, "PDDL problems (*.pddl)"
         )
         if name:
+            self._page.context.settings.set(EXPORT_FOLDER, str(Path(name).parent))
             self._write(known.task, Path(name))
+
+    def _export_folder(self) -> Path:
+        """Where the last export went; the workspace may lie where nobody looks."""
+        last = Path(self._page.context.settings.get(EXPORT_FOLDER, str(Path.home())))
+        return last if last.is_dir() else Path.home()
 
     @Slot()
     def open_as_problem(self) -> None:
@@ -194,7 +241,6 @@ class BugActions(QObject):
         if icon:
             self._page.context.theme.keep_icon(action, icon)
         self._page.addAction(action)
-        self.menu.append(action)
         self.by_name[name] = action
         return action
 
@@ -203,11 +249,6 @@ class BugActions(QObject):
             self._page.detail.tabs.setCurrentIndex(tab)
 
         return show
-
-    def _separate(self) -> None:
-        line = QAction(self._page)
-        line.setSeparator(True)
-        self.menu.append(line)
 
     def _selected_numbers(self) -> list[int]:
         return [row.id for row in self._page.selected()]

@@ -26,10 +26,20 @@ _HOW = {
     Ending.POLICY_ERROR: " (error)",
 }
 
+_WHY_THIS_ONE = {
+    CauseKind.DETOUR: "Each of these steps makes the run more expensive than it need be. The last "
+    "is to blame: runs that share it are the same from there on, so their bugs have one cause.",
+    CauseKind.DEAD_END: "The step to blame is the one after which the goal is out of reach.",
+    CauseKind.LOOP: "The step to blame is one that all runs into this loop share.",
+}
+MOST_STEPS = 4
+"""More are not listed one by one."""
+
 
 class BugHeader(QWidget):
     localise_wanted = Signal()
     plan_wanted = Signal()
+    export_wanted = Signal()
     note_written = Signal(str)
     note_left = Signal()
     bad_step_wanted = Signal()
@@ -68,6 +78,14 @@ class BugHeader(QWidget):
             "It is proven that a better plan exists, but none is known: look for one (P)"
         )
         self.plan_button.clicked.connect(self.plan_wanted)
+        self.export_button = QPushButton("Export\u2026")
+        self.export_button.setObjectName("bug-export")
+        self.export_button.setAccessibleName("Export the selected bugs")
+        self.export_button.setToolTip(
+            "Save the selected bugs as bundles: all that is needed to reproduce them (Ctrl+E)"
+        )
+        self.export_button.clicked.connect(self.export_wanted)
+        theme.keep_icon(self.export_button, "export")
         self.note = KeyedLineEdit(self._note_key)
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
@@ -122,6 +140,7 @@ class BugHeader(QWidget):
         second.addWidget(self.blame, 1)
         second.addWidget(self.plan_button)
         second.addWidget(self.localise_button)
+        second.addWidget(self.export_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
         layout.setSpacing(4)
@@ -182,7 +201,7 @@ class BugHeader(QWidget):
             return
         text, token = self._blame_text(comparison, found, task)
         self.blame.setText(text)
-        self.blame.setToolTip(text)
+        self.blame.setToolTip(f"<p>{text}</p><p>{_why_this_one(found)}</p>")
         self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
 
     def _blame_text(
@@ -202,7 +221,8 @@ class BugHeader(QWidget):
         step = comparison.verdict(index)
         action = html.escape(comparison.policy.steps[index].action)
         link = f'<a href="bad" style="color:{bad}">step {index + 1}</a>'
-        text = f'<b style="color:{bad}">Bad action: {link} <code>({action})</code></b>'
+        which = _bad_actions(found)
+        text = f'<b style="color:{bad}">{which}{link} <code>({action})</code></b>'
         return text + ("" if step is None else self._instead(step, task)), "bad"
 
     def _instead(self, step: StepVerdict, task: Task) -> str:
@@ -224,3 +244,21 @@ class BugHeader(QWidget):
     def _picture(self, label: QLabel, icon: str, token: str) -> None:
         ratio = self.devicePixelRatioF()
         label.setPixmap(self._theme.icon(icon, token).pixmap(QSize(16, 16), ratio))
+
+
+def _bad_actions(found: Localisation) -> str:
+    """Which steps are bad, up to the one that is shown."""
+    numbers = [str(step + 1) for step in found.bad_steps]
+    if len(numbers) < 2:
+        return "Bad action: "
+    if len(numbers) > MOST_STEPS:
+        numbers = [*numbers[: MOST_STEPS - 1], f"{len(numbers) - MOST_STEPS + 1} more"]
+    this = "to blame" if found.cause is not None else "the first"
+    return f"Bad actions: steps {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
+
+
+def _why_this_one(found: Localisation) -> str:
+    """What a newcomer wonders about when several steps are bad."""
+    if found.cause is None or len(found.bad_steps) < 2:
+        return ""
+    return _WHY_THIS_ONE.get(found.cause.kind, "")

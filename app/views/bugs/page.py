@@ -67,6 +67,7 @@ class BugsPage(Page):
         self._found_plans: dict[int, tuple[int, ...]] = {}
         self._drag_folder: QTemporaryDir | None = None
         self._lay_out()
+        self.setFocusProxy(self.view)  # letters decide about bugs, rather than filter them
         self.actions_of = BugActions(self)
         self._connect()
         self.view.remember(context.settings)
@@ -178,6 +179,7 @@ class BugsPage(Page):
         detail = self.detail
         detail.header.localise_wanted.connect(self.actions_of.localise)
         detail.header.plan_wanted.connect(self._find_plan)
+        detail.header.export_wanted.connect(self.actions_of.export)
         detail.header.note_written.connect(self._note_written)
         detail.header.note_left.connect(self._back_to_table)
         detail.localisation.wanted.connect(self._localise)
