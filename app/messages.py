@@ -17,12 +17,16 @@ Action = tuple[str, Callable[[], None]]
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """`level` is info, warning or error; an action is a button: its text and what it does."""
+    """`level` is info, warning or error; an action is a button: its text and what it does.
+
+    News go by themselves after a while, but not what is `lasting`.
+    """
 
     level: str
     text: str
     details: str = ""
     actions: tuple[Action, ...] = ()
+    lasting: bool = False
     time: float = field(default_factory=time.time)
 
 
@@ -34,8 +38,10 @@ class Messages(QObject):
         super().__init__(parent)
         self.history: list[Message] = []
 
-    def info(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
-        return self._post(Message("info", text, details, tuple(actions)))
+    def info(
+        self, text: str, details: str = "", actions: Sequence[Action] = (), *, lasting: bool = False
+    ) -> Message:
+        return self._post(Message("info", text, details, tuple(actions), lasting))
 
     def warning(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
         return self._post(Message("warning", text, details, tuple(actions)))

@@ -55,6 +55,7 @@ class WorkspaceNotices(QObject):
                 f"A campaign of process {writer.pid} on {writer.host} writes to this workspace. "
                 "All it finds appears here; another campaign has to wait until it is done.",
                 actions=[("Save a copy\u2026", self._save_copy)],
+                lasting=True,  # until that campaign is done
             )
 
     @Slot()

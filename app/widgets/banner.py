@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -22,6 +23,8 @@ MOST = 3
 """More are not read; the log has them all."""
 INFO_MILLISECONDS = 10_000
 """How long plain news stay when they ask for nothing."""
+OFFER_MILLISECONDS = 20_000
+"""How long they stay when they have a button."""
 DETAILS_HEIGHT = 160
 ICON = QSize(20, 20)
 _TOKENS = {"info": "accent", "warning": "undecided", "error": "bad"}
@@ -87,11 +90,17 @@ class Banner(QFrame):
         self._build(message)
         theme.changed.connect(self._show_icon)
         self._show_icon()
-        if message.level == "info" and not (message.actions or message.details):
+        if message.level == "info" and not (message.lasting or message.details):
             timer = QTimer(self)
-            timer.setSingleShot(True)
-            timer.timeout.connect(self.dismiss)
-            timer.start(INFO_MILLISECONDS)
+            timer.timeout.connect(self._go_unless_used)
+            timer.start(OFFER_MILLISECONDS if message.actions else INFO_MILLISECONDS)
+
+    @Slot()
+    def _go_unless_used(self) -> None:
+        """Not from under the hand of somebody who is about to press its button."""
+        focus = QApplication.focusWidget()
+        if not (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
+            self.dismiss()
 
     @Slot()
     def dismiss(self) -> None:
