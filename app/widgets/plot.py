@@ -32,6 +32,7 @@ __all__ = ["Curve", "Plot", "Points"]
 DRAW_MILLISECONDS = 100
 NEAR_PIXELS = 14
 _PNG_RATIO = 2
+_ROOM_BELOW_ZERO = 0.04
 
 
 class Plot(QWidget):
@@ -49,12 +50,13 @@ class Plot(QWidget):
         *,
         legend: tuple[int, int] = (12, 8),
         counts: bool = False,
+        x_counts: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         """`axes` are the titles of the x and the y axis, with their units.
 
         `legend` is the place of the legend; negative numbers count from the right and the bottom.
-        With `counts` the y axis has whole numbers only.
+        With `counts` the y axis has whole numbers only, with `x_counts` the x axis.
         """
         super().__init__(parent)
         self.setObjectName(name)
@@ -67,7 +69,7 @@ class Plot(QWidget):
         self._diagonal = False
         self._near: tuple[int, int] | None = None  # which point of which set is looked at
         self._hover_x: float | None = None
-        self._make_view(legend, counts)
+        self._make_view(legend, counts, x_counts)
         self._make_hover()
         self._lay_out()
         self._timer = QTimer(self)
@@ -77,8 +79,8 @@ class Plot(QWidget):
         theme.changed.connect(self.restyle)
         self.restyle()
 
-    def _make_view(self, legend: tuple[int, int], counts: bool) -> None:
-        axes = {"left": _Axis("left", counts), "bottom": _Axis("bottom", False)}
+    def _make_view(self, legend: tuple[int, int], counts: bool, x_counts: bool) -> None:
+        axes = {"left": _Axis("left", counts), "bottom": _Axis("bottom", x_counts)}
         self._view = pg.PlotWidget(self, enableMenu=False, axisItems=axes)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
@@ -171,9 +173,19 @@ class Plot(QWidget):
     @Slot()
     def _draw(self) -> None:
         self._timer.stop()
+        self._item.vb.setLimits(yMin=self._lowest())
         self._drawing.draw(self._curves, self._points, self._diagonal)
         self._show_hover()
         self.drawn.emit()
+
+    def _lowest(self) -> float | None:
+        """Nothing is below zero if no value is; a little room for the marks that are there."""
+        sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
+        heights = np.concatenate([np.zeros(0), *(floats(item.y) for item in sets)])
+        heights = heights[np.isfinite(heights)]
+        if not len(heights) or heights.min() < 0:
+            return None
+        return -_ROOM_BELOW_ZERO * (float(heights.max()) or 1.0)
 
     @Slot(object)
     def _hover(self, place: QPointF) -> None:

@@ -91,7 +91,8 @@ class Drawing:
             self._make(curves, points, diagonal)
             self._shape = shape
         for line, curve in zip(self._lines, curves, strict=True):
-            line.setData(*_line_of(curve))
+            x, y = _line_of(curve)
+            line.setData(x, y, symbol="o" if len(x) == 1 else None)  # else it would not be seen
         for dots, item in zip(self._dots, points, strict=True):
             dots.setData(*_places_of(item))
         for height, item in zip(self._heights, (i for i in points if i.y_text), strict=True):
@@ -105,15 +106,22 @@ class Drawing:
             if item is not None:
                 self._plot.removeItem(item)
         self._legend.clear()
-        self._lines = [
-            self._plot.plot(pen=self._pen(number, curve.token), name=curve.name)
-            for number, curve in enumerate(curves)
-        ]
+        self._lines = [self._make_line(number, curve) for number, curve in enumerate(curves)]
         pen = pg.mkPen(self._theme.color("muted"), width=1, style=Qt.PenStyle.DashLine)
         self._diagonal = self._plot.plot(pen=pen) if diagonal else None
         self._dots = [self._make_dots(item) for item in points]
         self._heights = [self._make_height(item.y_text) for item in points if item.y_text]
         self._legend.setVisible(len(curves) + len(points) > 1)
+
+    def _make_line(self, number: int, curve: Curve) -> pg.PlotDataItem:
+        pen = self._pen(number, curve.token)
+        return self._plot.plot(
+            pen=pen,
+            symbolSize=POINT_SIZE,
+            symbolPen=pg.mkPen(pen.color()),
+            symbolBrush=pen.color(),
+            name=curve.name,
+        )
 
     def _make_dots(self, points: Points) -> pg.PlotDataItem:
         color = self._theme.color(points.token)

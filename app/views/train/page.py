@@ -209,8 +209,14 @@ class TrainPage(Page):
 
             theme = self.context.theme
             self._plots = (
-                Plot(theme, "training-loss", "Loss by epoch", ("epoch", "loss")),
-                Plot(theme, "training-success", "Solved by epoch", ("epoch", "problems solved, %")),
+                Plot(theme, "training-loss", "Loss by epoch", ("epoch", "loss"), x_counts=True),
+                Plot(
+                    theme,
+                    "training-success",
+                    "Solved by epoch",
+                    ("epoch", "problems solved, %"),
+                    x_counts=True,
+                ),
             )
             for plot in self._plots:
                 self._plot_place.addWidget(plot)
