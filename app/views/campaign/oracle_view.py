@@ -13,7 +13,7 @@ from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
 from engine.campaign.course import OracleScore
 
-_WIDTHS = (26, 8, 6, 8, 16, 10, 8)
+_WIDTHS = (22, 8, 6, 8, 16, 11, 8, 9)
 
 
 class OracleView(QWidget):
