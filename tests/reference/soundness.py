@@ -231,9 +231,7 @@ def check(
     violations: list[str] = []
     for state in pool:
         examination = bench.test(state, working)
-        violations += _verdict_violations(
-            truth, policy, bench.values(state), examination, objective
-        )
+        violations += _verdict_violations(truth, policy, bench.values(state), examination)
     for finding in bench.findings.values():
         violations += _finding_violations(truth, policy, finding, dominance)
     for number in range(len(table)):
@@ -258,15 +256,13 @@ def _pool(bench: Bench, seed: int) -> list[int]:
 
 
 def _verdict_violations(
-    truth: Truth, policy: Table, state: State, examination: Examination, objective: str
+    truth: Truth, policy: Table, state: State, examination: Examination
 ) -> Iterator[str]:
     cost, best = truth.policy_cost(policy, state), truth.hstar[state]
     if examination.bound < best:
         yield f"claimed h*{state} <= {examination.bound}, it is {best}"
-    if examination.verdict is Verdict.OPTIMAL:
-        wrong = cost > best if objective == "any" else cost > best and cost == fdr.INFINITY
-        if wrong:
-            yield f"called {state} optimal, where the policy needs {cost} and h* is {best}"
+    if examination.verdict is Verdict.OPTIMAL and cost > best:
+        yield f"called {state} optimal, where the policy needs {cost} and h* is {best}"
     if examination.verdict is Verdict.BUG and cost <= best:
         yield f"called {state} a bug, where the policy needs {cost} and h* is {best}"
 
