@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PlumblineError
 from engine.native.library import (
     Int32Array,
     Int64Array,
@@ -18,7 +17,7 @@ from engine.native.library import (
     Outcome,
     as_int32,
     call,
-    library,
+    declare,
 )
 
 _POINTER = ctypes.c_void_p
@@ -38,14 +37,12 @@ Built = tuple[Outcome, NativeEvaluator | None, tuple[int, int, int]]
 @cache
 def _declare() -> None:
     """Tell ctypes the signatures, once."""
-    try:
-        for name, options in _FUNCTIONS.items():
-            function = getattr(library(), name)
-            function.restype = _INT32
-            function.argtypes = [_POINTER, _POINTER, _INT32, _POINTER, *options, *[_POINTER] * 5]
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+    declare(
+        {
+            name: [_POINTER, _POINTER, _INT32, _POINTER, *options, *[_POINTER] * 5]
+            for name, options in _FUNCTIONS.items()
+        }
+    )
 
 
 def native_cartesian(

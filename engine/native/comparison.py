@@ -13,8 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from engine.errors import PlumblineError
-from engine.native.library import Int32Array, Int64Array, as_int32, call, library
+from engine.native.library import Int32Array, Int64Array, as_int32, call, declare, library
 
 NO_SUM = -(2**63)
 """Minus infinity in a sum over factors."""
@@ -37,16 +36,7 @@ _FUNCTIONS = {
 @cache
 def _declare() -> None:
     """Tell ctypes the signatures, once."""
-    try:
-        for name, arguments in _FUNCTIONS.items():
-            function = getattr(library(), name)
-            function.restype, function.argtypes = _INT32, arguments
-        for name in ("plumbline_tables_destroy", "plumbline_comparison_destroy"):
-            function = getattr(library(), name)
-            function.restype, function.argtypes = None, [_POINTER]
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+    declare(_FUNCTIONS, "plumbline_tables_destroy", "plumbline_comparison_destroy")
 
 
 class NativeTables:

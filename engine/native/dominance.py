@@ -13,7 +13,6 @@ from functools import cache
 
 import numpy as np
 
-from engine.errors import PlumblineError
 from engine.native.library import (
     Int32Array,
     Int64Array,
@@ -22,6 +21,7 @@ from engine.native.library import (
     as_int32,
     as_int64,
     call,
+    declare,
     library,
 )
 
@@ -44,15 +44,7 @@ _FUNCTIONS = {
 @cache
 def _declare() -> None:
     """Tell ctypes the signatures, once."""
-    try:
-        for name, arguments in _FUNCTIONS.items():
-            function = getattr(library(), name)
-            function.restype, function.argtypes = _INT32, arguments
-        destroy = library().plumbline_dominance_destroy
-        destroy.restype, destroy.argtypes = None, [_POINTER]
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+    declare(_FUNCTIONS, "plumbline_dominance_destroy")
 
 
 class NativeSystem:

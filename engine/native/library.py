@@ -10,6 +10,7 @@ import ctypes
 import math
 import sys
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -171,6 +172,20 @@ def library() -> ctypes.CDLL:
             hint="build them again with 'make setup'",
         )
     return loaded
+
+
+def declare(functions: Mapping[str, Any], *destroyers: str) -> None:
+    """Tell ctypes the arguments of kernels that answer with a status, and what destroys objects."""
+    try:
+        for name, arguments in functions.items():
+            function = getattr(library(), name)
+            function.restype, function.argtypes = ctypes.c_int32, list(arguments)
+        for name in destroyers:
+            function = getattr(library(), name)
+            function.restype, function.argtypes = None, [ctypes.c_void_p]
+    except AttributeError as problem:
+        message = "the compiled kernels are older than the program"
+        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
 
 
 def call(name: str, *arguments: Any) -> None:

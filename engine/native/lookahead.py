@@ -9,8 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from engine.errors import PlumblineError
-from engine.native.library import Int32Array, Int64Array, NativeStates, call, library
+from engine.native.library import Int32Array, Int64Array, NativeStates, call, declare, library
 
 _POINTER = ctypes.c_void_p
 _INT32 = ctypes.c_int32
@@ -27,15 +26,7 @@ _FUNCTIONS = {
 @cache
 def _declare() -> None:
     """Tell ctypes the signatures, once."""
-    try:
-        for name, arguments in _FUNCTIONS.items():
-            function = getattr(library(), name)
-            function.restype, function.argtypes = _INT32, arguments
-        destroy = library().plumbline_lookahead_destroy
-        destroy.restype, destroy.argtypes = None, [_POINTER]
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+    declare(_FUNCTIONS, "plumbline_lookahead_destroy")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import PlumblineError
-from engine.native.library import Int64Array, as_int64, call, library
+from engine.native.library import Int64Array, as_int64, call, declare
 
 _POINTER, _INT32, _INT64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 
@@ -40,13 +39,7 @@ class Tensor(Protocol):
 @cache
 def _declare() -> None:
     """Tell ctypes the signatures, once."""
-    try:
-        for name, arguments in _FUNCTIONS.items():
-            function = getattr(library(), name)
-            function.restype, function.argtypes = _INT32, arguments
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
+    declare(_FUNCTIONS)
 
 
 def elu(rows: Tensor, bias: Tensor) -> None:

@@ -4,51 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.bug_workspace import DOMAIN, InThreads, problem_text
 
 from engine.campaign.config import CampaignConfig, parse_config
-from engine.campaign.executor import WorkerEnd
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.store import Store
-from engine.campaign.ticket import Ticket
 from engine.campaign.unit import Unit
-from engine.campaign.worker import serve
-
-# Dear and cheap roads, a river that can be crossed one way only, and a load to be fetched.
-DOMAIN = """\
-(define (domain carter)
-  (:requirements :strips :typing :action-costs)
-  (:types place load)
-  (:predicates (road ?a ?b - place) (at ?p - place) (lies ?x - load ?p - place)
-               (carries ?x - load) (free))
-  (:functions (total-cost) (length ?a ?b - place))
-  (:action drive
-    :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
-    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (length ?a ?b))))
-  (:action take
-    :parameters (?x - load ?p - place) :precondition (and (at ?p) (lies ?x ?p) (free))
-    :effect (and (carries ?x) (not (lies ?x ?p)) (not (free)) (increase (total-cost) 1)))
-  (:action leave
-    :parameters (?x - load ?p - place) :precondition (and (at ?p) (carries ?x))
-    :effect (and (lies ?x ?p) (free) (not (carries ?x)) (increase (total-cost) 1))))
-"""
-
-
-def problem_text(loads: int) -> str:
-    roads = [("a", "b", 9), ("b", "c", 2), ("c", "a", 1), ("a", "c", 3), ("c", "d", 4)]
-    roads += [("d", "c", 4), ("b", "a", 1), ("d", "b", 1), ("b", "isle", 1)]
-    facts = " ".join(f"(road {a} {b}) (= (length {a} {b}) {n})" for a, b, n in roads)
-    names = [f"load{number}" for number in range(loads)]
-    places = [f"(lies {name} {place})" for name, place in zip(names, "bdc", strict=False)]
-    goals = [f"(lies {name} {place})" for name, place in zip(names, "dca", strict=False)]
-    return f"""(define (problem p{loads}) (:domain carter)
-      (:objects a b c d isle - place {" ".join(names)} - load)
-      (:init (at a) (free) (= (total-cost) 0) {facts} {" ".join(places)})
-      (:goal (and (at a) {" ".join(goals)})) (:metric minimize (total-cost)))"""
 
 
 @pytest.fixture
@@ -81,17 +46,6 @@ def make_unit(configure: Callable[..., CampaignConfig]) -> Callable[..., Unit]:
         return Unit(1, problem, policy, seed, *settings, localisation=config.localisation)
 
     return make
-
-
-class InThreads(ThreadPoolExecutor):
-    """Units run in threads, over the same connections as processes do."""
-
-    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
-        def work() -> WorkerEnd:
-            serve(ticket)
-            return WorkerEnd(0, "")
-
-        return super().submit(work)
 
 
 @pytest.fixture
