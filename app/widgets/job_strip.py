@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from app.eta import in_words
 from app.jobs import Job, Jobs
@@ -21,6 +29,8 @@ class JobStrip(QWidget):
     def __init__(self, jobs: Jobs, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("jobs")
+        # The status bar may not squeeze it: at large text the buttons would lose their lower edge.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._jobs, self._theme = jobs, theme
         self._items: dict[Job, JobItem] = {}
         self._idle = QLabel("No job is running")

@@ -354,8 +354,13 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
 
     def updateAutoSIPrefix(self) -> None:  # noqa: N802  pyqtgraph's name
-        """Never "x0.001": switching it off is not heeded for axes without a unit."""
+        """Never "x0.001": switching it off is not heeded for axes without a unit.
+
+        Called after every change of the range; what was drawn for another one is of no use.
+        """
         self.autoSIPrefixScale = 1.0
+        self.picture = None
+        self.update()
 
 
 def _number(value: float) -> str:
