@@ -28,6 +28,7 @@ from app.pages import PageEntry
 from app.settings import Settings
 from app.shortcuts import ShortcutSheet, in_columns
 from app.theme import Theme
+from app.widgets import banner
 from app.widgets.banner import MOST, BannerArea
 from engine.campaign.store import Store
 
@@ -107,7 +108,7 @@ def window(make_window: Callable[[], MainWindow]) -> MainWindow:
 def banners(window: MainWindow) -> list[str]:
     area = window.findChild(BannerArea)
     assert area is not None
-    return [banner.message.text for banner in area.banners()]
+    return [item.message.text for item in area.banners()]
 
 
 def click(qtbot: QtBot, window: MainWindow, name: str) -> None:
@@ -221,6 +222,18 @@ def test_banners_tell_copy_and_go(qtbot: QtBot, window: MainWindow) -> None:
     assert banners(window) == []
     messages.withdraw(warning)
     assert len(messages.history) == 3
+
+
+def test_news_with_a_button_go_but_what_lasts_stays(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(banner, "OFFER_MILLISECONDS", 1)
+    messages, offer = window.context.messages, [("Open", lambda: None)]
+    messages.info("A campaign runs elsewhere", actions=offer, lasting=True)
+    messages.warning("Look out", actions=offer)
+    messages.info("Exported", actions=offer)
+    qtbot.waitUntil(lambda: "Exported" not in banners(window), timeout=PATIENCE)
+    assert banners(window) == ["Look out", "A campaign runs elsewhere"]
 
 
 def test_only_the_newest_banners_are_shown(window: MainWindow) -> None:

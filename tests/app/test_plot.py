@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyqtgraph import PlotDataItem
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
@@ -45,6 +46,36 @@ def test_many_updates_are_drawn_once(qtbot: QtBot, plot: Plot) -> None:
     assert not count
     qtbot.waitUntil(lambda: bool(count), timeout=PATIENCE)
     assert len(count) == 1
+
+
+def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plot) -> None:
+    axis, pictures = plot._item.getAxis("left"), []
+    for largest in (10, 1000):
+        plot.set_curves([Curve("a", [0, 1], [0, largest])])
+        drawn(qtbot, plot)
+        pictures.append(plot.grab().toImage().copy(0, 0, 50, 300))  # the numbers of the y axis
+        lowest, highest = axis.range
+        assert highest >= largest
+        ticks = [tick for _, level in axis.tickValues(lowest, highest, 250) for tick in level]
+        assert min(ticks) == 0
+    assert pictures[0] != pictures[1]
+    plot.set_curves([Curve("a", [0, 1], [-5, 5])])
+    drawn(qtbot, plot)
+    plot.grab()
+    assert axis.range[0] <= -5
+
+
+def test_a_single_value_is_seen(qtbot: QtBot, plot: Plot) -> None:
+    (line,) = plot_lines(qtbot, plot, Curve("a", [1], [5]))
+    assert line.opts["symbol"] == "o"
+    (line,) = plot_lines(qtbot, plot, Curve("a", [1, 2], [5, 6]))
+    assert line.opts["symbol"] is None
+
+
+def plot_lines(qtbot: QtBot, plot: Plot, curve: Curve) -> list[PlotDataItem]:
+    plot.set_curves([curve])
+    drawn(qtbot, plot)
+    return list(plot._drawing._lines)
 
 
 def test_values_are_told_by_keyboard(qtbot: QtBot, plot: Plot) -> None:

@@ -15,6 +15,7 @@ from app.main_window import MainWindow
 from app.models.campaign_settings import default_config
 from app.settings import Settings
 from app.theme import Theme
+from app.views.bugs.page import BugsPage
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from engine.campaign.project import Project
@@ -61,7 +62,13 @@ def test_from_the_project_to_a_bug(
     scatter.setFocus()
     QTest.keyClick(scatter, Qt.Key.Key_Right)
     QTest.keyClick(scatter, Qt.Key.Key_Return)
-    assert window.current_page.name == "bugs"
+    bugs = window.current_page
+    assert isinstance(bugs, BugsPage)
+    qtbot.waitUntil(lambda: bugs.view.current_bug() is not None, timeout=PATIENCE)
+    bugs.filter.focus()
+    window.show_page("campaign")
+    window.show_page("bugs")
+    assert window.focusWidget() is bugs.view, "letters decide rather than filter"
     assert not [m for m in window.context.messages.history if m.level == "error"]
     window.context.jobs.stop_all(wait=True)
     qtbot.waitUntil(lambda: not window.context.jobs.running, timeout=PATIENCE)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.views.bugs.actions import EXPORT_FOLDER
 from app.views.bugs.page import BugsPage
 from engine.campaign.reading import Bug
 from engine.cli import main
@@ -132,6 +134,26 @@ def test_the_state_is_saved_as_a_problem_where_the_user_wants_it(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target / "x.pddl"), ""))
     page.actions_of.by_name["export-problem"].trigger()
     assert "cannot be written" in page.context.messages.history[-1].text
+
+
+def test_exports_begin_at_home_and_then_where_the_last_one_went(
+    page: BugsPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    answers = [str(tmp_path), "", ""]
+
+    def choose(_parent: QWidget, _title: str, folder: str) -> str:
+        begun.append(folder)
+        return answers.pop(0)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose)
+    button = page.detail.header.export_button
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.work.running("export"), timeout=PATIENCE)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    page.context.settings.set(EXPORT_FOLDER, str(tmp_path / "gone"))
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert begun == [str(Path.home()), str(tmp_path), str(Path.home())]
 
 
 def test_bugs_are_dragged_as_files(page: BugsPage, bug_workspace: Path) -> None:

@@ -14,6 +14,7 @@ from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
 from app.models.step_cursor import Side, StepCursor
 from app.models.trace import Ending
+from app.shortcuts import group_of_page
 from app.theme import Theme
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
@@ -88,6 +89,17 @@ def test_up_and_down_and_without_going_on(qtbot: QtBot, page: BugsPage) -> None:
     qtbot.keyClick(page.view, Qt.Key.Key_Up)
     assert current(page) == first
     assert page.context.settings.get("bugs/advance", True) is False
+
+
+def test_menus_fit_the_screen_and_the_sheet_lists_what_is_in_them(page: BugsPage) -> None:
+    titles = [action.text() for action in page.view.actions()]
+    assert "Confirm" in titles
+    assert "Next step" not in titles
+    for actions in (page.view.actions(), page.page_actions()):
+        assert len(actions) <= 20
+    _, lines = group_of_page(page)
+    keyed = {action.text().rstrip("…") for action in page.actions() if action.shortcuts()}
+    assert {text for text, _ in lines} == keyed
 
 
 def test_many_bugs_are_decided_at_once_and_noted(qtbot: QtBot, page: BugsPage) -> None:
@@ -281,6 +293,7 @@ def test_localise_from_the_keyboard_and_go_to_the_bad_action(
     blame = page.detail.header.blame.text()
     assert f"step {found.cause.index + 1}" in blame
     assert found.cause.action in blame
+    assert ("to blame: " in blame) == (len(found.bad_steps) > 1)
     row = page.table.place_of(bug)
     assert row is not None
     column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
