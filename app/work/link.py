@@ -1,7 +1,7 @@
 """What background work sees of the window: a place to report to and to ask whether to stop.
 
 A work function is a module-level function whose first parameter is a `Link`; its other arguments
-and its result must be picklable. It runs in a process of its own (`app/work/process.py`).
+and its result must be picklable. It runs in a process of its own (`process.py`).
 """
 
 from __future__ import annotations

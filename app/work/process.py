@@ -1,4 +1,4 @@
-"""The worker process: `python -m app.work.process`, started by `app/work/supervisor.py`.
+"""The worker process: `python -m app.work.process`, started by `supervisor.py`.
 
 It runs one work function and ends. Events go out in batches ten times a second; a second thread
 listens for requests. The process dies with the window, and all it started dies with it.
