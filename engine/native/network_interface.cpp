@@ -5,7 +5,8 @@
 #include "network_layers.hpp"
 
 // The baseline of x86-64 has vectors of four floats; the loader takes the widest that the machine has.
-#if defined(__x86_64__) && defined(__GLIBC__)
+// Clang's way of asking the machine cannot be linked into a shared library everywhere (ziglang).
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
 #define PLUMBLINE_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define PLUMBLINE_WIDEST_VECTORS
