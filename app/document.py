@@ -34,6 +34,8 @@ class Document(QObject):
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.store = store
+        # Moving the log of changes into the file waits for the disk: the worker processes do it.
+        store.connection.execute("PRAGMA wal_autocheckpoint = 0")
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)

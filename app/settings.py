@@ -2,7 +2,8 @@
 
 Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used.
 A file nobody can read is set aside, never overwritten. Two Plumblines at once do not undo each
-other's changes: only what was changed here is written.
+other's changes: only what was changed here is written, and by a thread of its own, since replacing
+a file can take seconds while the disk is busy.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 import platformdirs
@@ -48,11 +50,13 @@ class Settings(QObject):
         self.problem = ""
         """What was wrong with the file, for a banner; empty if nothing was."""
         self._values = self._read()
-        self._unwritten: set[str] = set()
+        self._unwritten: Values = {}
+        self._exchange = Lock()  # guards _unwritten
+        self._writing = Thread(target=self._write_changes, name="settings")
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WRITE_MILLISECONDS)
-        self._timer.timeout.connect(self.write)
+        self._timer.timeout.connect(self._write_behind)
 
     def get(self, name: str, default: Value) -> Value:
         """A value of the default's type: what somebody else has written there is not trusted."""
@@ -63,27 +67,42 @@ class Settings(QObject):
         if name in self._values and self._values[name] == value:
             return
         self._values[name] = value
-        self._unwritten.add(name)
+        with self._exchange:
+            self._unwritten[name] = value
         self._timer.start()
         self.changed.emit(name)
 
-    @Slot()
     def write(self) -> None:
         """Now rather than soon."""
         self._timer.stop()
-        if not self._unwritten:
+        if self._writing.is_alive():
+            self._writing.join()
+        self._write_changes()
+
+    @Slot()
+    def _write_behind(self) -> None:
+        if self._writing.is_alive():
+            self._timer.start()
             return
-        values = self._read() | {name: self._values[name] for name in self._unwritten}
+        self._writing = Thread(target=self._write_changes, name="settings")
+        self._writing.start()
+
+    def _write_changes(self) -> None:
+        with self._exchange:
+            changes, self._unwritten = self._unwritten, {}
+        if not changes:
+            return
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
+            values = self._read() | changes
             self.path.parent.mkdir(parents=True, exist_ok=True)
             part.write_text(json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True))
             os.replace(part, self.path)
-        except OSError:  # settings are not worth stopping anybody's work
+        except OSError:  # settings are not worth stopping anybody's work: perhaps next time
             with suppress(OSError):
                 part.unlink()
-            return
-        self._unwritten.clear()
+            with self._exchange:
+                self._unwritten = changes | self._unwritten
 
     def _read(self) -> Values:
         try:

@@ -17,7 +17,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ PATIENCE_SECONDS = 300.0
 PROBE_MILLISECONDS = 10
 LOOK_SECONDS = 3.0
 WORST = 8
+LATE_MILLISECONDS = 80.0
+FRAMES = 3
 
 # The program as it is, but for an eye on the first picture of its window.
 _START = """
@@ -177,6 +181,38 @@ class Tick:
     late: float
     busy: float
     screen: str
+    where: str = ""
+
+
+class Watch:
+    """Looks from another thread where the window's thread is whenever it is late."""
+
+    def __init__(self) -> None:
+        self._window = threading.main_thread().ident
+        self._task = threading.get_native_id()
+        self._since = time.monotonic()
+        self._where = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def turn(self) -> str:
+        """The event loop has turned; where it was if it took too long."""
+        self._since, where, self._where = time.monotonic(), self._where, ""
+        return where
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(PROBE_MILLISECONDS / 1000):
+            if self._where or (time.monotonic() - self._since) * 1000 < LATE_MILLISECONDS:
+                continue
+            stack = traceback.extract_stack(sys._current_frames()[self._window])[-FRAMES:]
+            kernel = Path(f"/proc/self/task/{self._task}/wchan").read_text()
+            frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack]
+            self._where = f"{' > '.join(frames)} ({kernel})"
 
 
 def probe(do: Callable[[], None], screen: Callable[[], str]) -> list[Tick]:
@@ -184,13 +220,14 @@ def probe(do: Callable[[], None], screen: Callable[[], str]) -> list[Tick]:
     from PySide6.QtCore import Qt, QTimer
 
     ticks: list[Tick] = []
+    watch = Watch()
     last, busy = time.monotonic(), time.thread_time()
 
     def tick() -> None:
         nonlocal last, busy
         now, used = time.monotonic(), time.thread_time()
         late = max(0.0, (now - last) * 1000 - PROBE_MILLISECONDS)
-        ticks.append(Tick(late, (used - busy) * 1000, screen()))
+        ticks.append(Tick(late, (used - busy) * 1000, screen(), watch.turn()))
         last, busy = now, used
 
     timer = QTimer()
@@ -200,6 +237,7 @@ def probe(do: Callable[[], None], screen: Callable[[], str]) -> list[Tick]:
     timer.start()
     do()
     timer.stop()
+    watch.close()
     return ticks
 
 
@@ -214,7 +252,7 @@ def report(what: str, ticks: list[Tick]) -> None:
             f"{values[-1]:.1f} ms (most)"
         )
     for tick in sorted(ticks)[: -WORST - 1 : -1]:
-        print(f"  {tick.late:.0f} ms late, {tick.busy:.0f} ms busy on {tick.screen}")
+        print(f"  {tick.late:.0f} ms late, {tick.busy:.0f} ms busy on {tick.screen} {tick.where}")
 
 
 if __name__ == "__main__":
