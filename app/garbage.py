@@ -7,10 +7,13 @@ widget or a timer is among the garbage Qt would be called from the wrong thread,
 from __future__ import annotations
 
 import gc
+import time
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 CHECK_MILLISECONDS = 1000
+FULL_SHARE = 200
+"""A full collection looks at everything: it waits this many times the time the last one took."""
 
 
 class GarbageCollector(QObject):
@@ -21,6 +24,7 @@ class GarbageCollector(QObject):
         gc.collect()
         gc.freeze()  # what has been imported stays for good: no need to look through it again
         gc.disable()
+        self._full_at = 0.0
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.collect)
         self._timer.start(CHECK_MILLISECONDS)
@@ -34,5 +38,14 @@ class GarbageCollector(QObject):
         """What Python would do, by its own thresholds."""
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
-                gc.collect(generation)
+                self._collect(generation)
                 return
+
+    def _collect(self, generation: int) -> None:
+        began = time.monotonic()
+        if generation < 2 or began < self._full_at:
+            gc.collect(min(generation, 1))
+            return
+        gc.collect()
+        now = time.monotonic()
+        self._full_at = now + FULL_SHARE * (now - began)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.context import Context
 from app.models.campaign_runner import CampaignRunner
-from engine.campaign.course import Course, OracleScore
+from engine.campaign.course import PORTION, Course, OracleScore
 from engine.campaign.reading import CampaignRow
 from engine.errors import PlumblineError
 
@@ -49,7 +49,8 @@ class CampaignMonitor(QObject):
         self.course: Course | None = None
         self.scores: list[OracleScore] = []
         self.points: list[BugPoint] = []
-        self._slow_at = self._told_at = 0.0
+        self._coming: list[BugPoint] | None = None  # what is being read
+        self._points_at = self._began = self._told_at = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._read)
@@ -60,7 +61,7 @@ class CampaignMonitor(QObject):
         """Another campaign, from its beginning."""
         self.campaign = campaign
         self.course, self.row, self.scores, self.points = None, None, [], []
-        self._slow_at = 0.0
+        self._coming, self._points_at = None, 0.0
         if campaign is None:
             self._timer.stop()
             self.updated.emit()
@@ -103,8 +104,7 @@ class CampaignMonitor(QObject):
                 self.course = Course(store, self.campaign)
             (self.row,) = (row for row in store.campaigns() if row.id == self.campaign)
             more = self.course.read_more()
-            if self._findings_are_due(more):
-                self._read_findings()
+            more |= self._read_points(more)
         except PlumblineError as error:
             self._context.messages.error(f"The campaign cannot be read: {error}")
             return
@@ -115,20 +115,28 @@ class CampaignMonitor(QObject):
             self._told_at = now
             self.updated.emit()
 
-    def _findings_are_due(self, more: bool) -> bool:
-        busy = self._runner.is_busy and self._runner.campaign == self.campaign
-        return time.monotonic() > self._slow_at or not (busy or more)
-
-    def _read_findings(self) -> None:
-        """All of them, since bounds may have become better."""
-        began = time.monotonic()
+    def _read_points(self, more: bool) -> bool:
+        """All of them every time, since bounds may have become better; whether there is more."""
         assert self.course is not None
-        self.scores = self.course.scores()
+        if self._coming is None and not self._points_are_due(more):
+            return False
+        if self._coming is None:
+            self._coming, self._began = [], time.monotonic()
+            self.scores = self.course.scores()
         found: Sequence[tuple[int, str, int | None, int]] = self._context.document.store.rows(
             "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
-            "JOIN units u ON u.id = f.unit WHERE u.campaign = ? ORDER BY f.id",
-            (self.campaign,),
+            "JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "ORDER BY f.id LIMIT ?",
+            (self.campaign, self._coming[-1].bug if self._coming else 0, PORTION),
         )
-        self.points = [BugPoint(*row) for row in found]
+        self._coming += [BugPoint(*row) for row in found]
+        if len(found) == PORTION:
+            return True
+        self.points, self._coming = self._coming, None
         now = time.monotonic()
-        self._slow_at = now + max(SLOW_SECONDS, SLOW_SHARE * (now - began))
+        self._points_at = now + max(SLOW_SECONDS, SLOW_SHARE * (now - self._began))
+        return False
+
+    def _points_are_due(self, more: bool) -> bool:
+        busy = self._runner.is_busy and self._runner.campaign == self.campaign
+        return time.monotonic() > self._points_at or not (busy or more)

@@ -18,8 +18,8 @@ from engine.campaign.reading import Reading, UnitRow
 from engine.oracles.bench import Verdict
 
 Times = NDArray[np.float64]
-PORTION = 1_000
-"""Rows that are read at once: some ten milliseconds."""
+PORTION = 500
+"""Rows that are read at once: some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

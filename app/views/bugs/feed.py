@@ -14,7 +14,7 @@ from app.document import Document
 from app.models.bug_table import BugTable
 from engine.errors import PlumblineError
 
-PORTION = 400
+PORTION = 100
 PAUSE_MILLISECONDS = 1000
 """Between two readings at least; a long one is followed by a longer pause."""
 PATIENCE = 4
