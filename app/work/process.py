@@ -1,7 +1,8 @@
 """The worker process: `python -m app.work.process`, started by `supervisor.py`.
 
 It runs one work function and ends. Events go out in batches ten times a second; a second thread
-listens for requests. The process dies with the window, and all it started dies with it.
+listens for requests. The process dies with the window, and all it started dies with it; where
+cores are scarce it lets the window go first.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ LARGEST_BATCH = 500
 """Events per message: unpickling a message must not keep the window from drawing."""
 
 _PR_SET_PDEATHSIG = 1
+_NICE = 5
 
 
 class ProcessLink:
@@ -131,6 +133,8 @@ def die_with(parent: int) -> None:
 def main() -> None:
     descriptor, parent = map(int, sys.argv[1:])
     die_with(parent)
+    if sys.platform != "win32":
+        os.nice(_NICE)
     os.set_inheritable(descriptor, False)  # what the work starts must not keep the pipe open
     connection = Connection(descriptor)
     try:
