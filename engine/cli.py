@@ -103,7 +103,8 @@ def execute(options: argparse.Namespace, console: Console) -> int:
         console.message(f"error: {error}")
         return error.exit_code
     except Exception:
-        logging.getLogger(__name__).exception("internal error")
+        # By name: run as a module this is __main__, which nobody listens to.
+        logging.getLogger("engine.cli").exception("internal error")
         console.message(f"internal error: this is a defect of Plumbline; details in {log_path()}")
         return ExitCode.INTERNAL
 

@@ -64,6 +64,10 @@ class UnreadableFileError(PlumblineError):
     """A file that is missing, not readable, not text or empty."""
 
 
+class DiskError(PlumblineError):
+    """A file or folder that cannot be written: the disk is full, or it is not ours."""
+
+
 class PddlError(PlumblineError):
     """A domain or problem file that is not valid PDDL."""
 
@@ -86,6 +90,10 @@ class PlanError(PlumblineError):
 
 class PolicyError(PlumblineError):
     """A policy that cannot be loaded, does not fit the domain, or broke while it ran."""
+
+
+class PolicyLostError(PolicyError):
+    """A policy somewhere else that does not answer any more; later it may."""
 
 
 class PlannerError(PlumblineError):

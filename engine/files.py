@@ -1,12 +1,25 @@
-"""Reading a user's file, with an error that says what is wrong with it."""
+"""Reading and writing a user's files, with errors that say what is wrong and what to do.
+
+What is written appears as a whole or not at all: a full disk leaves no half file behind, and the
+file that was there before stays as it was.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from engine.errors import Location, UnreadableFileError
+from engine.errors import DiskError, Location, UnreadableFileError
 
 LARGEST_FILE = 256 * 2**20
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
 
 
 def read_bytes(path: str | Path, kind: str) -> bytes:
@@ -40,3 +53,68 @@ def read_text(path: str | Path, kind: str) -> str:
         raise UnreadableFileError(
             "not a text file in UTF-8", Location.of(path, line), f"{kind} is expected here"
         ) from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Put a file in its place when all of it is written; devices and links are written to."""
+    file = Path(path)
+    try:
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            file.write_bytes(data)
+        else:
+            _replace(file, data)
+    except (OSError, ValueError) as problem:
+        raise disk_error(problem, file) from problem
+
+
+def _replace(file: Path, data: bytes) -> None:
+    part = file.with_name(f".{file.name[:200]}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        if file.exists():
+            part.chmod(file.stat().st_mode)
+        part.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def disk_error(problem: OSError | ValueError, path: str | Path) -> DiskError:
+    """Why something cannot be written, and what to do about it."""
+    number = getattr(problem, "errno", None)
+    reason = getattr(problem, "strerror", None) or str(problem)
+    if number in _NO_ROOM:
+        hint = "make room on the disk, or choose another place"
+    elif number in _NOT_OURS:
+        hint = "see who owns it and its folder, or choose another place"
+    elif number in _NO_FOLDER:
+        hint = "make its folder first"
+    else:
+        hint = "choose another place"
+    return DiskError(f"cannot be written: {reason}", Location.of(path), hint)
+
+
+@contextmanager
+def scratch_errors() -> Iterator[None]:
+    """Around work on temporary files: a full disk is no defect of ours."""
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise DiskError(
+            f"temporary files cannot be handled: {reason}",
+            Location.of(_temporary_folder()),
+            "make room there, or set TMPDIR to another folder",
+        ) from problem
+
+
+def _temporary_folder() -> str:
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        return "TMPDIR"

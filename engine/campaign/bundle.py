@@ -14,7 +14,7 @@ from typing import Any
 from engine.campaign.checking import SOLVED
 from engine.campaign.inputs import PolicyInput
 from engine.campaign.reading import Bug, Reading
-from engine.errors import Location, UsageError
+from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
 from engine.task.atoms import format_atom, state_atoms
@@ -47,13 +47,12 @@ def write_bundle(store: Reading, number: int, out: Path, task: Task | None = Non
         files["better.plan"] = format_operator_plan(task, plan)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        if policy.file is not None:
-            (folder / _policy_name(policy)).write_bytes(policy.file.content)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot be written: {reason}", Location.of(folder)) from error
+        raise disk_error(error, folder) from error
+    for name, text in files.items():
+        write_text(folder / name, text)
+    if policy.file is not None:
+        write_bytes(folder / _policy_name(policy), policy.file.content)
     return Bundle(folder, number, plan is not None)
 
 

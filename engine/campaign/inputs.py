@@ -8,6 +8,7 @@ kept for the record.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +17,16 @@ from tempfile import TemporaryDirectory
 
 from engine.campaign.config import CampaignConfig
 from engine.errors import Location, UnreadableFileError
+from engine.files import scratch_errors
 from engine.pddl import check_files
 from engine.pddl.diagnostics import raise_errors
 from engine.task.load import load_sas, load_task_files
 from engine.task.process import never_cancelled
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
+
+
+_LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,12 @@ class PolicyInput:
     @property
     def runs_in_place(self) -> bool:
         return self.file is None or self.spec != self.file.path
+
+
+def safe_name(name: str) -> str:
+    """A name for a copy of a file, whatever a workspace calls it: never a way to another folder."""
+    letters = re.sub(r"[^\w.+-]", "_", name)[-_LONGEST_NAME:]
+    return f"file{letters}" if letters.startswith((".", "-")) or not letters else letters
 
 
 def read_file(path: str) -> File:
@@ -177,7 +188,7 @@ class Unpacked:
                 yield policy.file
 
     def _path(self, file: File) -> Path:
-        return self.folder / file.sha256[:16] / file.name
+        return self.folder / file.sha256[:16] / safe_name(file.name)
 
 
 @contextmanager
@@ -187,7 +198,10 @@ def unpacked(
     portfolio: tuple[PolicyInput, ...] = (),
 ) -> Iterator[Unpacked]:
     """The files in a temporary folder, as long as they are needed."""
-    with TemporaryDirectory(prefix="plumbline-unit-") as folder:
-        files = Unpacked(Path(folder), problem, policy, portfolio)
-        files.write()
+    with scratch_errors():
+        folder = TemporaryDirectory(prefix="plumbline-unit-")
+    with folder as name:
+        files = Unpacked(Path(name), problem, policy, portfolio)
+        with scratch_errors():
+            files.write()
         yield files

@@ -31,6 +31,7 @@ from engine.commands.stop_signal import stop_signal
 from engine.commands.task_argument import positive_seconds
 from engine.console import Console, ProgressBar
 from engine.errors import ConfigurationError, ExitCode, UsageError, WorkerLostError
+from engine.files import write_text
 
 INIT_FILE = "campaign.toml"
 
@@ -112,10 +113,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _init(path: Path, console: Console) -> int:
     if path.exists():
         raise UsageError(f"{path} exists already", hint="choose another name")
-    try:
-        path.write_text(template(), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, template())
     console.result({"config": str(path)}, f"{path} is written; edit it and run it with --out")
     return ExitCode.DONE
 

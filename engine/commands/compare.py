@@ -25,8 +25,8 @@ from engine.equivalence import (
     describe,
     verify_certificate,
 )
-from engine.errors import ExitCode, Location, UsageError
-from engine.files import read_bytes
+from engine.errors import ExitCode
+from engine.files import read_bytes, write_text
 from engine.pddl import Domain, read_domain
 from engine.report.comparison import comparison_report
 
@@ -84,19 +84,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
         ]
         document["verification"] = {"ok": not problems, "problems": problems, **found}
         text += "\n" + ("\n".join(problems) if problems else "All evidence was verified.") + "\n"
+    console.result(document, text)  # first: the report may not find room on the disk
     if args.out is not None:
         _write_report(args.out, document, args.first, args.second)
-    console.result(document, text)
     return _exit_code(comparison, problems)
 
 
 def _write_report(out: Path, document: Mapping[str, Any], first: str, second: str) -> None:
     a, b = (File(Path(name).name, read_bytes(name, "a domain"), name) for name in (first, second))
-    try:
-        out.write_text(comparison_report(document, a, b, out.suffix), encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"the report cannot be written: {reason}", Location.of(out)) from error
+    write_text(out, comparison_report(document, a, b, out.suffix))
 
 
 def _verify(

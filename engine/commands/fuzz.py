@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
 from engine.console import Console
 from engine.errors import ExitCode, UsageError
+from engine.files import write_text
 from engine.fuzzing.biases import BIASES, make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.fuzzing.pool import write_pool
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 bar.update(index + 1, f"{index + 1} states")
     finally:
         close_policy(policy)
-    args.out.write_text(write_pool(task, fuzzer.entries), encoding="utf-8")
+    write_text(args.out, write_pool(task, fuzzer.entries))
     statistics = fuzzer.statistics
     document = {
         "states": len(fuzzer.entries),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from engine.campaign.store import Store
 from engine.console import Console
-from engine.errors import ExitCode, Location, UsageError
+from engine.errors import ExitCode, UsageError
+from engine.files import write_text
 from engine.report.content import Content, gather
 from engine.report.html import html_report
 from engine.report.tables import csv_report, json_report, junit_report
@@ -53,11 +54,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         )
     with Store.open(args.workspace) as store:
         content = gather(store, args.campaign, args.details if kind == "html" else 0)
-    try:
-        args.out.write_text(FORMATS[kind](content), encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot be written: {reason}", Location.of(args.out)) from error
+    write_text(args.out, FORMATS[kind](content))
     document = {"file": str(args.out), "format": kind, "campaign": content.campaign.id}
     console.result({**document, "bugs": len(content.bugs)}, f"{args.out}: {len(content.bugs)} bugs")
     return ExitCode.DONE

@@ -16,6 +16,7 @@ from engine.commands.kernel_progress import kernel_progress
 from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
 from engine.console import Console, ProgressBar
 from engine.errors import ExitCode, Location, UsageError
+from engine.files import write_text
 from engine.native.control import Control
 from engine.native.library import INFINITY
 from engine.search.forward import Outcome, SearchLimits, search
@@ -115,9 +116,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
             answer = _run_lama(task, args, bar)
         else:
             answer = _run_search(task, heuristic, args, bar)
-    if answer.plan is not None and args.out is not None:
-        args.out.write_text(format_operator_plan(task, answer.plan), encoding="utf-8")
     console.result(_document(task, answer), _text(task, answer))
+    if answer.plan is not None and args.out is not None:
+        write_text(args.out, format_operator_plan(task, answer.plan))
     return answer.exit_code
 
 

@@ -17,7 +17,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CancelledError, LimitReachedError, PlumblineError, TranslationError
+from engine.errors import (
+    CancelledError,
+    DiskError,
+    LimitReachedError,
+    Location,
+    PlumblineError,
+    TranslationError,
+)
+from engine.files import scratch_errors
 from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
 from engine.task.translation_cache import TranslationCache, cache_key
 
@@ -30,6 +38,8 @@ _OUT_OF_MEMORY = 20
 _INPUT_ERROR = 31
 _MEMORY_SIGNS = ("MemoryError", "Cannot allocate memory", "failed to map segment")
 _CHECK = "run 'plumbline check' on both files"
+_REINSTALL = f"pip install --force-reinstall {PACKAGE}"
+_DISK_SIGNS = ("No space left on device", "File too large", "Disk quota exceeded")
 
 _log = logging.getLogger(__name__)
 
@@ -90,30 +100,33 @@ def _run_translator(
     cancelled: Callable[[], bool],
     progress: Callable[[str], None] | None,
 ) -> str:
+    with scratch_errors(), tempfile.TemporaryDirectory(prefix="plumbline-translate-") as name:
+        folder = Path(name)
+        (folder / "domain.pddl").write_bytes(domain)
+        (folder / "problem.pddl").write_bytes(problem)
+        result = run_process(
+            # -P: modules of ours or of the user must not shadow the translator's
+            [sys.executable, "-P", "-u", "-m", MODULE, *OPTIONS, "domain.pddl", "problem.pddl"],
+            folder=folder,
+            environment={"PYTHONHASHSEED": "0"},
+            time_limit=limits.seconds,
+            memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
+            cancelled=cancelled,
+            on_line=_stages(progress),
+        )
+        _log.debug("translator ended with %d after %.2f s", result.return_code, result.seconds)
+        if result.ending is Ending.EXITED and result.return_code == 0:
+            return _output(folder / "output.sas")
+        raise _failure(result, limits)
+
+
+def _output(path: Path) -> str:
     try:
-        with tempfile.TemporaryDirectory(prefix="plumbline-translate-") as name:
-            folder = Path(name)
-            (folder / "domain.pddl").write_bytes(domain)
-            (folder / "problem.pddl").write_bytes(problem)
-            result = run_process(
-                # -P: modules of ours or of the user must not shadow the translator's
-                [sys.executable, "-P", "-u", "-m", MODULE, *OPTIONS, "domain.pddl", "problem.pddl"],
-                folder=folder,
-                environment={"PYTHONHASHSEED": "0"},
-                time_limit=limits.seconds,
-                memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
-                cancelled=cancelled,
-                on_line=_stages(progress),
-            )
-            _log.debug("translator ended with %d after %.2f s", result.return_code, result.seconds)
-            if result.ending is Ending.EXITED and result.return_code == 0:
-                return (folder / "output.sas").read_text("utf-8")
-            raise _failure(result, limits)
-    except OSError as error:
+        return path.read_text("utf-8")
+    except (FileNotFoundError, UnicodeDecodeError):
         raise TranslationError(
-            f"the translator's files cannot be handled: {error}",
-            hint=f"make room in {tempfile.gettempdir()}",
-        ) from error
+            "the translator said it was done but left no task", hint=_REINSTALL
+        ) from None
 
 
 def _stages(progress: Callable[[str], None] | None) -> Callable[[str], None] | None:
@@ -140,6 +153,12 @@ def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
         return LimitReachedError(
             f"the translator ran out of memory{allowed}",
             hint="give it more memory, or a smaller problem",
+        )
+    if any(sign in line for line in result.output for sign in _DISK_SIGNS):
+        return DiskError(
+            "the disk is full: the translator could not write its task",
+            Location.of(tempfile.gettempdir()),
+            "make room there, or set TMPDIR to another folder",
         )
     if result.return_code == _INPUT_ERROR:
         return TranslationError(f"the translator says: {_input_error(result.output)}", hint=_CHECK)

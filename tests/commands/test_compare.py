@@ -120,7 +120,7 @@ def test_a_report(tmp_path: Path, capsys) -> None:
     assert document["pddl"]["verdict"] == "not-equivalent"
     assert document["verification"]["ok"]
     assert compare("a.pddl", "less.pddl", "--out", "missing/r.html") == ExitCode.BAD_INPUT
-    assert "missing/r.html: the report cannot be written" in capsys.readouterr().err
+    assert "missing/r.html: cannot be written" in capsys.readouterr().err
 
 
 def test_a_time_limit(capsys) -> None:

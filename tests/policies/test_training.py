@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.errors import CancelledError, UsageError
+from engine.errors import CancelledError, DiskError, UsageError
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.policy import BoundAsnets
 from engine.policies.asnets.relatedness import relate
@@ -438,7 +438,7 @@ def test_folders_that_cannot_be_used(short: Task, long: Task, tmp_path: Path) ->
     with pytest.raises(UsageError, match="had other problems, tasks"):
         train([long], [], folder, config, resume=True)
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be made"):
+    with pytest.raises(DiskError, match="cannot be written"):
         train([short], [], tmp_path / "file" / "out", config)
     torch.save({"identity": "{}", "history": "[{}]"}, folder / "training.state")
     with pytest.raises(UsageError, match="damaged"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import Location, PolicyError
+from engine.files import write_bytes
 from engine.pddl.model import Domain
 from engine.policies.asnets.relatedness import domain_hash
 from engine.policies.asnets.stored import MAX_HIDDEN, MAX_LAYERS, Module, Part, StoredNetwork
@@ -41,9 +43,9 @@ def save_checkpoint(
         "metadata": json.dumps(metadata),
         "state_dict": {name: value.float() for name, value in network.state_dict().items()},
     }
-    partial = path.with_name(path.name + ".part")
-    torch.save(contents, partial)
-    partial.replace(path)
+    stream = io.BytesIO()
+    torch.save(contents, stream)
+    write_bytes(path, stream.getvalue())
 
 
 def read_checkpoint(path: Path, contents: Mapping[str, Any]) -> StoredNetwork:

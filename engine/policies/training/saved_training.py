@@ -6,14 +6,15 @@ The folder holds `checkpoints/epoch-NNN.pt`, one per epoch, `policy.pt`, a copy 
 
 from __future__ import annotations
 
+import io
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engine.errors import Location, UsageError
+from engine.files import disk_error, read_bytes, write_bytes
 from engine.policies.files import load_checkpoint
 
 if TYPE_CHECKING:
@@ -80,18 +81,15 @@ class TrainingFolder:
         try:
             self.checkpoints.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                f"the folder cannot be made: {error.strerror}", Location.of(self.path)
-            ) from error
+            raise disk_error(error, self.path) from error
 
     def checkpoint(self, epoch: int) -> Path:
         return self.checkpoints / f"epoch-{epoch:03}.pt"
 
     def choose(self, record: EpochRecord) -> None:
         """Make a checkpoint the policy of this training."""
-        partial = self.policy.with_suffix(".part")
-        shutil.copyfile(self.checkpoints / record.checkpoint, partial)
-        partial.replace(self.policy)
+        checkpoint = self.checkpoints / record.checkpoint
+        write_bytes(self.policy, read_bytes(checkpoint, "a checkpoint of this training"))
 
     def save(self, state: TrainingState) -> None:
         import torch
@@ -104,9 +102,9 @@ class TrainingFolder:
             "optimiser": dict(state.optimiser),
             "books": json.dumps(state.books),
         }
-        partial = self._state.with_suffix(".part")
-        torch.save(contents, partial)
-        partial.replace(self._state)
+        stream = io.BytesIO()
+        torch.save(contents, stream)
+        write_bytes(self._state, stream.getvalue())
 
     def load(self, identity: Mapping[str, Any]) -> TrainingState | None:
         """The state to continue from; nothing if there is none yet."""
