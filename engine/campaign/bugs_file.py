@@ -7,6 +7,7 @@ worth testing again and nothing more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from engine.task.task import Task
 FAILS = -1
 _NO_BOUND = -1
 _SAS_BEGIN, _SAS_END = "begin_sas", "end_sas"
+_START = re.compile(rf"\s*(?:{_SAS_BEGIN}\s|\d+\s*\n\s*state\s*\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ def _worse(known: int | None, value: int) -> int:
     return max(known, value)
 
 
+def is_bugs_file(text: str) -> bool:
+    """Told by how it begins: with a task, or with the state of the first bug."""
+    return _START.match(text) is not None
+
+
 def write_bugs(records: Iterable[BugRecord]) -> str:
     lines: list[str] = []
     for number, record in enumerate(records):
@@ -51,13 +58,13 @@ def write_bugs(records: Iterable[BugRecord]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def parse_bugs(text: str, task: Task, path: str = "") -> list[BugRecord]:
-    """The records by their first appearance."""
+def parse_bugs(text: str, task: Task | None, path: str = "") -> list[BugRecord]:
+    """The records by their first appearance; without a task nobody asks whose states they are."""
     return _Reader(text, task, path).records()
 
 
 class _Reader:
-    def __init__(self, text: str, task: Task, path: str) -> None:
+    def __init__(self, text: str, task: Task | None, path: str) -> None:
         self._lines = list(enumerate(text.splitlines(), 1))
         self._task, self._path = task, path
         self._place = 0
@@ -99,7 +106,8 @@ class _Reader:
                 if content.strip() == _SAS_END:
                     break
                 inside.append(content)
-            if parse_sas("\n".join(inside) + "\n", self._path).hash != self._task.hash:
+            theirs = parse_sas("\n".join(inside) + "\n", self._path)
+            if self._task is not None and theirs.hash != self._task.hash:
                 raise self._error(line, "these bugs belong to another task")
 
     def _next(self, what: str) -> tuple[int, str]:
@@ -109,17 +117,19 @@ class _Reader:
         self._place += 1
         return self._lines[self._place - 1]
 
-    def _integers(self, count: int, what: str) -> list[int]:
+    def _integers(self, count: int | None, what: str) -> list[int]:
         line, text = self._next(what)
         try:
             numbers = [int(word) for word in text.split()]
         except ValueError:
             raise self._error(line, f"{what} is expected here, not '{text:.40}'") from None
-        if len(numbers) != count:
+        if count is not None and len(numbers) != count:
             raise self._error(line, f"{count} numbers are expected here, not {len(numbers)}")
         return numbers
 
     def _state(self) -> tuple[int, ...]:
+        if self._task is None:
+            return tuple(self._integers(None, "a state"))
         line = self._lines[min(self._place, len(self._lines) - 1)][0]
         values = self._integers(len(self._task.variables), "a state")
         for variable, value in zip(self._task.variables, values, strict=True):

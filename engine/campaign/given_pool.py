@@ -1,15 +1,38 @@
-"""A pool that is given rather than grown: states from a pool file or a bugs file of other tools."""
+"""A pool that is given rather than grown: states from a pool file or a bugs file of other tools.
+
+Both can be described without a task; whether they fit one shows when they are read for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from engine.campaign.bugs_file import parse_bugs
+from engine.campaign.bugs_file import FAILS, parse_bugs
 from engine.campaign.inputs import File
 from engine.errors import Location, UnreadableFileError
 from engine.fuzzing.fuzzer import FuzzStatistics
-from engine.fuzzing.pool import PoolEntry, is_pool, parse_pool
+from engine.fuzzing.pool import PoolEntry, count_states, is_pool, parse_pool
 from engine.task.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class PoolContents:
+    """`bugs` and `fails` count the records of a bugs file; a pool file has none."""
+
+    states: int
+    bugs: int | None = None
+    fails: int = 0
+
+
+def contents(file: File) -> PoolContents:
+    """What is in a pool file or a bugs file, whatever task it belongs to."""
+    text = _text(file)
+    if is_pool(text):
+        return PoolContents(count_states(text, file.path))
+    records = parse_bugs(text, None, file.path)
+    values = [record.value for record in records if record.value is not None]
+    return PoolContents(len(records), sum(value != 0 for value in values), values.count(FAILS))
 
 
 class GivenPool:
@@ -23,11 +46,15 @@ class GivenPool:
         yield from range(len(self.entries))
 
 
-def _entries(file: File, task: Task) -> list[PoolEntry]:
+def _text(file: File) -> str:
     try:
-        text = file.content.decode("utf-8-sig")
+        return file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UnreadableFileError("this is no text", Location.of(file.path)) from None
+
+
+def _entries(file: File, task: Task) -> list[PoolEntry]:
+    text = _text(file)
     if is_pool(text):
         return parse_pool(text, task, file.path)
     return [PoolEntry(record.state) for record in parse_bugs(text, task, file.path)]

@@ -1,4 +1,4 @@
-"""The project of a workspace: which domain, problems and policies the user works on.
+"""The project of a workspace: which domain, problems, policies and pools the user works on.
 
 A workspace keeps it from one day to the next, together with the campaign the user was about to
 run. Only names are kept here: what a campaign used is copied into the workspace when it begins.
@@ -27,11 +27,12 @@ class Project:
     portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
     unit_costs: bool = False
     trusted: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()  # states to test: pool files and bugs files
     draft: CampaignConfig | None = None  # the campaign as it was last set up
 
     @property
     def is_empty(self) -> bool:
-        return not (self.domain or self.problems or self.policies or self.portfolio)
+        return not (self.domain or self.problems or self.policies or self.portfolio or self.pools)
 
     def with_files(
         self,
@@ -40,6 +41,7 @@ class Project:
         problems: Iterable[str] = (),
         policies: Iterable[str] = (),
         portfolio: Iterable[str] = (),
+        pools: Iterable[str] = (),
     ) -> Project:
         """More files; a new domain takes the place of the old one."""
         return replace(
@@ -48,6 +50,7 @@ class Project:
             problems=_joined(self.problems, problems),
             policies=_joined(self.policies, policies),
             portfolio=_joined(self.portfolio, portfolio),
+            pools=_joined(self.pools, pools),
         )
 
     def without(self, names: Iterable[str]) -> Project:
@@ -59,6 +62,7 @@ class Project:
             problems=_rest(self.problems, gone),
             policies=_rest(self.policies, gone),
             portfolio=_rest(self.portfolio, gone),
+            pools=_rest(self.pools, gone),
         )
 
     def trusting(self, sha256: str) -> Project:
@@ -77,6 +81,7 @@ class Project:
             portfolio=tuple(document["portfolio"]),
             unit_costs=document["unit_costs"],
             trusted=tuple(document["trusted"]),
+            pools=tuple(document.get("pools", ())),  # workspaces are older than these
             draft=None if draft is None else CampaignConfig.from_json(draft),
         )
 

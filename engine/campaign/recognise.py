@@ -16,16 +16,21 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from engine.campaign.bugs_file import is_bugs_file
 from engine.campaign.schema import APPLICATION_ID
 from engine.errors import PolicyError
+from engine.fuzzing.pool import is_pool
 from engine.pddl import definition_kind
 from engine.policies.files import SUFFIXES, Format, recognise
+from engine.policies.policy_cache import is_policy_cache
 from engine.task.load import SAS_SUFFIX
 
 MAX_FILES = 2000
 """A folder with more files than these is probably not meant."""
 
 PLUGIN_FACTORY = "factory"
+CACHE_SUFFIX = ".cache"
+"""Numbers alone say little: in a folder a policy cache is known by its name, too."""
 _HEAD_BYTES = 2**16
 _SQLITE_APPLICATION_ID = 68  # where the number stands in the header of the file
 
@@ -34,6 +39,7 @@ class Role(Enum):
     DOMAIN = "domain"
     PROBLEM = "problem"
     POLICY = "policy"
+    POOL = "pool"  # states to test: a pool file or a bugs file
     CAMPAIGN = "campaign"
     WORKSPACE = "workspace"
     UNKNOWN = "unknown"
@@ -54,6 +60,7 @@ class Found:
     problems: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
     portfolio: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
     campaigns: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
     unknown: tuple[Recognised, ...] = ()  # only of files that were named, not of all in a folder
@@ -83,6 +90,7 @@ def recognise_all(paths: Iterable[str | Path]) -> Found:
         problems=of(Role.PROBLEM),
         policies=of(Role.POLICY),
         portfolio=tuple(dict.fromkeys(portfolio)),
+        pools=of(Role.POOL),
         campaigns=of(Role.CAMPAIGN),
         workspaces=of(Role.WORKSPACE),
         unknown=tuple(item for item in items if item.role is Role.UNKNOWN),
@@ -134,18 +142,27 @@ def _binary(file: Path, head: bytes) -> Recognised:
 
 
 def _text(file: Path, head: str) -> Recognised:
-    name = str(file)
-    if kind := definition_kind(head):
-        return Recognised(Role.DOMAIN if kind == "domain" else Role.PROBLEM, name)
-    if head.startswith("begin_version"):
-        if file.suffix.lower() == SAS_SUFFIX:
-            return Recognised(Role.PROBLEM, name)
-        return Recognised(Role.UNKNOWN, name, f"give a SAS task a name that ends in {SAS_SUFFIX}")
     if file.suffix == ".py":
         return _plugin(file)
     if file.suffix == ".toml":
         return _campaign(file)
-    return Recognised(Role.UNKNOWN, name, "it is neither PDDL nor a policy")
+    role, reason = _role(head.removeprefix("\ufeff"), file.suffix.lower())
+    return Recognised(role, str(file), reason)
+
+
+def _role(head: str, suffix: str) -> tuple[Role, str]:
+    """With the reason where it is unknown."""
+    if kind := definition_kind(head):
+        return (Role.DOMAIN if kind == "domain" else Role.PROBLEM), ""
+    if head.startswith("begin_version"):
+        if suffix == SAS_SUFFIX:
+            return Role.PROBLEM, ""
+        return Role.UNKNOWN, f"give a SAS task a name that ends in {SAS_SUFFIX}"
+    if is_pool(head) or is_bugs_file(head):
+        return Role.POOL, ""
+    if is_policy_cache(head.encode()):
+        return Role.POLICY, ""
+    return Role.UNKNOWN, "it is neither PDDL nor a policy nor a pool"
 
 
 def _plugin(file: Path) -> Recognised:
@@ -187,7 +204,7 @@ def _is_meant(item: Recognised) -> bool:
     if ".py:" in item.name:
         return item.name.endswith(f":{PLUGIN_FACTORY}")
     if item.role is Role.POLICY:
-        return item.name.endswith(SUFFIXES)
+        return item.name.endswith((*SUFFIXES, CACHE_SUFFIX))
     return item.role not in (Role.UNKNOWN, Role.WORKSPACE)
 
 

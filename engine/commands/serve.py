@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 
 from engine.commands.policy import add_policy_argument
 from engine.commands.task_argument import add_task_argument, load_task_argument
 from engine.console import Console
-from engine.errors import ExitCode, UsageError
-from engine.policies.policy import close_policy, notes_of, open_policy
+from engine.errors import ExitCode
 
 DEFAULT_ADDRESS = "localhost:50051"
 
@@ -29,22 +28,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    from engine.policies.pheromone import is_address
-    from engine.policies.server import PolicyServer
+    from engine.policies.server import serving
 
-    if not is_address(args.address, lowest_port=0):
-        raise UsageError(f"'{args.address}' is not an address", hint="write host:port or unix:path")
     task = load_task_argument(args, console)
-    domain = None if task.source is None else task.source.domain
-    with ExitStack() as stack:
-        stack.enter_context(_terminated_like_interrupted())
-        policy = open_policy(args.policy, domain)
-        stack.callback(close_policy, policy)
-        bound = policy.bind(task)
-        stack.callback(close_policy, bound)
-        for note in notes_of(bound):
+    with (
+        _terminated_like_interrupted(),
+        serving(args.policy, task, args.address) as server,
+    ):
+        for note in server.notes:
             console.message(f"warning: {note}")
-        server = stack.enter_context(PolicyServer(bound, task, args.address))
         document = {
             "address": server.address,
             "policy": args.policy,

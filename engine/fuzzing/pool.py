@@ -41,6 +41,14 @@ def is_pool(text: str) -> bool:
     return text.startswith(_HEADER)
 
 
+def count_states(text: str, path: str = "") -> int:
+    """How many entries a pool file has, whatever task it belongs to."""
+    lines = iter(text.splitlines())
+    if not any(line.strip() == _START for line in lines):
+        raise UnreadableFileError(f"it has no line '{_START}'", Location.of(path))
+    return sum(bool(line.strip()) for line in lines)
+
+
 def read_pool(path: Path, task: Task) -> list[PoolEntry]:
     """The entries of a pool file that belongs to this very encoding."""
     return parse_pool(read_text(path, "a pool file"), task, str(path))

@@ -1,9 +1,9 @@
 """A policy that runs somewhere else and answers over the pheromone protocol.
 
 The server's task decides what operator ids mean; states of our task are rewritten when ours is
-encoded differently. No answer is trusted: a wrong id, a silent or a vanished server end in a
-`PolicyError`. A batch keeps several calls in flight, since one at a time waits for the network
-and not for the policy.
+encoded differently. No answer is trusted: a wrong id or a silent server end in a `PolicyError`, a
+vanished one in a `PolicyLostError`. A batch keeps several calls in flight, since one at a time
+waits for the network and not for the policy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PlumblineError, PolicyError
+from engine.errors import PlumblineError, PolicyError, PolicyLostError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
 from engine.policies import pheromone
@@ -90,7 +90,7 @@ class RemotePolicy:
         try:
             self._task_text = self._fetch_task(self.settings.answer_seconds, wait=False)
         except _ConnectionLostError:
-            raise PolicyError(f"nothing answers at {self.address}; {_RUNNING}") from None
+            raise PolicyLostError(f"nothing answers at {self.address}; {_RUNNING}") from None
         try:
             self._task = parse_sas(self._task_text, f"task of {self.address}")
         except PlumblineError as error:
@@ -177,12 +177,12 @@ class RemotePolicy:
         except _ConnectionLostError:
             return  # gone again; the next call notices
         except PolicyError:
-            raise PolicyError(
+            raise PolicyLostError(
                 f"the connection to {self.address} was lost and {seconds:g} s later the server "
                 "had not come back; is it still running?"
             ) from None
         if text != self._task_text:
-            raise PolicyError(
+            raise PolicyLostError(
                 f"the server at {self.address} came back with another task",
                 hint="start it again with the task it served before",
             )

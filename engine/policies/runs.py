@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import CancelledError, PolicyError
+from engine.errors import CancelledError, PolicyError, PolicyLostError
 from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
 from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy
 from engine.policies.run_graph import Outcome, Reason, RunGraph
@@ -78,6 +78,7 @@ class PolicyRuns:
         self.policy = policy
         self.table = table
         self.statistics = Statistics()
+        self.lost: PolicyLostError | None = None  # why nobody decides any more
         costs = [operator.cost for operator in table.task.operators]
         self._graph = RunGraph(np.array(costs, dtype=np.int64))
         self._examined = np.zeros(0, dtype=np.bool_)
@@ -332,19 +333,27 @@ class PolicyRuns:
             self.statistics.faults[Reason.INAPPLICABLE] += int((~usable).sum())
 
     def _answers(self, states: Int32Array) -> tuple[Int32Array, Int64Array]:
-        """The states that got an answer, and the answers.
+        """The states that got an answer, and the answers: none from a policy that was lost.
 
         When the policy raises, the states are asked one by one, to find those it fails on. That
         proves nothing about its decision there, so such runs are ABORTED.
         """
+        nothing = states[:0], np.empty(0, dtype=np.int64)
+        if self.lost is not None:
+            self._gave_up = True
+            return nothing
         try:
             return states, self._question(states)
         except CancelledError:
             raise
+        except PolicyLostError as error:
+            self.lost, self._gave_up = error, True
+            self.statistics.errors.append(f"{type(error).__name__}: {error}")
+            return nothing
         except Exception as error:
             if len(states) == 1:
                 self._note_error(states, error)
-                return states[:0], np.empty(0, dtype=np.int64)
+                return nothing
         answered: list[tuple[Int32Array, Int64Array]] = []
         in_a_row = 0
         for number in range(len(states)):

@@ -1,14 +1,17 @@
 """Serves one of our policies over the pheromone protocol, for the tools that speak it.
 
 Calls that arrive while the policy is busy are answered together, by one decision batch. A state
-that does not fit the task gets a gRPC error and harms nobody else.
+that does not fit the task gets a gRPC error and harms nobody else. The command line and the window
+both serve by `serving`.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -20,19 +23,40 @@ from engine.errors import PlumblineError, PolicyError, UsageError
 from engine.native.library import Int32Array
 from engine.policies import pheromone
 from engine.policies.pheromone import grpc
-from engine.policies.policy import BoundPolicy, Probabilistic
+from engine.policies.policy import (
+    BoundPolicy,
+    Probabilistic,
+    close_policy,
+    notes_of,
+    open_policy,
+)
 from engine.task.sas import write_sas
 from engine.task.task import Task
 
+DEFAULT_ADDRESS = "localhost:50051"
 CALLS_AT_ONCE = 32
 STOP_SECONDS = 0.5
 POLL_SECONDS = 0.2
+
+
+@contextmanager
+def serving(spec: str, task: Task, address: str) -> Iterator[PolicyServer]:
+    """Serve the policy that a user names, for one task, as long as the context lasts."""
+    if not pheromone.is_address(address, lowest_port=0):
+        raise UsageError(f"'{address}' is not an address", hint="write host:port or unix:path")
+    with ExitStack() as stack:
+        policy = open_policy(spec, None if task.source is None else task.source.domain)
+        stack.callback(close_policy, policy)
+        bound = policy.bind(task)
+        stack.callback(close_policy, bound)
+        yield stack.enter_context(PolicyServer(bound, task, address))
 
 
 class PolicyServer:
     """A running server. Stop it, or use it as a context manager."""
 
     def __init__(self, policy: BoundPolicy, task: Task, address: str) -> None:
+        self.notes = notes_of(policy)
         self._policy = _BatchedPolicy(policy, len(task.operators))
         self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="policy-server")
         options = [*pheromone.UNLIMITED_MESSAGES, ("grpc.so_reuseport", 0)]
@@ -44,11 +68,18 @@ class PolicyServer:
         except RuntimeError:
             self.stop()
             raise UsageError(
-                f"cannot serve at {address}", hint="is the address in use, or not of this machine?"
+                f"cannot serve at {address}",
+                hint="another program may use this port, or the address is not of this machine: "
+                "choose another one",
             ) from None
         host, colon, _ = address.rpartition(":")
         self.address = address if address.startswith("unix:") else f"{host}{colon}{port}"
         self._server.start()
+
+    @property
+    def answered(self) -> int:
+        """How many questions about states were answered."""
+        return self._policy.answered
 
     def wait(self) -> None:
         """Serve until another thread stops the server or the program is interrupted."""
@@ -86,6 +117,7 @@ class _BatchedPolicy:
         self._policy = policy
         self._operators = operators
         self._stopped = False
+        self.answered = 0
         self._questions: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="policy-decisions", daemon=True)
         self._thread.start()
@@ -137,6 +169,7 @@ class _BatchedPolicy:
             for question in batch:
                 question.answer.set_exception(error)
             return
+        self.answered += len(batch)
         for question, answer in zip(batch, answers, strict=True):
             question.answer.set_result(answer)
 
