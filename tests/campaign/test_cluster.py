@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.dask_cluster import PATIENCE, Cluster, wait_for
 
 from engine.campaign.campaign import run
 from engine.campaign.config import CampaignConfig
@@ -21,47 +18,7 @@ from engine.campaign.executor import make_executor
 from engine.campaign.store import Store
 from engine.errors import UsageError
 
-PATIENCE = 120.0
 Contents = Callable[[Store], dict[str, list[Any]]]
-
-
-class Cluster:
-    """A scheduler and its workers, each a process of its own."""
-
-    def __init__(self, folder: Path, workers: int) -> None:
-        self._scheduler_file = folder / "scheduler.json"
-        self._folder = folder
-        options = ["--host", "127.0.0.1", "--port", "0"]
-        self.scheduler = self._start("dask_scheduler", *options)
-        _wait_for(self._scheduler_file.exists)
-        self.workers = [self.start_worker() for _ in range(workers)]
-
-    @property
-    def address(self) -> str:
-        return str(json.loads(self._scheduler_file.read_text())["address"])
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """Without a nanny, so that a worker that is killed stays dead."""
-        return self._start("dask_worker", "--nthreads", "1", "--no-nanny")
-
-    def close(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
-
-    def _start(self, module: str, *options: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *options]
-        command += ["--no-dashboard", "--scheduler-file", str(self._scheduler_file)]
-        log = (self._folder / "cluster.log").open("ab")
-        with log:
-            return subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log)
-
-
-def _wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +100,7 @@ def test_stopping_reaches_the_units_of_the_cluster(
         end = run(endless, store, seen.append, cancelled, executor=make_executor(cluster_of_two))
         assert not end.finished
         assert [unit.status for unit in store.units()] == ["stopped"]
-    _wait_for(lambda: not _unit_processes())
+    wait_for(lambda: not _unit_processes())
 
 
 def _unit_processes() -> list[str]:
