@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.work.link import Link
+from app.work.stopping import stoppable
 from engine.campaign.store import Store
 from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
 from engine.errors import CancelledError
@@ -13,12 +14,12 @@ from engine.errors import CancelledError
 
 def verify(link: Link, workspace: Path, bugs: Sequence[int]) -> tuple[Verified, ...]:
     """One verdict per bug; each is emitted as soon as it is there."""
-    with Store.open(workspace) as store:
+    with Store.open(workspace) as store, stoppable(link) as control:
         refuse_damaged(store)
         rows = store.bug_rows(bugs)
         verdicts: list[Verified] = []
         link.progress(0, len(rows))
-        for verdict in verify_bugs(store, rows, link.cancelled):
+        for verdict in verify_bugs(store, rows, control):
             verdicts.append(verdict)
             link.emit(verdict)
             link.progress(len(verdicts), len(rows), f"bug {verdict.bug}")

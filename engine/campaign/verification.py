@@ -1,48 +1,65 @@
 """Checks stored findings again, from the stored files up.
 
 The task is translated anew from the copies in the workspace, the evidence and the policy's run are
-replayed on it by plain code, and VAL is asked about the exported problem and both plans.
+replayed on it by plain code, and VAL is asked about the exported problem and both plans. What
+holds is also put to the policy itself, which may have become another one since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from engine.campaign.checking import SOLVED, Claim, dominance_check, problem_with
 from engine.campaign.inputs import unpacked
+from engine.campaign.policy_question import PolicyQuestions, PolicyReply
 from engine.campaign.reading import Bug, BugRow, Reading
 from engine.campaign.val import val_opinion, val_program
 from engine.errors import WorkspaceError
+from engine.native.control import Control
 from engine.oracles.verify import DominanceCheck
 from engine.pddl import format_domain
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
-from engine.task.process import never_cancelled
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """`problem` is empty if the finding holds; `opinions` counts the plans VAL agreed on."""
+    """`problem` is empty if the finding holds; `opinions` counts the plans VAL agreed on.
+
+    What the policy says changes nothing about that. It is not asked about what does not hold.
+    """
 
     bug: int
     problem: str
     opinions: int = 0
+    policy: PolicyReply | None = None
 
 
 def verify_bugs(
-    store: Reading, rows: Sequence[BugRow], cancelled: Callable[[], bool] = never_cancelled
+    store: Reading,
+    rows: Sequence[BugRow],
+    control: Control | None = None,
+    *,
+    trust_policies: bool = False,
 ) -> Iterator[Verified]:
-    """One verdict per bug, in order."""
+    """One verdict per bug, unit by unit.
+
+    Plug-ins and servers are asked if the project of the workspace trusts them, or all of them.
+    """
+    control = control or Control()
     program = val_program()
-    with TemporaryDirectory(prefix="plumbline-verify-") as folder:
-        tasks = _Tasks(store, TranslationCache(Path(folder)), cancelled)
-        checks = _Checks(store)
-        for row in rows:
+    with (
+        TemporaryDirectory(prefix="plumbline-verify-") as folder,
+        PolicyQuestions(store, trust_policies) as questions,
+    ):
+        tasks = _Tasks(store, TranslationCache(Path(folder)), control)
+        checks = _Checks(store, control)
+        for row in sorted(rows, key=lambda row: row.unit):
             try:
                 bug = store.with_proof(row)
             except WorkspaceError as error:
@@ -56,16 +73,15 @@ def verify_bugs(
             problem, opinions = problem_with(_claim(bug), task, check), 0
             if not problem and program is not None and task.source is not None:
                 problem, opinions = _second_opinion(program, bug, task)
-            yield Verified(row.id, problem, opinions)
+            reply = None if problem else questions.ask(bug, task)
+            yield Verified(row.id, problem, opinions, reply)
 
 
 class _Tasks:
     """Tasks translated anew, each once."""
 
-    def __init__(
-        self, store: Reading, cache: TranslationCache, cancelled: Callable[[], bool]
-    ) -> None:
-        self._store, self._cache, self._cancelled = store, cache, cancelled
+    def __init__(self, store: Reading, cache: TranslationCache, control: Control) -> None:
+        self._store, self._cache, self._control = store, cache, control
         self._known: dict[int, Task | str] = {}
 
     def of(self, problem: int) -> Task | str:
@@ -76,7 +92,7 @@ class _Tasks:
 
     def _translate(self, problem: int) -> Task | str:
         with unpacked(self._store.problem(problem)) as files:
-            task = files.load_task(self._cancelled, self._cache)
+            task = files.load_task(lambda: self._control.cancelled, self._cache)
         if task.hash != self._store.task_hash(problem):
             return (
                 "the translator encodes the task differently now, so its states mean something "
@@ -88,14 +104,15 @@ class _Tasks:
 class _Checks:
     """Checkers of dominance values, each made once."""
 
-    def __init__(self, store: Reading) -> None:
+    def __init__(self, store: Reading, control: Control) -> None:
+        self._control = control
         self._oracles = {row.id: row.config.testing.oracles for row in store.campaigns()}
         self._known: dict[tuple[int, int], DominanceCheck | None] = {}
 
     def get(self, campaign: int, problem: int, task: Task) -> DominanceCheck | None:
         key = campaign, problem
         if key not in self._known:
-            self._known[key] = dominance_check(task, self._oracles[campaign])
+            self._known[key] = dominance_check(task, self._oracles[campaign], self._control)
         return self._known[key]
 
 

@@ -1,12 +1,19 @@
-"""`plumbline verify`: check the evidence in a workspace again, independent of who found it."""
+"""`plumbline verify`: check the evidence in a workspace again, independent of who found it.
+
+The policies are asked again as well. That one has changed says nothing against its bugs, so the
+exit code speaks of the evidence alone.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from engine.campaign.policy_question import Answer
 from engine.campaign.store import Store
-from engine.campaign.verification import refuse_damaged, verify_bugs
+from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
 from engine.console import Console
 from engine.errors import ExitCode
 
@@ -16,6 +23,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bug", type=int, action="append", metavar="ID", help="only this one; may be repeated"
     )
+    parser.add_argument(
+        "--trust-policies",
+        action="store_true",
+        help="also ask plug-ins, which are programs, and servers that the project does not know",
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -24,19 +36,44 @@ def run(args: argparse.Namespace, console: Console) -> int:
         rows = [store.bug(number).row for number in args.bug] if args.bug else store.bugs()
         verdicts = []
         with console.progress("Verifying", total=len(rows)) as bar:
-            for verdict in verify_bugs(store, rows):
+            for verdict in verify_bugs(store, rows, trust_policies=args.trust_policies):
                 verdicts.append(verdict)
                 bar.update(len(verdicts), f"bug {verdict.bug}")
+    verdicts.sort(key=lambda verdict: verdict.bug)
     failed = [verdict for verdict in verdicts if verdict.problem]
-    opinions = sum(verdict.opinions for verdict in verdicts)
     document = {
         "verified": len(verdicts) - len(failed),
         "failed": [{"bug": verdict.bug, "reason": verdict.problem} for verdict in failed],
-        "plans_accepted_by_val": opinions,
+        "plans_accepted_by_val": sum(verdict.opinions for verdict in verdicts),
+        "policy": {
+            "same": len(_replies(verdicts, Answer.SAME)),
+            "other": _replies(verdicts, Answer.OTHER),
+            "not_asked": _replies(verdicts, Answer.NOT_ASKED),
+        },
     }
-    lines = [f"bug {verdict.bug} does not hold: {verdict.problem}" for verdict in failed]
-    lines.append(
-        f"{document['verified']} of {len(verdicts)} bugs verified; VAL accepted {opinions} plans"
-    )
-    console.result(document, "\n".join(lines))
+    console.result(document, _text(document, verdicts))
     return ExitCode.ANSWER_IS_NO if failed else ExitCode.DONE
+
+
+def _replies(verdicts: Sequence[Verified], answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {"bug": verdict.bug, "reason": verdict.policy.reason}
+        for verdict in verdicts
+        if verdict.policy is not None and verdict.policy.answer is answer
+    ]
+
+
+def _text(document: dict[str, Any], verdicts: Sequence[Verified]) -> str:
+    lines = []
+    for verdict in verdicts:
+        if verdict.problem:
+            lines.append(f"bug {verdict.bug} does not hold: {verdict.problem}")
+        elif verdict.policy is not None and verdict.policy.answer is not Answer.SAME:
+            lines.append(f"bug {verdict.bug} holds, but {verdict.policy}")
+    plans = document["plans_accepted_by_val"]
+    same = document["policy"]["same"]
+    lines.append(
+        f"{document['verified']} of {len(verdicts)} bugs verified; VAL accepted {plans} plans; "
+        f"{same} runs are still those of the policy"
+    )
+    return "\n".join(lines)

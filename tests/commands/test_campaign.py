@@ -112,6 +112,7 @@ def test_a_campaign_from_the_configuration_to_the_bundle(
         "verified": len(bugs),
         "failed": [],
         "plans_accepted_by_val": len(bugs) + totals["quantitative"],
+        "policy": {"same": len(bugs), "other": [], "not_asked": []},
     }
 
     bugs = [bug for kind in by_kind(bugs) for bug in kind[:2]]
@@ -212,6 +213,19 @@ def test_forged_evidence_is_noticed(
     assert answer["failed"][0]["reason"]
     assert answer["verified"] == total - 1
     assert call(capsys, "verify", workspace, "--bug", 2)["verified"] == 1
+
+
+def test_another_policy_is_no_fault_of_the_evidence(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forge(workspace, "UPDATE policies SET spec = 'builtin:random'")
+    answer = call(capsys, "verify", workspace)
+    assert answer["failed"] == []
+    other = [item["bug"] for item in answer["policy"]["other"]]
+    assert len(other) + answer["policy"]["same"] == answer["verified"]
+    assert main(["verify", str(workspace)]) == 0
+    text = capsys.readouterr().out
+    assert f"bug {other[0]} holds, but the policy no longer takes this run: in step" in text
 
 
 def test_another_encoding_is_noticed(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -315,8 +315,10 @@ class BugsPage(Page):
             )
         elif len(verdicts) > 1:
             opinions = sum(verdict.opinions for verdict in verdicts)
+            others = [item for item in verdicts if item.policy and item.policy.is_other]
+            changed = f"; the policy no longer takes {len(others)} of the runs" if others else ""
             self.context.messages.info(
-                f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans"
+                f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans{changed}"
             )
 
     @Slot(object)
@@ -412,4 +414,9 @@ def _verdict_words(verdict: Verified) -> tuple[str, str]:
     plans = "" if not verdict.opinions else f", and VAL accepts {verdict.opinions} plans"
     if verdict.opinions == 1:
         plans = ", and VAL accepts the plan"
-    return f"Verified: the proof and the policy's run hold when they are replayed{plans}.", "proven"
+    text = f"Verified: the proof and the policy's run hold when they are replayed{plans}."
+    return f"{text} {_sentence(str(verdict.policy))}", "proven"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

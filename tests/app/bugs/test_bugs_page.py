@@ -332,6 +332,7 @@ def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with
     qtbot.mouseClick(evidence.verify_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.work.running("verify"), timeout=PATIENCE)
     assert evidence.verdict.text().startswith("Verified")
+    assert evidence.verdict.text().endswith("The policy still takes this run.")
 
 
 def test_verify_says_what_does_not_hold(

@@ -1,0 +1,143 @@
+"""Asks the policy of a bug again: does it still take the stored run?
+
+The proof of a bug needs no policy, so whatever comes of this, the bug stays one. A network is
+asked as the workspace keeps it. A plug-in and a server are asked where they are, and only with
+the user's consent: one is a program, the other an address, and a workspace may come from anybody.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+
+from engine.campaign.checking import FAILED
+from engine.campaign.events import State
+from engine.campaign.inputs import PolicyInput, read_file, unpacked
+from engine.campaign.reading import Bug, Reading
+from engine.errors import PlumblineError
+from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
+from engine.policies.run_graph import UNDECIDED, Reason
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+from engine.task.successors import successor
+from engine.task.task import Task
+
+AT_ONCE = 256
+"""States in one question: a run may be long, and a network may need much memory for each."""
+
+
+class Answer(Enum):
+    SAME = "the policy still takes this run"
+    OTHER = "the policy no longer takes this run"
+    NOT_ASKED = "the policy was not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReply:
+    answer: Answer
+    reason: str = ""
+
+    @property
+    def is_other(self) -> bool:
+        return self.answer is Answer.OTHER
+
+    def __str__(self) -> str:
+        return f"{self.answer.value}: {self.reason}" if self.reason else self.answer.value
+
+
+class PolicyQuestions:
+    """The policy of one unit at a time: ask about the bugs of a unit one after the other."""
+
+    def __init__(self, store: Reading, trust_policies: bool = False) -> None:
+        self._store = store
+        self._project = store.project()
+        self._trust_policies = trust_policies
+        self._unit: int | None = None
+        self._runs: PolicyRuns | str = ""
+        self._opened = ExitStack()
+
+    def __enter__(self) -> PolicyQuestions:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._opened.close()
+
+    def ask(self, bug: Bug, task: Task) -> PolicyReply:
+        """About a bug whose stored run can be replayed on this task."""
+        if bug.row.unit != self._unit:
+            self._opened.close()
+            self._unit, self._runs = bug.row.unit, self._open(bug, task)
+        if isinstance(self._runs, str):
+            return PolicyReply(Answer.NOT_ASKED, self._runs)
+        return _reply(self._runs, bug)
+
+    def _open(self, bug: Bug, task: Task) -> PolicyRuns | str:
+        """The policy as it was tested, or why it cannot be asked."""
+        try:
+            source = self._store.policy(bug.policy_id)
+            if objection := self._objection(source):
+                return objection
+            files = self._opened.enter_context(
+                unpacked(self._store.problem(bug.problem_id), source)
+            )
+            domain = task.source.domain if task.source else None
+            policy = open_policy(files.policy_spec, domain, bug.row.seed)
+            self._opened.callback(close_policy, policy)
+            bound = policy.bind(task)
+            self._opened.callback(close_policy, bound)
+        except PlumblineError as error:
+            return str(error)
+        return PolicyRuns(bound, StateTable(task))
+
+    def _objection(self, policy: PolicyInput) -> str:
+        if not policy.runs_in_place or policy.spec.startswith("builtin:"):
+            return ""
+        if policy.file is None:
+            known = self._trust_policies or policy.spec in self._project.policies
+            return "" if known else f"{policy.spec} is the address of a server"
+        now = read_file(policy.file.path)
+        if now.sha256 != policy.file.sha256:
+            return f"{policy.file.path} has changed since"
+        trusted = self._trust_policies or now.sha256 in self._project.trusted
+        return "" if trusted else f"{policy.file.path} is a program, and nobody trusts it yet"
+
+
+def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:
+    """The first step that the policy would not take, if there is one."""
+    task = runs.table.task
+    states, expected = _steps(bug, task)
+    for begin in range(0, len(expected), AT_ONCE):
+        ids = runs.table.add(states[begin : begin + AT_ONCE])
+        decisions = runs.decisions(ids).tolist()
+        then = expected[begin : begin + AT_ONCE]
+        for step, (state, was, now) in enumerate(zip(ids, then, decisions, strict=True), begin + 1):
+            if now == UNDECIDED and runs.known(state).reason[0] != Reason.INAPPLICABLE:
+                return PolicyReply(Answer.NOT_ASKED, f"it failed: {runs.statistics.errors[-1]}")
+            if was != now:
+                words = f"{_words(now, task)} instead of {_words(was, task)}"
+                return PolicyReply(Answer.OTHER, f"in step {step} it chooses {words}")
+    return PolicyReply(Answer.SAME)
+
+
+def _steps(bug: Bug, task: Task) -> tuple[list[State], list[int]]:
+    """The states in which the policy decided, and how."""
+    states, decisions = [bug.state], list(bug.run.operators)
+    for operator in bug.run.operators:
+        states.append(successor(task.operators[operator], states[-1]))
+    if bug.run.outcome == FAILED:
+        decisions.append(bug.run.last_decision)
+    return states[: len(decisions)], decisions
+
+
+def _words(decision: int, task: Task) -> str:
+    others = {NO_ACTION: "nothing", NO_OPERATION: "an action without effect"}
+    if decision >= 0:
+        return f"({task.operators[decision].name})"
+    return others.get(decision, "what is not applicable")

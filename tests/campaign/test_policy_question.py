@@ -1,0 +1,179 @@
+"""Whether a policy still takes its run: who is asked, who is not, and what a difference means."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from reference.bug_workspace import InThreads
+
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig
+from engine.campaign.policy_question import Answer, PolicyReply
+from engine.campaign.project import Project
+from engine.campaign.store import Store
+from engine.campaign.verification import verify_bugs
+
+Configure = Callable[..., CampaignConfig]
+
+PLUGIN = """\
+import pathlib
+class Ranked:
+    def __init__(self, task):
+        self.task = task
+        place = pathlib.Path(__file__).parent / "rank.txt"
+        self.rank = int(place.read_text())
+    def decide(self, states):
+        return [self.one(state) for state in states]
+    def one(self, state):
+        if self.rank == 99:
+            raise ValueError("out of order")
+        able = [n for n, op in enumerate(self.task.operators)
+                if all(state[v] == x for v, x in op.precondition)]
+        unable = [n for n in range(len(self.task.operators)) if n not in able]
+        return unable[0] if self.rank < 0 else able[self.rank % len(able)]
+def make(task): return Ranked(task)
+"""
+
+
+@pytest.fixture(autouse=True)
+def without_val(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second opinion about plans is not what this is about."""
+    monkeypatch.setattr("engine.campaign.verification.val_program", lambda: None)
+
+
+@pytest.fixture
+def tested(configure: Configure, tmp_path: Path) -> Iterator[Callable[[str], Store]]:
+    """The workspace of a campaign with some policies."""
+    opened: list[Store] = []
+
+    def make(policies: str, problems: str = '"p2.pddl"') -> Store:
+        store = Store.create(tmp_path / f"{len(opened)}.plumb")
+        opened.append(store)
+        more = 'fuzzing.size = 6\ntesting.oracles = ["astar"]\n'
+        run(configure(problems, policies, more), store, executor=InThreads(1))
+        assert store.bugs()
+        return store
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def plugin(folder: Path) -> Path:
+    path = folder / "ranked.py"
+    path.write_text(PLUGIN)
+    (folder / "rank.txt").write_text("0")
+    return path
+
+
+def replies(store: Store, trust_policies: bool = False) -> list[PolicyReply]:
+    """What policies say about bugs, all of which hold."""
+    verdicts = list(verify_bugs(store, store.bugs(), trust_policies=trust_policies))
+    assert len(verdicts) == len(store.bugs())
+    assert not [verdict.problem for verdict in verdicts if verdict.problem]
+    return [verdict.policy for verdict in verdicts if verdict.policy is not None]
+
+
+def test_policies_that_are_functions_take_the_same_runs(tested: Callable[..., Store]) -> None:
+    store = tested('"builtin:hadd", "builtin:random", "builtin:gc"', '"p2.pddl", "p3.pddl"')
+    said = replies(store)
+    assert len(said) == len(store.bugs())
+    assert {reply.answer for reply in said} == {Answer.SAME}
+
+
+def test_a_network_is_asked_as_the_workspace_keeps_it(
+    configure: Configure, tested: Callable[..., Store], folder: Path
+) -> None:
+    example = Path(__file__).parents[2] / "resources/examples/ferry"
+    policy = folder / "policy.pt"
+    policy.write_bytes((example / "policies/policy.pt").read_bytes())
+    (folder / "domain.pddl").write_bytes((example / "domain.pddl").read_bytes())
+    (folder / "p2.pddl").write_bytes((example / "problems/p04.pddl").read_bytes())
+    store = tested('"policy.pt"')
+    policy.unlink()
+    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+
+
+def test_a_program_is_asked_only_with_consent(tested: Callable[..., Store], plugin: Path) -> None:
+    store = tested(f'"{plugin}:make"')
+    said = replies(store)
+    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert "is a program" in said[0].reason
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {Answer.SAME}
+    file = store.policy(store.bug(1).policy_id).file
+    assert file is not None
+    store.set_project(Project().trusting(file.sha256))
+    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+
+
+def test_another_program_is_not_asked(tested: Callable[..., Store], plugin: Path) -> None:
+    store = tested(f'"{plugin}:make"')
+    plugin.write_text(PLUGIN + "# better\n")
+    said = replies(store, trust_policies=True)
+    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert said[0].reason == f"{plugin} has changed since"
+    plugin.unlink()
+    assert "cannot be read" in replies(store, trust_policies=True)[0].reason
+
+
+def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
+    tested: Callable[..., Store], plugin: Path, folder: Path
+) -> None:
+    """The file is the same, but not what it reads."""
+    store = tested(f'"{plugin}:make"')
+    (folder / "rank.txt").write_text("1")
+    said = replies(store, trust_policies=True)
+    other = [reply for reply in said if reply.answer is Answer.OTHER]
+    assert other
+    assert "instead of (" in str(other[0])
+    assert str(other[0]).startswith("the policy no longer takes this run: in step ")
+
+
+@pytest.mark.parametrize(("rank", "words"), [("99", "out of order"), ("nonsense", "invalid")])
+def test_a_policy_that_fails_says_nothing(
+    tested: Callable[..., Store], plugin: Path, folder: Path, rank: str, words: str
+) -> None:
+    store = tested(f'"{plugin}:make"')
+    (folder / "rank.txt").write_text(rank)
+    said = replies(store, trust_policies=True)
+    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert words in said[0].reason
+
+
+def test_that_an_answer_was_not_applicable_can_be_asked_for(
+    tested: Callable[..., Store], plugin: Path, folder: Path
+) -> None:
+    (folder / "rank.txt").write_text("-1")
+    store = tested(f'"{plugin}:make"')
+    assert {store.bug(row.id).run.reason for row in store.bugs()} == {"inapplicable"}
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {Answer.SAME}
+    (folder / "rank.txt").write_text("0")
+    said = replies(store, trust_policies=True)
+    assert {reply.answer for reply in said} == {Answer.OTHER}
+    assert "instead of what is not applicable" in said[0].reason
+
+
+def test_an_address_is_not_called_unasked(tested: Callable[..., Store]) -> None:
+    store = tested('"builtin:gc"')
+    store.connection.execute("UPDATE policies SET spec = 'grpc://127.0.0.1:1'")
+    said = replies(store)
+    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert "address of a server" in said[0].reason
+    store.set_project(Project(policies=("grpc://127.0.0.1:1",)))
+    assert "address of a server" not in replies(store)[0].reason
+
+
+def test_a_long_run_is_asked_in_parts(
+    tested: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.campaign.policy_question.AT_ONCE", 2)
+    store = tested('"builtin:hadd"')
+    assert any(len(store.bug(row.id).run.operators) > 2 for row in store.bugs())
+    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+
+
+def test_who_is_not_the_author_is_noticed(tested: Callable[..., Store]) -> None:
+    store = tested('"builtin:hadd"')
+    store.connection.execute("UPDATE policies SET spec = 'builtin:random'")
+    assert Answer.OTHER in {reply.answer for reply in replies(store)}
