@@ -13,11 +13,11 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, TypeVar
 
 import platformdirs
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
 WRITE_MILLISECONDS = 500
 Value = TypeVar("Value")
@@ -52,7 +52,8 @@ class Settings(QObject):
         self._values = self._read()
         self._unwritten: Values = {}
         self._exchange = Lock()  # guards _unwritten
-        self._writing = Thread(target=self._write_changes, name="settings")
+        self._thread = QThreadPool(self)
+        self._thread.setMaxThreadCount(1)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WRITE_MILLISECONDS)
@@ -75,17 +76,12 @@ class Settings(QObject):
     def write(self) -> None:
         """Now rather than soon."""
         self._timer.stop()
-        if self._writing.is_alive():
-            self._writing.join()
+        self._thread.waitForDone()
         self._write_changes()
 
     @Slot()
     def _write_behind(self) -> None:
-        if self._writing.is_alive():
-            self._timer.start()
-            return
-        self._writing = Thread(target=self._write_changes, name="settings")
-        self._writing.start()
+        self._thread.start(self._write_changes)
 
     def _write_changes(self) -> None:
         with self._exchange:
