@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
 from engine import __version__
+from engine.commands.stop_signal import ended_like_interrupted
 from engine.console import Console
 from engine.errors import CancelledError, ExitCode, PlumblineError
 from engine.logs import log_path, set_up_logging
@@ -76,6 +76,14 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with ended_like_interrupted():
+            return _main(words)
+    except KeyboardInterrupt:  # before or after the command itself
+        return ExitCode.INTERRUPTED
+
+
+def _main(words: list[str]) -> int:
     parser = build_parser(only=words[0] if words and words[0] in COMMANDS else "")
     try:
         options = parser.parse_args(words)
@@ -95,9 +103,7 @@ def execute(options: argparse.Namespace, console: Console) -> int:
     except (CancelledError, KeyboardInterrupt):
         console.message("stopped")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away; Python would complain about it once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output went away
         return ExitCode.DONE
     except PlumblineError as error:
         console.message(f"error: {error}")

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any, Protocol
+
+from engine.errors import DiskError
+
+
+def _abandon(stream: IO[str]) -> None:
+    """Nothing can be written there; Python would complain about it once more at exit."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), stream.fileno())
 
 
 class ProgressBar(Protocol):
@@ -25,16 +34,29 @@ class Console:
 
     def result(self, document: Mapping[str, Any], text: str) -> None:
         """Print the answer: the JSON document with `--json`, else the text for people."""
-        if self.as_json:
-            json.dump(document, self.stdout, ensure_ascii=False)
-            self.stdout.write("\n")
-        else:
-            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
-        self.stdout.flush()
+        try:
+            if self.as_json:
+                json.dump(document, self.stdout, ensure_ascii=False)
+                self.stdout.write("\n")
+            else:
+                self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+            self.stdout.flush()
+        except OSError as problem:
+            _abandon(self.stdout)
+            if isinstance(problem, BrokenPipeError):
+                raise
+            raise DiskError(
+                f"the result cannot be printed: {problem.strerror or problem}",
+                hint="make room where the output goes, or send it elsewhere",
+            ) from problem
 
     def message(self, text: str) -> None:
-        self.stderr.write(text + "\n")
-        self.stderr.flush()
+        """Nobody can be told that nothing can be told."""
+        try:
+            self.stderr.write(text + "\n")
+            self.stderr.flush()
+        except OSError:
+            _abandon(self.stderr)
 
     @contextmanager
     def progress(self, title: str, total: float | None = None) -> Iterator[ProgressBar]:

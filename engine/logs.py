@@ -20,6 +20,7 @@ def set_up_logging(verbose: bool = False) -> None:
     root = logging.getLogger("engine")
     root.setLevel(logging.DEBUG if verbose else logging.WARNING)
     root.propagate = False
+    logging.raiseExceptions = False  # a full disk must not fill the user's screen
     for handler in list(root.handlers):
         root.removeHandler(handler)
         handler.close()

@@ -50,7 +50,8 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
         )
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -71,7 +72,8 @@ def _is_me(row: tuple[int, str, str, float]) -> bool:
 
 
 def _is_alive(pid: int, host: str, process_start: str, heartbeat: float) -> bool:
-    recent = time.time() - heartbeat < SILENCE_SECONDS
+    # Either way: its clock, or ours, may have been set back since.
+    recent = abs(time.time() - heartbeat) < SILENCE_SECONDS
     if host != socket.gethostname():
         return recent
     if not Path("/proc/self").exists():

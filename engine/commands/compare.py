@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from engine.campaign.inputs import File
+from engine.commands.stop_signal import stop_signal
 from engine.commands.task_argument import positive_seconds
 from engine.console import Console, ProgressBar
 from engine.equivalence import (
@@ -68,7 +66,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     first, second = read_domain(args.first), read_domain(args.second)
     asked = tuple(Parameters) if args.parameters == BOTH else (Parameters(args.parameters),)
     options = CompareOptions(asked, args.permute_arguments, Limits(seconds=args.time_limit))
-    with _interrupts() as interrupted, console.progress("Comparing") as bar:
+    # Stopped, it still prints the readings that were finished.
+    with stop_signal() as interrupted, console.progress("Comparing") as bar:
         comparison = compare_domains(
             first, second, options, lambda event: _show(event, bar), interrupted.is_set
         )
@@ -125,17 +124,3 @@ def _show(event: Event, bar: ProgressBar) -> None:
             f"{event.conflicts} conflicts, {event.operators_covered} of {event.operators} "
             f"operators, {event.states} states",
         )
-
-
-@contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C asks the comparison to stop, so that finished readings are still printed."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = signal.signal(signal.SIGINT, lambda number, frame: asked.set())
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 
 from engine.commands.policy import add_policy_argument
 from engine.commands.task_argument import add_task_argument, load_task_argument
@@ -31,10 +27,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from engine.policies.server import serving
 
     task = load_task_argument(args, console)
-    with (
-        _terminated_like_interrupted(),
-        serving(args.policy, task, args.address) as server,
-    ):
+    with serving(args.policy, task, args.address) as server:
         for note in server.notes:
             console.message(f"warning: {note}")
         document = {
@@ -46,17 +39,3 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result(document, f"Serving at {server.address}. Stop with Ctrl-C.")
         server.wait()
     return ExitCode.DONE
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Whoever ends us with SIGTERM wants the same tidy end as with Ctrl-C."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
