@@ -25,7 +25,6 @@ from engine.task.process import never_cancelled
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 
-
 _LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 
 

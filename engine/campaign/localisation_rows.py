@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from dataclasses import asdict
 from typing import Any
 
-from engine.campaign.packing import pack, unpack
+from engine.campaign.packing import compress, expand, pack, unpack
 from engine.localize.localisation import (
     Cause,
     CauseKind,
@@ -44,7 +43,7 @@ def save_localisation(
             localisation.seconds,
             localisation.limited,
             None if failure is None else json.dumps(asdict(failure)),
-            zlib.compress(json.dumps([_step_row(step) for step in localisation.steps]).encode()),
+            compress(json.dumps([_step_row(step) for step in localisation.steps]).encode()),
         ),
     )
 
@@ -62,8 +61,7 @@ def read_localisation(connection: sqlite3.Connection, finding: int) -> Localisat
     step, searches, naive, expanded, seconds, limited, failure, steps, *about_cause = row
     return Localisation(
         steps=tuple(
-            _step(number, columns)
-            for number, columns in enumerate(json.loads(zlib.decompress(steps)))
+            _step(number, columns) for number, columns in enumerate(json.loads(expand(steps)))
         ),
         cause=None if step is None else _cause(step, *about_cause),
         failure=None if failure is None else _failure(json.loads(failure)),

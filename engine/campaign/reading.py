@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from engine.campaign.comparisons import ComparisonRow, StoredComparison
 from engine.campaign.config import CampaignConfig
-from engine.campaign.events import State, StoredRun
+from engine.campaign.events import (
+    OracleStatistics,
+    RivalStatistics,
+    State,
+    StoredRun,
+    UnitStatistics,
+)
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
 from engine.campaign.localisation_rows import operator_of, read_localisation
-from engine.campaign.packing import unpack
+from engine.campaign.packing import expand, unpack
 from engine.campaign.project import Project
+from engine.campaign.typed import checked
 from engine.campaign.unit import Unit
 from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
@@ -122,6 +129,30 @@ _BUGS = """
 """
 
 
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+Question = Callable[Concatenate["Reading", Arguments], Answer]
+
+
+def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, Answer]:
+    """A file may come from a stranger: what makes no sense in it is the file's fault, not ours."""
+
+    @wraps(question)
+    def ask(self: Reading, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
+        try:
+            return question(self, *args, **options)
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+            raise WorkspaceError(
+                f"the file is damaged: {error}", Location.of(self.path), "take a copy from before"
+            ) from error
+        except RecursionError:
+            raise WorkspaceError(
+                "the file is damaged: it is nested", Location.of(self.path)
+            ) from None
+
+    return ask
+
+
 class Reading:
     """The questions; `Store` adds the writing."""
 
@@ -129,14 +160,16 @@ class Reading:
         self.path = path
         self.connection = connection
 
+    @_or_damaged
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
         if not self._has_table("project"):
             return Project()
         for (document,) in self.rows("SELECT document FROM project"):
-            return Project.from_json(json.loads(document))
+            return checked(Project.from_json(json.loads(document)))
         return Project()
 
+    @_or_damaged
     def comparisons(self) -> list[ComparisonRow]:
         """Of two domains, the oldest first."""
         if not self._has_table("comparisons"):
@@ -145,10 +178,11 @@ class Reading:
             "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
         )
         return [
-            ComparisonRow(number, created, a, b, json.loads(question), json.loads(answer))
+            checked(ComparisonRow(number, created, a, b, json.loads(question), json.loads(answer)))
             for number, created, a, b, question, answer in rows
         ]
 
+    @_or_damaged
     def comparison(self, number: int) -> StoredComparison:
         ((file_a, file_b),) = self.rows(
             "SELECT file_a, file_b FROM comparisons WHERE id = ?", (number,)
@@ -156,6 +190,7 @@ class Reading:
         (row,) = (row for row in self.comparisons() if row.id == number)
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
+    @_or_damaged
     def trainings(self) -> dict[str, dict[str, Any]]:
         """Trainings by their folders, the oldest first."""
         if not self._has_table("trainings"):
@@ -163,10 +198,11 @@ class Reading:
         rows = self.rows("SELECT folder, document FROM trainings ORDER BY created")
         return {folder: json.loads(document) for folder, document in rows}
 
+    @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
         rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
         return [
-            CampaignRow(number, CampaignConfig.from_json(json.loads(config)), *rest)
+            CampaignRow(number, checked(CampaignConfig.from_json(json.loads(config))), *rest)
             for number, config, *rest in rows
         ]
 
@@ -174,6 +210,7 @@ class Reading:
         rows = self.rows("SELECT id FROM campaigns WHERE key = ?", (key,))
         return next((int(number) for (number,) in rows), None)
 
+    @_or_damaged
     def units(self, campaign: int | None = None) -> list[UnitRow]:
         rows = self.rows(
             "SELECT u.id, u.campaign, p.name, y.name, u.seed, u.status, u.started, u.error, "
@@ -183,6 +220,7 @@ class Reading:
         )
         return [_unit_row(*row) for row in rows]
 
+    @_or_damaged
     def pending(self, campaign: int) -> list[Unit]:
         """The units that are not finished, with the inputs that were stored."""
         (config,) = (row.config for row in self.campaigns() if row.id == campaign)
@@ -209,6 +247,7 @@ class Reading:
             for number, problem, policy, seed in rows
         ]
 
+    @_or_damaged
     def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
         """Findings in the order in which they were found.
 
@@ -221,6 +260,7 @@ class Reading:
         )
         return [_bug_row(row) for row in rows]
 
+    @_or_damaged
     def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
         """Some findings, in the order in which they were found; unknown ones are left out."""
         rows = self.rows(
@@ -229,6 +269,7 @@ class Reading:
         )
         return [_bug_row(row) for row in rows]
 
+    @_or_damaged
     def bug(self, number: int) -> Bug:
         for row in self.rows(f"{self._bugs_query()} WHERE f.id = ?", (number,)):
             return self.with_proof(_bug_row(row))
@@ -236,6 +277,7 @@ class Reading:
             f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
         )
 
+    @_or_damaged
     def with_proof(self, row: BugRow) -> Bug:
         """The whole of a finding."""
         ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self.rows(
@@ -249,7 +291,7 @@ class Reading:
             evidence = Evidence.from_json(json.loads(document))
             run = StoredRun(outcome, reason, cost, unpack(operators), last)
             return Bug(row, problem, policy, unpack(packed), evidence, run)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             raise WorkspaceError(
                 f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
             ) from error
@@ -260,8 +302,9 @@ class Reading:
             return None
         with workspace_errors(self.path):
             try:
-                return read_localisation(self.connection, finding)
-            except (ValueError, KeyError, TypeError, zlib.error) as error:
+                found = read_localisation(self.connection, finding)
+                return None if found is None else checked(found)
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise WorkspaceError(
                     f"what is known of the steps of bug {finding} is damaged: {error}",
                     Location.of(self.path),
@@ -279,6 +322,7 @@ class Reading:
         )
         return {finding for (finding,) in rows}
 
+    @_or_damaged
     def root_causes(self, campaign: int | None = None) -> list[RootCause]:
         """The bad steps that bugs were traced back to, in the order in which they were found."""
         if not self._has_table("root_causes"):
@@ -312,6 +356,7 @@ class Reading:
             (finding,),
         )
 
+    @_or_damaged
     def problem(self, number: int) -> ProblemInput:
         ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self.rows(
             "SELECT name, path, domain_path, problem_file, domain_file, unit_costs FROM problems "
@@ -321,18 +366,21 @@ class Reading:
         domain = self._file(domain_file, domain_path) if domain_file else None
         return ProblemInput(name, self._file(problem_file, path), domain, bool(unit_costs))
 
+    @_or_damaged
     def policy(self, number: int) -> PolicyInput:
         ((name, spec, path, file),) = self.rows(
             "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
         )
         return PolicyInput(name, spec, self._file(file, path) if file else None)
 
+    @_or_damaged
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
         rows = self.rows(
             "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
         )
         return tuple(self.policy(policy) for (policy,) in rows)
 
+    @_or_damaged
     def given_pool(self, campaign: int) -> File | None:
         """The states that a campaign tests instead of walking."""
         if self._has_table("pools"):
@@ -342,14 +390,17 @@ class Reading:
                 return self._file(file, path)
         return None
 
+    @_or_damaged
     def problem_of(self, unit: int) -> int:
         ((problem,),) = self.rows("SELECT problem FROM units WHERE id = ?", (unit,))
         return int(problem)
 
+    @_or_damaged
     def task_hash(self, problem: int) -> str:
         ((value,),) = self.rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
         return str(value)
 
+    @_or_damaged
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
         ((sas,),) = self.rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
@@ -366,6 +417,7 @@ class Reading:
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
 
+    @_or_damaged
     def log(self, skip: int = 0) -> list[LogRow]:
         """All that happened, or what is new for somebody who knows the first `skip` entries."""
         rows = self.rows(
@@ -373,6 +425,7 @@ class Reading:
         )
         return [LogRow(*row) for row in rows]
 
+    @_or_damaged
     def pool(self, unit: int) -> list[PoolRow]:
         rows = self.rows(
             "SELECT x.number, s.packed, x.reference, x.walk, x.seconds, x.outcome, x.reason, "
@@ -406,7 +459,7 @@ class Reading:
         ((name, content),) = self.rows(
             "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
         )
-        file = File(name, zlib.decompress(content), path or name)
+        file = checked(File(name, expand(content), path or name))
         if file.sha256 != sha256:
             raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
         return file
@@ -419,7 +472,17 @@ class Reading:
 
 def _unit_row(*columns: Any) -> UnitRow:
     *values, statistics = columns
-    return UnitRow(*[*values, json.loads(statistics)])
+    return UnitRow(*[*values, _statistics(json.loads(statistics))])
+
+
+def _statistics(document: dict[str, Any]) -> dict[str, Any]:
+    """As they were stored; a unit that has not begun has none."""
+    lists = {
+        "oracles": tuple(OracleStatistics(**entry) for entry in document.get("oracles", ())),
+        "portfolio": tuple(RivalStatistics(**entry) for entry in document.get("portfolio", ())),
+    }
+    checked(UnitStatistics(**{**document, **lists}))
+    return document
 
 
 def _root_cause(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:

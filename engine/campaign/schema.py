@@ -6,8 +6,10 @@ never changed; what is to be different later is appended.
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
 
@@ -232,6 +234,31 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
+def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """How every table, index, view and trigger of a file is defined, but for SQLite's own."""
+    return {
+        f"{kind} {name}": _plain(sql or "")
+        for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
+        if not (kind in ("table", "index") and name.startswith("sqlite_"))
+    }
+
+
+@cache
+def objects_of_version(version: int) -> Mapping[str, str]:
+    """What a file that has seen so many migrations holds."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(connection, MIGRATIONS[:version])
+        return objects_of(connection)
+    finally:
+        connection.close()
+
+
+def _plain(sql: str) -> str:
+    """Without comments and line breaks: they may be written otherwise some day."""
+    return " ".join(re.sub(r"--[^\n]*", "", sql).split())
+
+
 def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
     """Bring a file up to date, all or nothing, even if two processes try at once."""
     connection.execute("BEGIN IMMEDIATE")
@@ -243,7 +270,8 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIO
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
         raise
 
 

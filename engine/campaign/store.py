@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -43,7 +42,7 @@ from engine.campaign.events import (
 from engine.campaign.identity import campaign_key
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.campaign.localisation_rows import save_localisation
-from engine.campaign.packing import pack
+from engine.campaign.packing import compress, pack
 from engine.campaign.project import Project
 from engine.campaign.reading import Reading
 from engine.campaign.workspace_file import open_workspace, workspace_errors
@@ -228,7 +227,7 @@ class Store(Reading):
             )
 
     def _add_file(self, file: File) -> str:
-        content = zlib.compress(file.content)
+        content = compress(file.content)
         self._insert_new("inputs (sha256, name, content)", (file.sha256, file.name, content))
         return file.sha256
 
@@ -316,8 +315,6 @@ class Store(Reading):
                     "DELETE FROM pool WHERE unit = ? AND number >= ?",
                     (event.unit, event.statistics.states),
                 )
-                if event.limited:
-                    self._log("info", event.unit, "its time was over before the pool was full")
             case UnitStopped():
                 execute("UPDATE units SET status = 'stopped' WHERE id = ?", (event.unit,))
             case UnitFailed():

@@ -1,7 +1,8 @@
 """Opening the SQLite file of a workspace, and saying clearly what is wrong with it.
 
 Write-ahead logging lets others read while a campaign writes, and loses nothing that was committed
-when the process is killed.
+when the process is killed. A file may come from a stranger: it has to have our tables and nothing
+else, for a trigger or a view would make our own statements do what its author wants.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.campaign.schema import APPLICATION_ID, MIGRATIONS, is_empty, migrate, version_of
+from engine.campaign.column_types import misplaced_value
+from engine.campaign.schema import (
+    APPLICATION_ID,
+    MIGRATIONS,
+    is_empty,
+    migrate,
+    objects_of,
+    objects_of_version,
+    version_of,
+)
 from engine.errors import Location, WorkspaceError
 
 BUSY_SECONDS = 10.0
@@ -95,6 +105,8 @@ def _refuse_impossible(path: Path, create: bool) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, create: bool, writable: bool) -> None:
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
     if not (create and is_empty(connection)):
         _refuse_strangers(connection, path)
     if not writable:
@@ -116,4 +128,28 @@ def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
             f"the file, this one knows {len(MIGRATIONS)})",
             Location.of(path),
             "update Plumbline",
+        )
+    _refuse_foreign_parts(connection, path)
+
+
+def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path) -> None:
+    found, expected = objects_of(connection), objects_of_version(version_of(connection))
+    for name in sorted(found.keys() | expected.keys()):
+        if name not in found:
+            raise WorkspaceError(
+                f"the file is damaged: it has no {name}",
+                Location.of(path),
+                "take a copy from before",
+            )
+        if found[name] != expected.get(name):
+            raise WorkspaceError(
+                f"the file has a {name} that Plumbline did not make",
+                Location.of(path),
+                "do not use it unless you know where it comes from",
+            )
+    if place := misplaced_value(connection):
+        raise WorkspaceError(
+            f"the file is damaged: there is a value in {place} that cannot be there",
+            Location.of(path),
+            "take a copy from before",
         )
