@@ -176,6 +176,7 @@ class UnitStatistics:
     seconds: float = 0.0
     oracles: tuple[OracleStatistics, ...] = ()
     portfolio: tuple[RivalStatistics, ...] = ()
+    limit: str = ""  # the one that ended the unit before it was done, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +195,10 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class UnitFinished:
-    """`limited` if a limit in seconds ended it before the pool was full."""
+    """It is done, or has reached a limit; then its statistics say which."""
 
     unit: int
     statistics: UnitStatistics
-    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
     """Start the process of a unit and wait for its end."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]
-    megabytes = ticket.memory_megabytes
     result = run_process(
         # -P: modules beside the user's files must not shadow ours
         [sys.executable, "-P", "-m", WORKER],
@@ -42,7 +41,6 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             **ticket.environment(),
         },
-        memory_limit=megabytes * 2**20 if megabytes else None,
     )
     return WorkerEnd(result.return_code, result.output[-1] if result.output else "")
 

@@ -1,4 +1,4 @@
-"""The gate a unit passes between two steps: there it is paused, stopped, or out of time.
+"""The gate a unit passes between two steps: there it is paused, stopped, or at its limit.
 
 Stopping reaches into running kernels through the `Control`. Time in a pause does not count.
 """
@@ -8,25 +8,33 @@ from __future__ import annotations
 import threading
 import time
 
+from engine.campaign.memory import used_megabytes
 from engine.errors import CancelledError
 from engine.native.control import Control
+
+LOOK_SECONDS = 0.05
+"""How often the limits are looked at."""
 
 
 class Gate:
     """Used by the unit's thread; `stop`, `pause` and `go_on` may be called by any other."""
 
-    def __init__(self, seconds_limit: float | None = None) -> None:
+    def __init__(
+        self, seconds_limit: float | None = None, megabytes_limit: int | None = None
+    ) -> None:
         self.control = Control()
-        self.expired = False
+        self.at_limit = threading.Event()
+        self.limit = ""  # the one that was reached, in words
         self._open = threading.Event()
         self._open.set()
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._paused_at: float | None = None
         self._paused_seconds = 0.0
-        self._limit = seconds_limit
-        if seconds_limit is not None:
-            self._watch(seconds_limit)
+        self._seconds_limit, self._megabytes_limit = seconds_limit, megabytes_limit
+        self._over = threading.Event()
+        if seconds_limit is not None or megabytes_limit is not None:
+            threading.Thread(target=self._watch, name="limits", daemon=True).start()
 
     @property
     def seconds(self) -> float:
@@ -37,6 +45,10 @@ class Gate:
     def stop(self) -> None:
         self.control.cancel()
         self.go_on()
+
+    def close(self) -> None:
+        """Nobody passes any more: the limits need no watching."""
+        self._over.set()
 
     def pause(self) -> None:
         with self._lock:
@@ -60,16 +72,24 @@ class Gate:
         if self.cancelled():
             raise CancelledError
 
-    def _watch(self, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._time_is_up)
-        timer.daemon = True
-        timer.start()
+    def memory_is_over(self) -> bool:
+        """To be told when memory was refused; whether that is because of the limit."""
+        if self._megabytes_limit is None:
+            return False
+        self._reach(f"{self._megabytes_limit} MB")
+        return True
 
-    def _time_is_up(self) -> None:
-        assert self._limit is not None
-        left = self._limit - self.seconds
-        if left > 0:  # there was a pause
-            self._watch(max(left, 0.05))
-        else:
-            self.expired = True
-            self.stop()
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            limit = self._seconds_limit
+            if limit is not None and self.seconds >= limit:
+                self._reach(f"{limit:g} s")
+                return
+            if self._megabytes_limit is not None and used_megabytes() >= self._megabytes_limit:
+                self._reach(f"{self._megabytes_limit} MB")
+                return
+
+    def _reach(self, limit: str) -> None:
+        self.limit = self.limit or f"stopped at its limit of {limit}"
+        self.at_limit.set()
+        self.stop()

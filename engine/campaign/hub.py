@@ -6,20 +6,34 @@ A worker may run on this machine or on another one; it needs only the address an
 from __future__ import annotations
 
 import os
+import pickle
 import secrets
 import signal
 import socket
+import struct
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, wait
+from multiprocessing.connection import (
+    Client,
+    Connection,
+    Listener,
+    answer_challenge,
+    deliver_challenge,
+    wait,
+)
 from typing import Any
 
 from engine.campaign.events import UnitEvent
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
 from engine.campaign.ticket import Address, Ticket
 from engine.campaign.unit import Unit
+
+GREETING_SECONDS = 10
+"""How long somebody who connects may take to say who it is."""
+REST_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,9 @@ class Hub:
     def __init__(self, units: dict[int, Unit], address: Address | None = None) -> None:
         self._units = units
         self._secret = secrets.token_bytes(32)
-        self._listener = Listener(address, authkey=self._secret)
+        self._listener = Listener(address)
         self._lock = threading.Lock()
-        self._waiting: list[Connection] = []  # connected, not yet greeted
+        self._waiting: list[tuple[Connection, Hello]] = []  # without a unit yet
         self._workers: dict[Connection, _Worker] = {}
         self._command = Command.GO_ON
         self._closing = False
@@ -46,7 +60,7 @@ class Hub:
 
     def ticket(self, unit: Unit) -> Ticket:
         address: Any = self._listener.address
-        return Ticket(unit.number, address, self._secret, unit.limits.unit_megabytes)
+        return Ticket(unit.number, address, self._secret)
 
     def receive(self, seconds: float) -> list[UnitEvent]:
         """What the workers have to say, waiting a while for the first."""
@@ -89,32 +103,50 @@ class Hub:
         """Hang up; workers notice and end."""
         self._closing = True
         with suppress(OSError, EOFError, AuthenticationError):
-            Client(self._listener.address, authkey=self._secret).close()  # wakes the thread
+            Client(self._listener.address).close()  # wakes the thread
         self._thread.join()
         self._listener.close()
-        for connection in [*self._workers, *self._waiting]:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for connection in [*self._workers, *(connection for connection, _ in waiting)]:
             connection.close()
 
     def _accept(self) -> None:
         while not self._closing:
             try:
                 connection = self._listener.accept()
-            except (OSError, EOFError, AuthenticationError):
-                continue  # somebody who went away, or does not belong here
-            with self._lock:
-                self._waiting.append(connection)
+            except OSError:
+                time.sleep(REST_SECONDS)  # no file descriptors left, perhaps
+                continue
+            # In a thread of its own: somebody who does not speak must not keep others waiting.
+            threading.Thread(
+                target=self._greet, args=(connection,), name="greeting", daemon=True
+            ).start()
+
+    def _greet(self, connection: Connection) -> None:
+        """Only who knows the secret and says hello comes in."""
+        try:
+            with socket.socket(fileno=os.dup(connection.fileno())) as underlying:
+                _hurry(underlying, GREETING_SECONDS)
+                deliver_challenge(connection, self._secret)
+                answer_challenge(connection, self._secret)
+                hello = connection.recv()
+                _hurry(underlying, 0)
+        except (OSError, EOFError, AuthenticationError, pickle.UnpicklingError):
+            connection.close()  # somebody who went away, or does not belong here
+            return
+        with self._lock:
+            if isinstance(hello, Hello) and not self._closing:
+                self._waiting.append((connection, hello))
+                return
+        connection.close()
 
     def _adopt(self) -> None:
         """Greet new workers and give them their units."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
-        for connection in waiting:
-            try:
-                hello = connection.recv()
-            except (OSError, EOFError):
-                connection.close()
-                continue
-            if not isinstance(hello, Hello) or self._command is Command.STOP:
+        for connection, hello in waiting:
+            if self._command is Command.STOP:
                 connection.close()
                 continue
             self._forget(hello.unit)
@@ -138,3 +170,9 @@ class Hub:
     def _drop(self, connection: Connection) -> None:
         self._workers.pop(connection, None)
         connection.close()
+
+
+def _hurry(underlying: socket.socket, seconds: int) -> None:
+    """Waiting for the other side ends with an error after so long; 0 is never."""
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        underlying.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))

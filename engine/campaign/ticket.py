@@ -19,7 +19,6 @@ class Ticket:
     unit: int
     address: Address
     secret: bytes
-    memory_megabytes: int | None = None
 
     def environment(self) -> dict[str, str]:
         """For the worker: a command line could be read by others, an environment cannot."""

@@ -1,15 +1,13 @@
 """One unit of a campaign: one problem, one policy, one seed, one bench.
 
 The fuzzer grows a pool, and every state that enters it is examined by all oracles at once. The
-same unit gives the same events in the same order, but for their times, as long as no limit in
-seconds is set; that is what makes a campaign repeatable and lets it be taken up again.
+same unit gives the same events in the same order, but for their times, as long as it reaches no
+limit of its time or memory; that is what makes a campaign repeatable and lets it be taken up again.
 """
 
 from __future__ import annotations
 
 import json
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -48,6 +46,7 @@ from engine.campaign.finding_run import localise_finding
 from engine.campaign.gate import Gate
 from engine.campaign.given_pool import GivenPool
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.memory import peak_megabytes
 from engine.campaign.regions import Regions
 from engine.campaign.statistics import OracleCounts
 from engine.errors import CancelledError, PlumblineError
@@ -96,12 +95,16 @@ def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
         try:
             _work(unit, files, emit, gate)
         except CancelledError:
-            emit(UnitStopped(unit.number))
+            emit(_nothing_tested(unit, gate) if gate.limit else UnitStopped(unit.number))
         except PlumblineError as error:
             emit(UnitFailed(unit.number, files.original(str(error))))
 
 
 def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
+        except MemoryError:
+            if not gate.memory_is_over():
+                raise
+            emit(_nothing_tested(unit, gate))
     task = files.load_task(gate.cancelled)
     emit(
         TaskReady(
@@ -156,7 +159,8 @@ class _Work:
         self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
         self.reported: dict[int, tuple[Finding, StoredRun]] = {}
-        self.localised = 0
+        self.tested = self.localised = 0
+        self.limit = ""  # the one that ended it early
         self.cleared: set[int] = set()  # pool states examined without success
         self.last_progress = 0.0
         self.warnings: set[str] = set()
@@ -186,26 +190,33 @@ class _Work:
         return self.unit.fuzzing.size if self.unit.pool is None else len(self.fuzzer.entries)
 
     def run(self) -> None:
-        all_tested = False
         try:
             for number in self.fuzzer.grow():
                 self._take(number)
                 self._test(number)
                 self._report_progress()
-            all_tested = True
+            if missing := max(self._size - self.tested, 0):
+                self._warn(f"the walks found {self.tested} states, {missing} fewer than asked for")
             self._localise()
         except CancelledError:
-            if not self.gate.expired:
+            if not self.gate.limit:
                 raise
         self._report_regions()
-        missing = self._size - len(self.pool)
-        if missing > 0 and not self.gate.expired:
-            self._warn(f"the walks found {len(self.pool)} states, {missing} fewer than asked for")
+        self.emit(UnitFinished(self.unit.number, self._statistics()))
+
+    def _end_early(self) -> None:
+        self.limit = self.gate.limit
+        if self.tested < self._size:
+            self._warn(f"{self.limit}: {self.tested} of {self._size} states were tested")
         left = len(self.reported) - self.localised
         if left and self.unit.localisation.enabled:
-            self._warn(f"its time was over before {left} bugs were localised")
-        self.emit(UnitFinished(self.unit.number, self._statistics(), limited=not all_tested))
+        except MemoryError:
+            if not self.gate.memory_is_over():
+                raise
+            self._end_early()
+            self._warn(f"{self.limit} before {left} bugs were localised")
 
+            self._end_early()
     def _take(self, number: int) -> None:
         """A new pool state, and how the policy does in it."""
         entry = self.fuzzer.entries[number]
@@ -269,6 +280,7 @@ class _Work:
             evidence,
             run,
         )
+        self.tested += 1
         if problem := problem_with(claim, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
             known, _ = self.reported.get(finding.state, (None, None))
@@ -356,7 +368,7 @@ class _Work:
             policy_states=policy.evaluated,
             policy_seconds=policy.seconds,
             touched_states=len(self.table),
-            peak_megabytes=_peak_megabytes(),
+            peak_megabytes=peak_megabytes(),
             seconds=self.gate.seconds,
             oracles=self.counts.result(),
             portfolio=tuple(self._rivals()),
@@ -377,6 +389,7 @@ class _Work:
 
     def _warn(self, text: str) -> None:
         self.emit(Warned(self.unit.number, text))
+            limit=self.limit,
 
 
 _WALKS, _WALKS_PER_STATE = 200, 20
@@ -388,6 +401,5 @@ def _answer(oracle: str, examination: Examination, seconds: float) -> Answer:
     return Answer(oracle, examination.verdict.value, bound, seconds)
 
 
-def _peak_megabytes() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+def _nothing_tested(unit: Unit, gate: Gate) -> UnitFailed:
+    return UnitFailed(unit.number, f"{gate.limit}, before it could test a state")

@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import threading
+from contextlib import suppress
 from multiprocessing.connection import Client, Connection
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 SEND_SECONDS = 0.1
 END_SECONDS = 1.0
 """How long a unit may take to stop before its process is ended."""
+LIMIT_SECONDS = 3.0
+"""How long it may take when it has reached a limit: then it has something to tell."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,13 +58,20 @@ def serve(ticket: Ticket, end_process: bool = False) -> None:
 def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
     from engine.campaign.events import UnitFailed
     from engine.campaign.gate import Gate
+    from engine.campaign.memory import bound_process
     from engine.campaign.messages import Goodbye
     from engine.campaign.unit import run_unit
     from engine.logs import log_path
 
-    gate = Gate(unit.limits.unit_seconds)
+    limits = unit.limits
+    if end_process and limits.unit_megabytes is not None:
+        bound_process(limits.unit_megabytes)
+    gate = Gate(limits.unit_seconds, limits.unit_megabytes)
     outbox = _Outbox(connection)
     done = threading.Event()
+    if end_process:
+        arguments = unit.number, outbox, gate, done
+        threading.Thread(target=_end_at_limit, args=arguments, name="end", daemon=True).start()
     deadline = END_SECONDS if end_process else None
     commands = threading.Thread(
         target=_obey, args=(connection, gate, done, deadline), name="commands", daemon=True
@@ -77,9 +87,22 @@ def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
         outbox.put(UnitFailed(unit.number, text, lost=True))
     finally:
         done.set()
+        gate.close()
         outbox.close()
     connection.send(Goodbye())
     commands.join(END_SECONDS)  # the campaign hangs up
+
+
+def _end_at_limit(unit: int, outbox: _Outbox, gate: Gate, done: threading.Event) -> None:
+    """What does not end by itself at its limit, such as a slow policy, is ended."""
+    from engine.campaign.events import UnitFailed
+
+    gate.at_limit.wait()
+    if not done.wait(LIMIT_SECONDS):
+        outbox.put(UnitFailed(unit, f"{gate.limit}, in the middle of a step that took too long"))
+        with suppress(OSError):
+            outbox.close()
+        os._exit(1)
 
 
 def _obey(

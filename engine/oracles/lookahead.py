@@ -37,6 +37,8 @@ class LookaheadOracle:
         limit = self.bench.needs_less_than(state)
         assert limit is not None  # the bench asks only where a bound can prove a bug
         for number in range(1, self.depth + 1):
+            if self.bench.cancelled():
+                return NOTHING_PROVEN
             levels.append(self._next(levels[-1]))
             goals = np.flatnonzero(self.bench.table.is_goal(levels[-1].states))
             if len(goals):

@@ -55,7 +55,8 @@ def junit_report(content: Content) -> str:
         bugs = by_unit.get((unit["problem"], unit["policy"], unit["seed"]), [])
         name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
         errors = [unit["error"]] if unit["error"] else []
-        skipped = [] if errors or unit["status"] == "finished" else [unit["status"]]
+        undone = unit.get("limit") or (unit["status"] if unit["status"] != "finished" else "")
+        skipped = [undone] if undone and not errors else []
         suite = ElementTree.SubElement(
             root,
             "testsuite",

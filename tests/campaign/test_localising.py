@@ -113,23 +113,22 @@ def test_a_unit_that_is_stopped_while_it_localises_reports_whole_bugs_only(
     assert not any(event.localisation.limited for event in found)
 
 
-def test_time_that_is_over_is_said(make_unit: MakeUnit) -> None:
+def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
     unit = make_unit(more=ON)
-    gate = Gate()
+    gate = Gate(megabytes_limit=10**6)
     events: list[UnitEvent] = []
 
     def emit(event: UnitEvent) -> None:
         events.append(event)
         if isinstance(event, BugLocalised):
-            gate.expired = True
-            gate.stop()
+            assert gate.memory_is_over()
 
     run_unit(unit, emit, gate)
     assert isinstance(events[-1], UnitFinished)
-    assert not events[-1].limited  # all states were tested
+    assert events[-1].statistics.limit == "stopped at its limit of 1000000 MB"
     left = events[-1].statistics.bugs - 1
-    assert f"its time was over before {left} bugs were localised" in [
-        event.text for event in events if isinstance(event, Warned)
+    assert [event.text for event in events if isinstance(event, Warned)] == [
+        f"stopped at its limit of 1000000 MB before {left} bugs were localised"
     ]
 
 

@@ -231,7 +231,8 @@ def test_a_time_limit_finishes_the_unit(make_unit: MakeUnit) -> None:
     unit = make_unit(problems='"p3.pddl"', more=more)
     events = events_of(unit, Gate(unit.limits.unit_seconds))
     assert isinstance(events[-1], UnitFinished)
-    assert events[-1].limited
+    assert events[-1].statistics.limit == "stopped at its limit of 0.5 s"
+    assert any("of 1000000 states were tested" in e.text for e in events if isinstance(e, Warned))
 
 
 def test_a_pause_holds_the_unit_and_its_clock(make_unit: MakeUnit) -> None:
@@ -299,3 +300,23 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
     assert {bug.oracle for bug in bugs} == {"bmo", "astar"}
     for bug in bugs:
         assert bug.evidence_kind == "plan"
+
+
+@pytest.mark.parametrize("others", ['"astar"', '"gbfs:expansions=30", "lookahead:depth=3"'])
+def test_what_cannot_be_confirmed_hides_no_plan(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, others: str
+) -> None:
+    """Dominance values may have proven the same bound, or a better one, before."""
+
+    def best(oracles: str) -> dict[tuple[int, ...], int]:
+        more = f"[testing]\noracles = [{oracles}]\nskip_known_bugs = false"
+        events = events_of(make_unit(problems='"p3.pddl"', more=more))
+        return {event.state: event.bound for event in events if isinstance(event, BugFound)}
+
+    alone = best(others)
+    assert alone
+    together = best(f'"bmo:lookahead=0", {others}')
+    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    doubted = best(f'"bmo:lookahead=0", {others}')
+    assert together != doubted
+    assert alone.items() <= doubted.items()

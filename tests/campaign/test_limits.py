@@ -1,0 +1,176 @@
+"""Limits of a unit: kept in the worker's process, said in its result, and nothing found is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import UnitEvent, UnitFailed
+from engine.campaign.executor import make_executor
+from engine.campaign.gate import Gate
+from engine.campaign.memory import SLACK_MEGABYTES, used_megabytes
+from engine.campaign.reading import UnitRow
+from engine.campaign.store import Store
+from engine.campaign.unit import Unit, run_unit
+from engine.cli import main
+
+Configure = Callable[..., CampaignConfig]
+
+MEGABYTES = 160
+
+GREEDY_PLUGIN = """
+class Hoarder:
+    def __init__(self, task):
+        self.task, self.calls, self.hoard = task, 0, []
+
+    def decide(self, states):
+        self.calls += 1
+        if self.calls > 30:
+            self.hoard.append(bytearray(b"x" * 4_000_000))
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Hoarder(task)
+"""
+
+STUCK_PLUGIN = """
+import time
+
+
+class Stuck:
+    def __init__(self, task):
+        self.task, self.calls = task, 0
+
+    def decide(self, states):
+        self.calls += 1
+        time.sleep(0 if self.calls < 30 else 3600)
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Stuck(task)
+"""
+
+
+def many_loads(folder: Path, loads: int) -> None:
+    """A problem whose states do not fit into any memory."""
+    names = [f"load{number}" for number in range(loads)]
+    places = "abcdefgh"
+    roads = " ".join(f"(road {a} {b}) (= (length {a} {b}) 1)" for a in places for b in places)
+    lies = " ".join(f"(lies {name} {places[n % 8]})" for n, name in enumerate(names))
+    goals = " ".join(f"(lies {name} {places[(n + 3) % 8]})" for n, name in enumerate(names))
+    (folder / "large.pddl").write_text(
+        f"""(define (problem large) (:domain carter)
+      (:objects {" ".join(places)} - place {" ".join(names)} - load)
+      (:init (at a) (free) (= (total-cost) 0) {roads} {lies})
+      (:goal (and (at a) {goals})) (:metric minimize (total-cost)))"""
+    )
+
+
+def only_unit(config: CampaignConfig, path: Path) -> UnitRow:
+    with Store.create(path) as store:
+        assert run(config, store, executor=make_executor("local:1")).finished
+        (unit,) = store.units()
+        assert store.damage() == ""
+        return unit
+
+
+def words_of(unit: UnitRow) -> str:
+    """What a unit says that has reached a limit, whether it could end by itself or not."""
+    assert unit.status == ("failed" if unit.error else "finished")
+    return unit.error or str(unit.statistics["limit"])
+
+
+def test_a_kernel_that_fills_the_memory_is_stopped(configure: Configure, tmp_path: Path) -> None:
+    many_loads(tmp_path, loads=12)
+    unit = only_unit(
+        configure(
+            problems='"large.pddl"',
+            policies='"builtin:gc"',
+            more='[testing]\noracles = ["lookahead:depth=40"]\n'
+            f"[fuzzing]\nsize = 3\n[limits]\nunit_megabytes = {MEGABYTES}\n",
+        ),
+        tmp_path / "w.plumb",
+    )
+    assert words_of(unit).startswith(f"stopped at its limit of {MEGABYTES} MB")
+    assert unit.statistics.get("peak_megabytes", 0) < MEGABYTES + SLACK_MEGABYTES
+
+
+def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path: Path) -> None:
+    (tmp_path / "hoarder.py").write_text(GREEDY_PLUGIN)
+    more = "[testing]\noracles = ['lookahead:depth=1']\n[fuzzing]\nsize = 100000\n"
+    more += f"[limits]\nunit_megabytes = {MEGABYTES}\n"
+    path = tmp_path / "w.plumb"
+    config = configure(problems='"p3.pddl"', policies='"hoarder.py:factory"', more=more)
+    unit = only_unit(config, path)
+    assert unit.status == "finished"
+    assert unit.statistics["limit"] == f"stopped at its limit of {MEGABYTES} MB"
+    with Store.open(path) as store:
+        assert store.pool_states(1) == unit.statistics["states"] > 0
+        assert len(store.bugs()) == unit.statistics["bugs"]
+        (text,) = (row[0] for row in store.rows("SELECT text FROM log WHERE level = 'warning'"))
+    assert text.startswith(unit.statistics["limit"])
+
+
+def test_a_step_that_does_not_end_is_ended_at_the_limit(
+    configure: Configure, tmp_path: Path
+) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK_PLUGIN)
+    more = "[fuzzing]\nsize = 100000\n[limits]\nunit_seconds = 1\n"
+    config = configure(problems='"p3.pddl"', policies='"stuck.py:factory"', more=more)
+    unit = only_unit(config, tmp_path / "w.plumb")
+    assert words_of(unit).startswith("stopped at its limit of 1 s")
+
+
+def test_a_limit_before_the_first_state_is_a_failure_with_words(
+    make_unit: Callable[..., Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "empty"))
+    gate = Gate(megabytes_limit=64)
+    events: list[UnitEvent] = []
+    gate.memory_is_over()
+    run_unit(make_unit(), events.append, gate)
+    (failure,) = (event for event in events if isinstance(event, UnitFailed))
+    assert failure.error == "stopped at its limit of 64 MB, before it could test a state"
+
+
+def test_memory_of_processes_that_were_started_counts() -> None:
+    before = used_megabytes()
+    code = "hoard = bytearray(b'x' * 60_000_000); print('ready', flush=True); input()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert used_megabytes() > before + 50
+    finally:
+        child.communicate("\n")
+    assert used_megabytes() < before + 50
+
+
+def test_the_system_refuses_what_comes_between_two_looks() -> None:
+    code = (
+        "import numpy as np\nfrom engine.campaign.memory import bound_process\n"
+        "bound_process(100)\n"
+        "try:\n    np.ones(500_000_000)\nexcept MemoryError:\n    print('refused')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
+
+
+def test_junit_calls_a_limited_unit_skipped(configure: Configure, tmp_path: Path) -> None:
+    path = tmp_path / "w.plumb"
+    more = "[fuzzing]\nsize = 1000000\n[limits]\nunit_seconds = 1.5\n"
+    unit = only_unit(configure(policies='"builtin:optimal"', more=more), path)
+    assert unit.statistics["limit"]
+    assert main(["report", str(path), "--out", str(tmp_path / "junit.xml")]) == 0
+    text = (tmp_path / "junit.xml").read_text()
+    assert '<skipped message="the unit is stopped at its limit of 1.5 s"' in text
