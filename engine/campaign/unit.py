@@ -94,6 +94,10 @@ def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
     with unpacked(unit.problem, unit.policy, unit.portfolio) as files:
         try:
             _work(unit, files, emit, gate)
+        except MemoryError:
+            if not gate.memory_is_over():
+                raise
+            emit(_nothing_tested(unit, gate))
         except CancelledError:
             emit(_nothing_tested(unit, gate) if gate.limit else UnitStopped(unit.number))
         except PlumblineError as error:
@@ -101,10 +105,6 @@ def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
 
 
 def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
-        except MemoryError:
-            if not gate.memory_is_over():
-                raise
-            emit(_nothing_tested(unit, gate))
     task = files.load_task(gate.cancelled)
     emit(
         TaskReady(
@@ -198,9 +198,14 @@ class _Work:
             if missing := max(self._size - self.tested, 0):
                 self._warn(f"the walks found {self.tested} states, {missing} fewer than asked for")
             self._localise()
+        except MemoryError:
+            if not self.gate.memory_is_over():
+                raise
+            self._end_early()
         except CancelledError:
             if not self.gate.limit:
                 raise
+            self._end_early()
         self._report_regions()
         self.emit(UnitFinished(self.unit.number, self._statistics()))
 
@@ -210,13 +215,8 @@ class _Work:
             self._warn(f"{self.limit}: {self.tested} of {self._size} states were tested")
         left = len(self.reported) - self.localised
         if left and self.unit.localisation.enabled:
-        except MemoryError:
-            if not self.gate.memory_is_over():
-                raise
-            self._end_early()
             self._warn(f"{self.limit} before {left} bugs were localised")
 
-            self._end_early()
     def _take(self, number: int) -> None:
         """A new pool state, and how the policy does in it."""
         entry = self.fuzzer.entries[number]
@@ -264,6 +264,7 @@ class _Work:
         if state not in self.reported:
             self.cleared.add(state)
         self.counts.add_answers(answers)
+        self.tested += 1
         self.emit(StateTested(self.unit.number, number, tuple(answers), self.gate.seconds))
         if self.regions.due:
             self._report_regions()
@@ -280,7 +281,6 @@ class _Work:
             evidence,
             run,
         )
-        self.tested += 1
         if problem := problem_with(claim, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
             known, _ = self.reported.get(finding.state, (None, None))
@@ -372,6 +372,7 @@ class _Work:
             seconds=self.gate.seconds,
             oracles=self.counts.result(),
             portfolio=tuple(self._rivals()),
+            limit=self.limit,
         )
 
     def _rivals(self) -> Iterator[RivalStatistics]:
@@ -389,7 +390,6 @@ class _Work:
 
     def _warn(self, text: str) -> None:
         self.emit(Warned(self.unit.number, text))
-            limit=self.limit,
 
 
 _WALKS, _WALKS_PER_STATE = 200, 20
