@@ -23,6 +23,11 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.application import Application
+    from app.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"
@@ -98,7 +103,8 @@ def measure_start(times: int) -> None:
     )
 
 
-def measure_lag(config: Path, seconds: float) -> None:
+def open_window(config: Path) -> tuple[Application, MainWindow]:
+    """On a new workspace with a campaign to be started; all screens have been seen once."""
     from PySide6.QtWidgets import QApplication
 
     from app.application import Application
@@ -124,12 +130,17 @@ def measure_lag(config: Path, seconds: float) -> None:
     application = Application(QApplication([]))
     application.start(path)
     (window,) = application.windows
-    screens = [page.name for page in window.pages]
-    for name in screens:
-        window.show_page(name)
+    for page in window.pages:
+        window.show_page(page.name)
     for step in steps_for(window):
         step()
     wait_for(lambda: not window.context.jobs.running)
+    return application, window
+
+
+def measure_lag(config: Path, seconds: float) -> None:
+    application, window = open_window(config)
+    screens = [page.name for page in window.pages]
 
     def screen() -> str:
         return window.current_page.name

@@ -1,7 +1,8 @@
 """Brings the bugs of the workspace into the table, a few at a time.
 
 A hundred thousand rows take more than a second to read: read in small portions between two turns
-of the event loop, nobody notices. News is looked for again when somebody says there may be some.
+of the event loop, nobody notices. News is looked for again when somebody says there may be some:
+new bugs at once, changes of known ones less often the more there are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ PORTION = 100
 PAUSE_MILLISECONDS = 1000
 """Between two readings at least; a long one is followed by a longer pause."""
 PATIENCE = 4
+CHANGES_PATIENCE = 20
+"""All bugs are read again after this many times the time it took."""
 
 
 class BugFeed(QObject):
@@ -32,7 +35,8 @@ class BugFeed(QObject):
         self._position = 0
         self._again = False
         self._reading = False
-        self._began = 0.0
+        self._began = self._all_at = 0.0
+        self._all = True
         self.complete = False
         self._turn = QTimer(self)
         self._turn.setInterval(0)
@@ -49,8 +53,10 @@ class BugFeed(QObject):
             return
         self._again = False
         self._reading = True
-        self._position = 0
         self._began = time.monotonic()
+        self._all = self._began >= self._all_at
+        if self._all:
+            self._position = 0
         self._turn.start()
 
     def take(self, bugs: list[int]) -> None:
@@ -81,8 +87,11 @@ class BugFeed(QObject):
         self.complete = True
         self._table.settle()
         self.read.emit()
-        took = time.monotonic() - self._began
-        self._pause.start(max(PAUSE_MILLISECONDS, int(took * PATIENCE * 1000)))
+        now = time.monotonic()
+        if self._all:
+            self._all_at = now + CHANGES_PATIENCE * (now - self._began)
+        self._again |= not self._all
+        self._pause.start(max(PAUSE_MILLISECONDS, int((now - self._began) * PATIENCE * 1000)))
 
     @Slot()
     def _look_again(self) -> None:

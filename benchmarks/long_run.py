@@ -1,0 +1,183 @@
+"""Hours of campaigning in the window: do memory, throughput and the event loop stay as they are?
+
+    python benchmarks/long_run.py CONFIG.toml [--seconds 7200] [--every 60]
+
+Takes a configuration with more seeds than the time suffices for. The window runs its campaign as
+a user does and goes through all screens meanwhile; every minute a line tells what has been tested,
+what the processes take and how late the event loop was. At the end the second hour is compared with
+the first: states by the processor's time of the workers, since others may use the machine as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from window import LOOK_SECONDS, Tick, open_window, probe, wait_for
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The state of things at one time; sizes in megabytes."""
+
+    seconds: float
+    units: int
+    states: int
+    bugs: int
+    cpu: float  # of the workers
+    workers: float
+    window: float
+    workspace: float
+    late_p99: float
+    late_most: float
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--seconds", type=float, default=7200.0)
+    parser.add_argument("--every", type=float, default=60.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
+        os.environ |= {f"XDG_{name}_HOME": home for name in ("CONFIG", "DATA", "STATE")}
+        if not os.environ.get("DISPLAY"):
+            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        samples = run(options.config, options.seconds, options.every)
+    compare(samples)
+    return 0
+
+
+def run(config: Path, seconds: float, every: float) -> list[Sample]:
+    application, window = open_window(config)
+    window.show_page("campaign")
+    (start, *_) = window.page("campaign").page_actions()
+    start.trigger()
+    (job,) = window.context.jobs.running
+    ended: list[float] = []
+    job.ended.connect(lambda: ended.append(time.monotonic()))
+    cpu = ProcessorTime()
+    samples: list[Sample] = []
+    began = time.monotonic()
+    while time.monotonic() < began + seconds and not ended:
+        ticks = probe(lambda: look_around(window, every), lambda: window.current_page.name)
+        samples.append(take_sample(window, time.monotonic() - began, cpu, ticks))
+        print(line(samples[-1]), flush=True)
+        for tick in sorted(ticks)[-2:]:
+            if tick.late > 150:
+                print(
+                    f"    {tick.late:.0f} ms late, {tick.busy:.0f} busy: {tick.screen} {tick.where}"
+                )
+    if ended:
+        print("the campaign ended before its time: give it more seeds")
+    job.stop()
+    wait_for(lambda: bool(ended))
+    application.quit()
+    return samples
+
+
+def look_around(window: MainWindow, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for page in window.pages:
+            window.show_page(page.name)
+            wait_for(lambda: time.monotonic() > until, LOOK_SECONDS)
+
+
+class ProcessorTime:
+    """Of all processes below this one, also of those that have ended since the last look."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, float] = {}
+
+    def total(self) -> float:
+        for process in descendants(os.getpid()):
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            self._known[process] = (int(fields[11]) + int(fields[12])) / TICK
+        return sum(self._known.values())
+
+
+def descendants(process: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def megabytes(process: int) -> float:
+    resident = Path(f"/proc/{process}/statm").read_text().split()[1]
+    return int(resident) * PAGE / 2**20
+
+
+def take_sample(
+    window: MainWindow, seconds: float, cpu: ProcessorTime, ticks: Sequence[Tick]
+) -> Sample:
+    store = window.context.document.store
+    ((units,),) = store.rows("SELECT count(*) FROM units WHERE status = 'finished'")
+    ((states,),) = store.rows("SELECT count(*) FROM pool")
+    ((bugs,),) = store.rows("SELECT count(*) FROM findings")
+    late = sorted(tick.late for tick in ticks)
+    path = store.path
+    files = (path, path.with_name(path.name + "-wal"))
+    return Sample(
+        seconds=seconds,
+        units=units,
+        states=states,
+        bugs=bugs,
+        cpu=cpu.total(),
+        workers=sum(map(megabytes, descendants(os.getpid()))),
+        window=megabytes(os.getpid()),
+        workspace=sum(file.stat().st_size for file in files if file.exists()) / 2**20,
+        late_p99=late[int(len(late) * 0.99)],
+        late_most=late[-1],
+    )
+
+
+def line(sample: Sample) -> str:
+    return (
+        f"{sample.seconds / 60:6.1f} min  {sample.units:4} units  {sample.states:7} states  "
+        f"{sample.bugs:7} bugs  {sample.cpu:7.0f} s processor  workers {sample.workers:5.0f} MB  "
+        f"window {sample.window:5.0f} MB  workspace {sample.workspace:6.1f} MB  "
+        f"late {sample.late_p99:5.1f} ms (p99) {sample.late_most:6.1f} ms (most)"
+    )
+
+
+def compare(samples: Sequence[Sample]) -> None:
+    """The second half with the first."""
+    half = len(samples) // 2
+    if half < 2:
+        print("too short to compare anything")
+        return
+    for name, part in (("first half", samples[: half + 1]), ("second half", samples[half:])):
+        first, last = part[0], part[-1]
+        states, bugs = last.states - first.states, last.bugs - first.bugs
+        size = last.workspace - first.workspace
+        print(
+            f"{name}: {states / max(1e-9, last.cpu - first.cpu):.2f} states per second of "
+            f"processor time, workers {statistics.median(item.workers for item in part):.0f} MB "
+            f"(median), {max(item.workers for item in part):.0f} MB (most), "
+            f"window {last.window - first.window:+.0f} MB for {bugs} bugs, "
+            f"workspace {1000 * size / max(1, bugs):.2f} MB per 1,000 bugs, "
+            f"late {statistics.median(item.late_p99 for item in part):.1f} ms (median p99), "
+            f"{max(item.late_most for item in part):.0f} ms (most)"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
