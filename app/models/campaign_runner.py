@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.context import Context
 from app.jobs import Job, JobProgress
+from app.models.agreement import consent_of
 from app.work.campaign import (
     GO_ON,
     PAUSE,
@@ -97,7 +98,8 @@ class CampaignRunner(QObject):
         path = self._context.document.path
         self.campaign = what if isinstance(what, int) else None
         self.progress, self.is_paused = None, False
-        job = self._context.jobs.start("Campaign", work, path, what, workers, banner=False)  # type: ignore[arg-type]
+        consent = consent_of(self._context.settings)
+        job = self._context.jobs.start("Campaign", work, path, what, workers, consent, banner=False)  # type: ignore[arg-type]
         job.events.connect(self._take)
         job.progressed.connect(self._take_progress)
         job.finished.connect(self._finish)

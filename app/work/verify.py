@@ -10,16 +10,19 @@ from app.work.stopping import stoppable
 from engine.campaign.store import Store
 from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
 from engine.errors import CancelledError
+from engine.policies.consent import Consent
 
 
-def verify(link: Link, workspace: Path, bugs: Sequence[int]) -> tuple[Verified, ...]:
+def verify(
+    link: Link, workspace: Path, bugs: Sequence[int], consent: Consent
+) -> tuple[Verified, ...]:
     """One verdict per bug; each is emitted as soon as it is there."""
     with Store.open(workspace) as store, stoppable(link) as control:
         refuse_damaged(store)
         rows = store.bug_rows(bugs)
         verdicts: list[Verified] = []
         link.progress(0, len(rows))
-        for verdict in verify_bugs(store, rows, control):
+        for verdict in verify_bugs(store, rows, control, consent=consent):
             verdicts.append(verdict)
             link.emit(verdict)
             link.progress(len(verdicts), len(rows), f"bug {verdict.bug}")

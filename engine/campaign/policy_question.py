@@ -17,6 +17,7 @@ from engine.campaign.events import State
 from engine.campaign.inputs import PolicyInput, read_file, unpacked
 from engine.campaign.reading import Bug, Reading
 from engine.errors import PlumblineError
+from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
 from engine.policies.run_graph import UNDECIDED, Reason
 from engine.policies.runs import PolicyRuns
@@ -50,10 +51,8 @@ class PolicyReply:
 class PolicyQuestions:
     """The policy of one unit at a time: ask about the bugs of a unit one after the other."""
 
-    def __init__(self, store: Reading, trust_policies: bool = False) -> None:
-        self._store = store
-        self._project = store.project()
-        self._trust_policies = trust_policies
+    def __init__(self, store: Reading, consent: Consent) -> None:
+        self._store, self._consent = store, consent
         self._unit: int | None = None
         self._runs: PolicyRuns | str = ""
         self._opened = ExitStack()
@@ -97,16 +96,16 @@ class PolicyQuestions:
         return PolicyRuns(bound, StateTable(task))
 
     def _objection(self, policy: PolicyInput) -> str:
-        if not policy.runs_in_place or policy.spec.startswith("builtin:"):
+        if not policy.runs_in_place:
             return ""
-        if policy.file is None:
-            known = self._trust_policies or policy.spec in self._project.policies
-            return "" if known else f"{policy.spec} is the address of a server"
-        now = read_file(policy.file.path)
-        if now.sha256 != policy.file.sha256:
-            return f"{policy.file.path} has changed since"
-        trusted = self._trust_policies or now.sha256 in self._project.trusted
-        return "" if trusted else f"{policy.file.path} is a program, and nobody trusts it yet"
+        program = plugin_file(policy.spec)
+        if program is not None and (policy.file is None or _content(program) != policy.file.sha256):
+            return f"{program} has changed since"
+        return self._consent.objection(policy.spec)
+
+
+def _content(path: str) -> str:
+    return read_file(path).sha256
 
 
 def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:

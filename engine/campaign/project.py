@@ -17,8 +17,7 @@ from engine.campaign.config import CampaignConfig
 class Project:
     """Paths are absolute; policies are named as on the command line.
 
-    A plug-in runs code, so the user has to trust it first, and trusts what he has seen: `trusted`
-    are the SHA-256 sums of such files.
+    Which plug-ins and servers the user trusts is not said here: a workspace may come from anybody.
     """
 
     domain: str | None = None
@@ -26,7 +25,6 @@ class Project:
     policies: tuple[str, ...] = ()
     portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
     unit_costs: bool = False
-    trusted: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()  # states to test: pool files and bugs files
     draft: CampaignConfig | None = None  # the campaign as it was last set up
 
@@ -65,9 +63,6 @@ class Project:
             pools=_rest(self.pools, gone),
         )
 
-    def trusting(self, sha256: str) -> Project:
-        return replace(self, trusted=_joined(self.trusted, [sha256]))
-
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -80,7 +75,6 @@ class Project:
             policies=tuple(document["policies"]),
             portfolio=tuple(document["portfolio"]),
             unit_costs=document["unit_costs"],
-            trusted=tuple(document["trusted"]),
             pools=tuple(document.get("pools", ())),  # workspaces are older than these
             draft=None if draft is None else CampaignConfig.from_json(draft),
         )

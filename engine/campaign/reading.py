@@ -247,6 +247,12 @@ class Reading:
             for number, problem, policy, seed in rows
         ]
 
+    def pending_policies(self, campaign: int) -> list[str]:
+        """The policies that are to be used by what is left of a campaign, by their specs."""
+        units = self.pending(campaign)
+        inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
+        return list(dict.fromkeys(policy.spec for policy in inputs if policy.runs_in_place))
+
     @_or_damaged
     def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
         """Findings in the order in which they were found.

@@ -21,6 +21,7 @@ from engine.errors import WorkspaceError
 from engine.native.control import Control
 from engine.oracles.verify import DominanceCheck
 from engine.pddl import format_domain
+from engine.policies.consent import NO_CONSENT, Consent
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task
@@ -45,17 +46,17 @@ def verify_bugs(
     rows: Sequence[BugRow],
     control: Control | None = None,
     *,
-    trust_policies: bool = False,
+    consent: Consent = NO_CONSENT,
 ) -> Iterator[Verified]:
     """One verdict per bug, unit by unit.
 
-    Plug-ins and servers are asked if the project of the workspace trusts them, or all of them.
+    Plug-ins and servers are asked only with the user's consent.
     """
     control = control or Control()
     program = val_program()
     with (
         TemporaryDirectory(prefix="plumbline-verify-") as folder,
-        PolicyQuestions(store, trust_policies) as questions,
+        PolicyQuestions(store, consent) as questions,
     ):
         tasks = _Tasks(store, TranslationCache(Path(folder)), control)
         checks = _Checks(store, control)

@@ -16,6 +16,7 @@ from engine.campaign.store import Store
 from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
 from engine.console import Console
 from engine.errors import ExitCode
+from engine.policies.consent import Consent
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-policies",
         action="store_true",
-        help="also ask plug-ins, which are programs, and servers that the project does not know",
+        help="also ask plug-ins, which are programs, and servers",
     )
 
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         rows = [store.bug(number).row for number in args.bug] if args.bug else store.bugs()
         verdicts = []
         with console.progress("Verifying", total=len(rows)) as bar:
-            for verdict in verify_bugs(store, rows, trust_policies=args.trust_policies):
+            for verdict in verify_bugs(store, rows, consent=Consent(to_all=args.trust_policies)):
                 verdicts.append(verdict)
                 bar.update(len(verdicts), f"bug {verdict.bug}")
     verdicts.sort(key=lambda verdict: verdict.bug)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, Q
 from pytestqt.qtbot import QtBot
 
 from app.context import Context
+from app.models.agreement import agree
 from app.models.campaign_runner import State
 from app.models.campaign_settings import default_config
 from app.views.campaign import compare_view
@@ -244,9 +244,9 @@ def endless(page: CampaignPage, folder: Path) -> Callable[[], None]:
     hold, file = folder / "hold", folder / "slow.py"
     hold.touch()
     file.write_text(PLUGIN.format(hold=str(hold)))
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     config = small(folder, f"{file}:factory", size=STATES)
-    project = Project(config.domain, config.problems, config.policies, trusted=(sha256,))
+    project = Project(config.domain, config.problems, config.policies)
+    agree(page.context.settings, f"{file}:factory")
     page.context.document.store.set_project(replace(project, draft=config))
     page.context.document.notify("project")
     page.form.show_config(config)

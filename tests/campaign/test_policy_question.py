@@ -12,6 +12,7 @@ from engine.campaign.policy_question import Answer, PolicyReply
 from engine.campaign.project import Project
 from engine.campaign.store import Store
 from engine.campaign.verification import verify_bugs
+from engine.policies.consent import Consent, consent_name
 
 Configure = Callable[..., CampaignConfig]
 
@@ -69,7 +70,7 @@ def plugin(folder: Path) -> Path:
 
 def replies(store: Store, trust_policies: bool = False) -> list[PolicyReply]:
     """What policies say about bugs, all of which hold."""
-    verdicts = list(verify_bugs(store, store.bugs(), trust_policies=trust_policies))
+    verdicts = list(verify_bugs(store, store.bugs(), consent=Consent(to_all=trust_policies)))
     assert len(verdicts) == len(store.bugs())
     assert not [verdict.problem for verdict in verdicts if verdict.problem]
     return [verdict.policy for verdict in verdicts if verdict.policy is not None]
@@ -101,10 +102,9 @@ def test_a_program_is_asked_only_with_consent(tested: Callable[..., Store], plug
     assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
     assert "is a program" in said[0].reason
     assert {reply.answer for reply in replies(store, trust_policies=True)} == {Answer.SAME}
-    file = store.policy(store.bug(1).policy_id).file
-    assert file is not None
-    store.set_project(Project().trusting(file.sha256))
-    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+    agreed = Consent(frozenset([consent_name(f"{plugin}:make")]))
+    verdicts = verify_bugs(store, store.bugs(), consent=agreed)
+    assert {verdict.policy.answer for verdict in verdicts if verdict.policy} == {Answer.SAME}
 
 
 def test_another_program_is_not_asked(tested: Callable[..., Store], plugin: Path) -> None:
@@ -160,8 +160,9 @@ def test_an_address_is_not_called_unasked(tested: Callable[..., Store]) -> None:
     said = replies(store)
     assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
     assert "address of a server" in said[0].reason
-    store.set_project(Project(policies=("grpc://127.0.0.1:1",)))
-    assert "address of a server" not in replies(store)[0].reason
+    store.set_project(Project(policies=("grpc://127.0.0.1:1",)))  # it says so itself
+    assert "address of a server" in replies(store)[0].reason
+    assert "address of a server" not in replies(store, trust_policies=True)[0].reason
 
 
 def test_a_long_run_is_asked_in_parts(

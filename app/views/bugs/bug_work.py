@@ -13,6 +13,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.context import Context
 from app.jobs import Job
+from app.models.agreement import consent_of
 from app.work.better_plan import FoundPlan, find_better_plan
 from app.work.export import export_bundles
 from app.work.localize import LocalisationWish, Localised, localize
@@ -48,7 +49,8 @@ class BugWork(QObject):
             self._jobs[kind].stop()
 
     def verify(self, bugs: Sequence[int]) -> None:
-        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs))
+        consent = consent_of(self._context.settings)
+        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), consent)
         if job is not None:
             job.finished.connect(self._verified)
 

@@ -146,8 +146,9 @@ class CampaignPage(Page):
                 return checked.error
             if checked is not None and checked.misfits:
                 return f"{policy_name(spec)} does not fit the domain: {checked.misfits[0]}"
-            if checked is not None and not files.is_trusted(spec):
-                return f"{policy_name(spec)} is a plug-in: trust it on the project screen first"
+        for spec in (*config.policies, *config.portfolio):
+            if not files.is_trusted(spec):
+                return f"{policy_name(spec)} needs your consent: see the project screen"
         return ""
 
     def _connect(self) -> None:
