@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -201,10 +201,7 @@ class Reading:
     @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
         rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
-        return [
-            CampaignRow(number, checked(CampaignConfig.from_json(json.loads(config))), *rest)
-            for number, config, *rest in rows
-        ]
+        return [CampaignRow(number, _config(config), *rest) for number, config, *rest in rows]
 
     def campaign_with(self, key: str) -> int | None:
         rows = self.rows("SELECT id FROM campaigns WHERE key = ?", (key,))
@@ -474,6 +471,12 @@ class Reading:
         """The answer to a query; errors of the database in the user's words."""
         with workspace_errors(self.path):
             return self.connection.execute(query, parameters).fetchall()
+
+
+@lru_cache(maxsize=64)
+def _config(text: str) -> CampaignConfig:
+    """Asked for again and again while a campaign is watched."""
+    return checked(CampaignConfig.from_json(json.loads(text)))
 
 
 def _unit_row(*columns: Any) -> UnitRow:
