@@ -284,7 +284,8 @@ class _Work:
         if problem := problem_with(claim, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
             known, _ = self.reported.get(finding.state, (None, None))
-            self.bench.withdraw(finding, known)
+            if (rest := self.bench.withdraw(finding, known)) is not None:
+                self._report(rest)
             return
         is_new = finding.state not in self.reported
         kind = BugFound if is_new else BugImproved

@@ -118,6 +118,12 @@ class Bench:
         self._trace: PolicyRun | None = None  # the last one that was asked for
         self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
+        self._doubtful: set[int] = set()  # their bounds rest on what was not confirmed
+
+    @property
+    def believed(self) -> Bounds:
+        """What oracles build on: all bounds, or those that plans prove once a value is in doubt."""
+        return self.bounds.plans if self._doubtful else self.bounds
 
     def cancelled(self) -> bool:
         return self.control.cancelled
@@ -168,15 +174,20 @@ class Bench:
             self._verdict(state, proof), proof.bound, tuple(self._collect(oracle.name))
         )
 
-    def withdraw(self, finding: Finding, known: Finding | None) -> None:
+    def withdraw(self, finding: Finding, known: Finding | None) -> Finding | None:
         """Take back a finding that could not be confirmed, for the last one that was.
 
-        Whoever proves it next has found it.
+        Whoever proves it next has found it. Where a dominance value is in doubt, plans may prove
+        a bug all the same: that finding is returned.
         """
         if known is None:
             del self.findings[finding.state]
         else:
             self.findings[finding.state] = known
+        if finding.evidence.is_plan:
+            return None
+        self._doubtful.add(finding.state)
+        return next(self._judge([finding.state], self.bounds.plans, finding.oracle), None)
 
     def needs_less_than(self, state: int) -> int | None:
         """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
@@ -222,9 +233,17 @@ class Bench:
 
     def _collect(self, oracle: str) -> Iterator[Finding]:
         """Compare bounds with the policy wherever one of the two is news."""
-        news = list(dict.fromkeys([*self._unjudged, *self.bounds.take_changed()]))
-        for state, (outcome, cost) in zip(news, self._policy_results(news), strict=True):
-            bound = self.bounds.u(state)
+        news = dict.fromkeys([*self._unjudged, *self.bounds.take_changed()])
+        yield from self._judge(list(news), self.bounds, oracle)
+        news.update(dict.fromkeys(self.bounds.plans.take_changed()))
+        doubtful = [state for state in news if state in self._doubtful]
+        yield from self._judge(doubtful, self.bounds.plans, oracle)
+        self._unjudged = {}
+
+    def _judge(self, states: list[int], bounds: Bounds, oracle: str) -> Iterator[Finding]:
+        """The bugs that bounds prove, as far as they are new or better than what is known."""
+        for state, (outcome, cost) in zip(states, self._policy_results(states), strict=True):
+            bound = bounds.u(state)
             shortfall = self.objective.shortfall(outcome, cost, bound)
             known = self.findings.get(state)
             if shortfall is None or (known is not None and known.bound <= bound):
@@ -236,11 +255,10 @@ class Bench:
                 bound=bound,
                 gap=shortfall.gap,
                 oracle=oracle if known is None else known.oracle,
-                evidence=self.bounds.evidence(state),
+                evidence=bounds.evidence(state),
             )
             self.findings[state] = finding
             yield finding
-        self._unjudged = {}
 
     def _policy_parents(self, state: int) -> Iterator[Parent]:
         for parent, operator in self.runs.steps_to(state):

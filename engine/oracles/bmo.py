@@ -53,11 +53,11 @@ class BoundOracle:
             # Where all states of the run are compared, each is compared with all later ones.
             local_test(self.bench, self.function, state, self.local, self.name)
             self.spread()
-        bound = self.bench.bounds.u(state)
+        bound = self.bench.believed.u(state)
         if bound >= limit and self._lookahead is not None:
             if self._lookahead.search(state, self.infer, self.name):
                 self.spread()
-            bound = self.bench.bounds.u(state)
+            bound = self.bench.believed.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN
 
     def compare(self, states: Sequence[int]) -> None:

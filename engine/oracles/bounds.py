@@ -3,13 +3,15 @@
 Every bound rests on one step to another state: an operator, or a dominance value. Following the
 steps ends in a goal state, so the evidence for any bound can be written down at any time. Bounds
 only ever fall; a fall is passed on to all known predecessors, again and again if need be, because
-with several policies a state has several children (ALGORITHMS 6.3, 11.3, pitfall P25).
+with several policies a state has several children (ALGORITHMS 6.3, 11.3, pitfall P25). What is
+known without dominance values is kept beside, for whoever cannot confirm one.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,6 +48,12 @@ class Bounds:
         self._origin: Int32Array = np.empty(0, np.int32)
         self._origins: list[str] = []
         self._changed: dict[int, None] = {}
+        self._plans: Bounds | None = None
+
+    @property
+    def plans(self) -> Bounds:
+        """The bounds that rest on operators alone: no other ones until there is a morph."""
+        return self._plans or self
 
     def u(self, state: int) -> int:
         """The bound of one state; INFINITY when nothing is known."""
@@ -81,6 +89,8 @@ class Bounds:
             if self._relax(states[k], operators[k], states[k + 1], origin):
                 fallen.append(states[k])
         self._propagate(fallen)
+        if self._plans is not None:
+            self._plans.add_path(states, operators, origin)
 
     def add_plan(self, state: int, operators: Sequence[int], origin: str) -> None:
         """A plan from `state`: every state on it gets a bound."""
@@ -98,6 +108,8 @@ class Bounds:
         if self._u[source] == INFINITY:
             return  # the dominance value says nothing about states nobody can solve (P13)
         if self._u[source] - gain < self._u[state]:
+            if self._plans is None:
+                self._plans = self._copy()
             bound = int(self._u[source]) - gain
             self._set(state, bound, via=_MORPH, following=source, gain=gain, origin=origin)
             self._propagate([state])
@@ -141,6 +153,14 @@ class Bounds:
             seen.add(following)
             state = following
         return chain
+
+    def _copy(self) -> Bounds:
+        """The same bounds; who the predecessors are stays common knowledge."""
+        other = copy(self)
+        for column in ("_u", "_via", "_next", "_gain", "_origin"):
+            setattr(other, column, getattr(self, column).copy())
+        other._origins, other._changed = self._origins.copy(), self._changed.copy()
+        return other
 
     def _grow(self) -> None:
         size, had = len(self.table), len(self._u)

@@ -32,5 +32,5 @@ class CompositeOracle:
             return proof
         self.pco.examine(state)
         self.combined.bmo.spread()
-        bound = self.bench.bounds.u(state)
+        bound = self.bench.believed.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN

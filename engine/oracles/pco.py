@@ -99,7 +99,7 @@ class PcoP:
     def examine(self, state: int) -> Proof:
         limit = self.bench.needs_less_than(state)
         assert limit is not None  # the bench asks only where a bound can prove a bug
-        if self.bench.bounds.u(state) >= limit:
+        if self.bench.believed.u(state) >= limit:
             self.contest.run(state, self.runs, lambda member: self._beats(member, state, limit))
         return _proof(self.bench, state, limit)
 
@@ -133,7 +133,7 @@ class PcoE:
         run = bench.trace(state)
         random = Random(f"{self.seed} {bench.values(state)}")
         for where, needed in reversed(self._along(run, limit)):
-            if bench.bounds.u(where) < needed:
+            if bench.believed.u(where) < needed:
                 break  # the fall was passed back to all states before this one
             if where == state:
                 self._contest(where, needed)
@@ -161,7 +161,7 @@ class PcoE:
         bench = self.bench
 
         def enough(states: Int32Array, spent: Int64Array) -> BoolArray:
-            known = bench.bounds.all(states)
+            known = bench.believed.all(states)
             close: BoolArray = (known != INFINITY) & (known < limit - spent)
             return close
 
@@ -174,7 +174,7 @@ class PcoE:
         )
         states, operators = self._walked(member, state, limit)
         bench.bounds.add_path(states, operators, member.name, register=True)
-        return bench.bounds.u(state) < limit
+        return bench.believed.u(state) < limit
 
     def _walked(self, member: Member, state: int, limit: int) -> tuple[list[int], list[int]]:
         """The run as far as it matters here, even if it was walked further for somebody else."""
@@ -186,7 +186,7 @@ class PcoE:
             states.append(following)
             operators.append(operator)
             spent += int(bench.operator_costs[operator])
-            known = bench.bounds.u(following)
+            known = bench.believed.u(following)
             if known != INFINITY and known < limit - spent:
                 return states, operators
         if run.reason is Reason.LOOP:
@@ -199,5 +199,5 @@ class PcoE:
 
 
 def _proof(bench: Bench, state: int, limit: int) -> Proof:
-    bound = bench.bounds.u(state)
+    bound = bench.believed.u(state)
     return Proof(bound) if bound < limit else NOTHING_PROVEN

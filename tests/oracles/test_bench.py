@@ -76,3 +76,52 @@ def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
     tested.runs.run([0])
     assert tested.trace(0).outcome is Outcome.SOLVED
     assert tested.run_policy(0) == (Outcome.SOLVED, 5)
+
+
+class Morphing:
+    """Claims that the middle is as good as the goal but for 1: nobody can confirm that."""
+
+    name = "morphing"
+
+    def __init__(self, tested: Bench) -> None:
+        self.tested = tested
+
+    def examine(self, state: int) -> Proof:
+        self.tested.bounds.add_morph(1, 2, -1, self.name)
+        return Proof(self.tested.bounds.u(state))
+
+
+class Planning:
+    name = "planning"
+
+    def __init__(self, tested: Bench, operators: list[int]) -> None:
+        self.tested, self.operators = tested, operators
+
+    def examine(self, state: int) -> Proof:
+        self.tested.bounds.add_plan(state, self.operators, self.name)
+        return Proof(self.tested.bounds.u(state))
+
+
+def test_a_plan_counts_where_a_dominance_value_is_in_doubt() -> None:
+    tested = bench(GO, BACK)
+    tested.run_policy(2)
+    findings = tested.test(0, Morphing(tested)).findings
+    assert sorted((finding.state, finding.bound) for finding in findings) == [(0, 3), (1, 1)]
+    assert tested.believed is tested.bounds
+    assert [tested.withdraw(finding, None) for finding in findings] == [None, None]
+    assert tested.believed is tested.bounds.plans
+    assert not tested.findings
+    (finding,) = tested.test(1, Planning(tested, [REACH])).findings[:1]
+    assert (finding.bound, finding.oracle, finding.evidence.is_plan) == (3, "planning", True)
+
+
+def test_what_is_taken_back_uncovers_a_plan_that_was_known() -> None:
+    tested = bench(GO, BACK)
+    tested.run_policy(2)
+    (known, _) = tested.test(1, Planning(tested, [REACH])).findings
+    (better, *_) = (f for f in tested.test(1, Morphing(tested)).findings if f.state == 1)
+    assert (known.bound, better.bound) == (3, 1)
+    uncovered = tested.withdraw(better, None)
+    assert uncovered is not None
+    assert (uncovered.bound, uncovered.evidence.is_plan) == (3, True)
+    assert tested.withdraw(uncovered, None) is None  # a plan that does not hold uncovers nothing

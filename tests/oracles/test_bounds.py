@@ -102,3 +102,30 @@ def test_a_plan_that_is_none_is_refused() -> None:
 def test_no_evidence_without_knowledge() -> None:
     with pytest.raises(ValueError, match="nothing is known"):
         Bounds(chain([3]), lambda state: ()).evidence(0)
+
+
+def test_plans_are_known_beside_dominance_values() -> None:
+    """A plan that only equals what a dominance value says is news where that is in doubt."""
+    table = chain([3, 1, 2])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_plan(2, [2], "astar")
+    assert bounds.plans is bounds
+    bounds.add_morph(0, 2, -4, "bmo")
+    assert (bounds.u(0), bounds.plans.u(0)) == (6, INFINITY)
+    assert (bounds.u(2), bounds.plans.u(2)) == (2, 2)
+    bounds.take_changed(), bounds.plans.take_changed()
+    bounds.add_plan(0, [0, 1, 2], "gbfs")
+    assert bounds.take_changed() == [1]
+    assert sorted(bounds.plans.take_changed()) == [0, 1]
+    assert isinstance(bounds.evidence(0).steps[0], Morph)
+    assert bounds.plans.evidence(0).is_plan
+
+
+def test_predecessors_that_are_known_later_hear_of_plans() -> None:
+    table = chain([3, 1, 2])
+    bounds = Bounds(table, lambda state: ())
+    bounds.add_plan(2, [2], "astar")
+    bounds.add_morph(0, 2, -9, "bmo")
+    bounds.add_path([0, 1], [0], "run", register=True)
+    bounds.add_plan(1, [1, 2], "aras")
+    assert (bounds.u(0), bounds.plans.u(0)) == (6, 6)
