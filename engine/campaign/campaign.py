@@ -11,19 +11,29 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import (
     CampaignFinished,
     CampaignStarted,
+    ClusterChanged,
     Event,
     UnitFailed,
     UnitFinished,
+    UnitStarted,
     UnitStopped,
+    Warned,
 )
-from engine.campaign.executor import WorkerEnd, hub_address, make_executor, run_worker
+from engine.campaign.cluster import ClusterSize
+from engine.campaign.executor import (
+    WorkerEnd,
+    cluster_size,
+    hub_address,
+    make_executor,
+    run_worker,
+)
 from engine.campaign.hub import Hub
 from engine.campaign.inputs import (
     policy_inputs,
@@ -31,9 +41,11 @@ from engine.campaign.inputs import (
     portfolio_inputs,
     problem_inputs,
 )
+from engine.campaign.keeping import Keeper
 from engine.campaign.messages import Command
 from engine.campaign.store import Store
 from engine.campaign.unit import Unit
+from engine.errors import WorkerLostError, WorkspaceError
 from engine.task.process import never_cancelled
 
 POLL_SECONDS = 0.1
@@ -101,7 +113,9 @@ def _writing(store: Store) -> Iterator[None]:
     try:
         yield
     finally:
-        store.release()
+        # On a broken disk there is worse to tell; that we are gone is seen by others anyway.
+        with suppress(WorkspaceError):
+            store.release()
 
 
 def _work(
@@ -115,7 +129,8 @@ def _work(
 ) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    work = _Running(units, store, executor, emit)
+    keeper = Keeper(store)
+    work = _Running(units, store, executor, emit, keeper)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
         finished = work.until_done(cancelled, paused)
@@ -124,6 +139,8 @@ def _work(
     seconds = time.monotonic() - started
     status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
+    keeper.refuse_loss()
+    work.refuse_loss()
     return CampaignEnd(campaign, finished, seconds)
 
 
@@ -131,15 +148,24 @@ class _Running:
     """The units that are under way."""
 
     def __init__(
-        self, units: Sequence[Unit], store: Store, executor: Executor, emit: Listener
+        self,
+        units: Sequence[Unit],
+        store: Store,
+        executor: Executor,
+        emit: Listener,
+        keeper: Keeper,
     ) -> None:
         self._store, self._executor, self._emit = store, executor, emit
+        self._keeper = keeper
         self._units = {unit.number: unit for unit in units}
         self._hub = Hub(self._units, hub_address(executor))
         self._futures: dict[int, Future[WorkerEnd]] = {
             unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
         }
+        self._started: set[int] = set()
         self._ended: set[int] = set()
+        self._cluster: ClusterSize | None = None
+        self._cut_off = False  # from those who run the units
         self._stopping = False
         self._paused = False
 
@@ -159,7 +185,17 @@ class _Running:
                 self._paused = not self._paused
                 self._hub.command(Command.PAUSE if self._paused else Command.GO_ON)
             self._turn()
+            if self._cut_off:
+                self._stop()
+                return False
         return True
+
+    def refuse_loss(self) -> None:
+        if self._cut_off:
+            raise WorkerLostError(
+                "the connection to the cluster was lost; all that was found is kept",
+                hint="start the cluster again and resume the campaign, there or on this machine",
+            )
 
     def close(self) -> None:
         for future in self._futures.values():
@@ -182,16 +218,31 @@ class _Running:
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see who has ended."""
-        events: list[Event] = list(self._hub.receive(POLL_SECONDS))
-        for event in events:
+        events: list[Event] = []
+        for event in self._hub.receive(POLL_SECONDS):
+            events.append(event)
             if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
                 self._ended.add(event.unit)
+            elif isinstance(event, UnitStarted):
+                events += self._note_start(event.unit)
         for unit, future in list(self._futures.items()):
-            if future.done() and not self._hub.has(unit):
+            if future.cancelled() and not self._stopping:
+                self._cut_off = True
+            elif future.done() and not self._hub.has(unit):
                 del self._futures[unit]
                 if unit not in self._ended and not future.cancelled():
                     events.append(self._end_of(unit, future))
+        size = cluster_size(self._executor)
+        if size is not None and size != self._cluster:
+            self._cluster = size
+            events.append(ClusterChanged(size.workers, size.places))
         self.tell(events)
+        self._keeper.look()
+
+    def _note_start(self, unit: int) -> Iterator[Warned]:
+        if unit in self._started:
+            yield Warned(unit, "its worker was lost; it has started again on another one")
+        self._started.add(unit)
 
     def _end_of(self, unit: int, future: Future[WorkerEnd]) -> UnitStopped | UnitFailed:
         """A process that ends without a word was lost, unless it was to end anyway."""
