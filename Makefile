@@ -1,7 +1,6 @@
 # Two commands are enough: `make run` and `make test`. Both set everything up first.
 PYTHON ?= python3
 BIN := .venv/bin
-DATA ?= resources/examples
 
 .PHONY: setup run demo test soundness lint format bench docs screenshots clean
 
@@ -31,9 +30,10 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# DATA is a folder of domains, each with domain.pddl and problems/*.pddl.
+# All benchmarks into benchmarks/RESULTS.md. DATA is a folder of published data with the folders
+# ipc, asnets, gnn, peer and dval, as far as there are any; without it the examples have to do.
 bench: setup
-	$(BIN)/python benchmarks/search.py $(DATA)
+	$(BIN)/python benchmarks/results.py $(if $(DATA),--data $(DATA))
 
 # Pictures of every screen into build/screenshots, those of the guide into docs/images.
 screenshots: setup

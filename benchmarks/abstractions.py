@@ -17,10 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from measurement import Row, Setting, compared, mistakes
 from search import problems, write_task
 
 from engine.native.library import INFINITY
@@ -98,6 +99,27 @@ def plan_cost(task: Task, expansions: int) -> int | None:
     return result.cost if result.outcome is Outcome.SOLVED else None
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both values of one task; `theirs` is None when their time was up."""
+
+    heuristic: str
+    ours: Value
+    theirs: Value | None
+    truth: int | None  # the cost of an optimal plan, where it is known
+
+    @property
+    def too_large(self) -> bool:
+        return self.truth is not None and (self.ours.h is None or self.ours.h > self.truth)
+
+    @property
+    def order(self) -> int | None:
+        """-1, 0 or 1: our value is smaller, equal or larger; None where one has none."""
+        if self.theirs is None or self.ours.h is None or self.theirs.h is None:
+            return None
+        return (self.ours.h > self.theirs.h) - (self.ours.h < self.theirs.h)
+
+
 def show(value: Value | None) -> tuple[str, str]:
     if value is None:
         return "limit", ""
@@ -120,11 +142,40 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
+    pairs = measure(options)
+    for heuristic in options.configs:
+        print(f"{heuristic}: {summary([pair for pair in pairs if pair.heuristic == heuristic])}")
+    return 1 if any(pair.too_large for pair in pairs) else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    pairs = measure(parse([str(setting.tasks), "--time-limit", "20"]))
+    known = [pair for pair in pairs if pair.truth is not None]
+    what = "initial values above the cost of an optimal plan"
+    yield mistakes(what, sum(pair.too_large for pair in known), len(known))
+    for heuristic in CONFIGURATIONS:
+        mine = [pair for pair in pairs if pair.heuristic == heuristic]
+        seconds = [
+            (pair.ours.seconds, pair.theirs.seconds) for pair in mine if pair.theirs is not None
+        ]
+        yield compared(f"building {heuristic}", "Fast Downward", seconds, "s", summary(mine))
+
+
+def summary(pairs: Sequence[Pair]) -> str:
+    orders = [pair.order for pair in pairs]
+    both = [(pair.ours.seconds, pair.theirs.seconds) for pair in pairs if pair.theirs is not None]
+    return (
+        f"our value is equal {orders.count(0)}, larger {orders.count(1)}, smaller "
+        f"{orders.count(-1)} times; in all {sum(ours for ours, _ in both):.1f} s, "
+        f"theirs {sum(theirs for _, theirs in both):.1f} s"
+    )
+
+
+def measure(options: argparse.Namespace) -> list[Pair]:
     listed = list(problems(options.folder, options.only))
     if not options.only:
         listed = [listed[i * len(listed) // SPREAD] for i in range(SPREAD)]
-    too_large = 0
-    totals = {heuristic: [0, 0, 0, 0.0, 0.0] for heuristic in options.configs}
+    pairs = []
     print(row("task", "", "ours", "theirs", "h*", "ours s", "theirs s"))
     with tempfile.TemporaryDirectory() as folder:
         sas = Path(folder) / "task.sas"
@@ -134,25 +185,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             task = parse_sas(sas.read_text())
             truth = plan_cost(task, options.expansions)
             for heuristic in options.configs:
-                mine, other = ours(task, heuristic), theirs(sas, heuristic, options.time_limit)
-                (h, seconds), (their_h, their_seconds) = show(mine), show(other)
-                wrong = truth is not None and (mine.h is None or mine.h > truth)
-                too_large += wrong
+                other = theirs(sas, heuristic, options.time_limit)
+                pair = Pair(heuristic, ours(task, heuristic), other, truth)
+                pairs.append(pair)
+                (h, seconds), (their_h, their_seconds) = show(pair.ours), show(other)
                 name = f"{problem.parents[1].name}/{problem.stem}"[:35]
                 known = "?" if truth is None else str(truth)
                 line = row(name, heuristic, h, their_h, known, seconds, their_seconds)
-                print(line + "  TOO LARGE" * wrong, flush=True)
-                if other is not None and mine.h is not None and other.h is not None:
-                    count = totals[heuristic]
-                    count[((mine.h > other.h) - (mine.h < other.h)) % 3] += 1
-                    count[3] += mine.seconds
-                    count[4] += other.seconds
-    for heuristic, (equal, larger, smaller, mine_s, other_s) in totals.items():
-        print(
-            f"{heuristic}: ours is equal {equal}, larger {larger}, smaller {smaller} times; "
-            f"{mine_s:.1f} s, theirs {other_s:.1f} s"
-        )
-    return 1 if too_large else 0
+                print(line + "  TOO LARGE" * pair.too_large, flush=True)
+    return pairs
 
 
 if __name__ == "__main__":

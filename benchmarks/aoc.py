@@ -26,6 +26,7 @@ from statistics import geometric_mean, median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from measurement import Row, Setting, compared, mistakes
 from reference.action_optimality import question_task
 from reference.action_soundness import Report, examine
 from search import problems, run_fast_downward, write_task
@@ -43,11 +44,14 @@ HEURISTICS = [name for name in ("lmcut", "cartesian", "ms", "hmax", "blind") if 
 SHORTEST = 0.001
 """Seconds: below that times are all the same, as in the paper's figures."""
 
+LONG = 0.05
+"""Seconds of planning from which on a comparison says something."""
+
 
 # Are the answers true?
 
 
-def exhaustive(options: argparse.Namespace) -> int:
+def exhaustive(options: argparse.Namespace) -> Report:
     began = time.monotonic()
     report = Report()
     algorithms = options.algorithms or [name for name in ALGORITHMS if name != "pms-lama"]
@@ -63,7 +67,7 @@ def exhaustive(options: argparse.Namespace) -> int:
         f"{len(report.violations)} false answers of {report.answers.total()} "
         f"on {options.tasks} tasks in {time.monotonic() - began:.0f} s"
     )
-    return 1 if report.violations else 0
+    return report
 
 
 # How fast do they come?
@@ -112,6 +116,13 @@ def instances(problem: Path, sas: Path, seed: int, actions: int) -> list[Instanc
         return []
     picked = Random(f"{seed}/{label}").sample(applicable, min(actions, len(applicable)))
     return [Instance(label, task, operator) for operator in picked]
+
+
+Configuration = tuple[str, str]
+"""An algorithm and a heuristic."""
+
+Results = dict[tuple[str, str], dict[Configuration, Run]]
+"""By task and action."""
 
 
 def ask(instance: Instance, algorithm: str, heuristic: str, options: argparse.Namespace) -> Run:
@@ -167,14 +178,14 @@ def _answer(
     )
 
 
-def compare_algorithms(options: argparse.Namespace) -> int:
-    """A row per instance and configuration, then the paper's table."""
+def compare_algorithms(options: argparse.Namespace) -> tuple[Results, int]:
+    """A row per instance and configuration, then the paper's table; how many answers differ."""
     configurations = [
         (algorithm, heuristic)
         for algorithm in options.algorithms or ALGORITHMS
         for heuristic in (HEURISTICS[:1] if algorithm == "dominance" else options.heuristics)
     ]
-    results: dict[tuple[str, str], dict[tuple[str, str], Run]] = {}
+    results: Results = {}
     different = 0
     with tempfile.TemporaryDirectory() as folder:
         for problem in chosen_problems(options):
@@ -194,7 +205,7 @@ def compare_algorithms(options: argparse.Namespace) -> int:
     print(paper_table(configurations, results))
     if different:
         print(f"DIFFERENT: {different} questions got different answers")
-    return 1 if different else 0
+    return results, different
 
 
 def _verdicts(verdicts: set[Verdict]) -> str:
@@ -202,10 +213,7 @@ def _verdicts(verdicts: set[Verdict]) -> str:
     return " DIFFERENT FROM ".join(names) if names else Verdict.UNDECIDED.value
 
 
-def paper_table(
-    configurations: Sequence[tuple[str, str]],
-    results: dict[tuple[str, str], dict[tuple[str, str], Run]],
-) -> str:
+def paper_table(configurations: Sequence[Configuration], results: Results) -> str:
     """What each decides, and the times on what all searches decide."""
     searches = [c for c in configurations if c[0] != "dominance"]
     common = [
@@ -235,8 +243,21 @@ def paper_table(
 # Against Fast Downward.
 
 
-def compare_with_fast_downward(options: argparse.Namespace) -> int:
-    ratios: list[tuple[float, float]] = []  # seconds of Fast Downward, ours divided by them
+@dataclass(frozen=True, slots=True)
+class AgainstPlanning:
+    """Seconds of the processor: of Fast Downward (at least so many), our A* if it ended, AOCA*."""
+
+    theirs: float
+    own: float | None
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.theirs
+
+
+def compare_with_fast_downward(options: argparse.Namespace) -> list[AgainstPlanning]:
+    found: list[AgainstPlanning] = []
     undecided = 0
     print(f"{'task':<34} {'verdict':<12} {'theirs s':>9} {'A* s':>9} {'AOCA* s':>9} {'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
@@ -255,17 +276,17 @@ def compare_with_fast_downward(options: argparse.Namespace) -> int:
                     continue
                 # A search that was not finished took at least its limit: the ratio is below this.
                 seconds = options.time_limit if theirs is None else max(theirs.seconds, SHORTEST)
-                ratio = max(run.cpu_seconds, SHORTEST) / seconds
-                ratios.append((seconds, ratio))
+                found.append(AgainstPlanning(seconds, own, max(run.cpu_seconds, SHORTEST)))
                 print(
                     f"{instance.label:<34} {run.verdict.value:<12} "
                     f"{'limit' if theirs is None else f'{theirs.seconds:.3f}':>9} "
-                    f"{own:>9} {run.cpu_seconds:>9.3f} {ratio:>7.3f}",
+                    f"{'limit' if own is None else f'{own:.3f}':>9} "
+                    f"{run.cpu_seconds:>9.3f} {found[-1].ratio:>7.3f}",
                     flush=True,
                 )
     print()
     for shortest in (0.0, 0.05, 0.5):
-        chosen = [ratio for seconds, ratio in ratios if seconds >= shortest]
+        chosen = [item.ratio for item in found if item.theirs >= shortest]
         if chosen:
             print(
                 f"theirs >= {shortest:g} s: {len(chosen)} instances, median ratio "
@@ -273,14 +294,56 @@ def compare_with_fast_downward(options: argparse.Namespace) -> int:
                 f"largest {max(chosen):.2f}"
             )
     print(f"{undecided} instances undecided within {options.time_limit:g} s")
-    return 0
+    return found
 
 
-def _own_astar(task: Task, options: argparse.Namespace) -> str:
+def _own_astar(task: Task, options: argparse.Namespace) -> float | None:
+    """Seconds; None if a limit ended it."""
     began = time.process_time()
     limits = SearchLimits(options.time_limit, options.memory_limit * 2**20)
     result = search(task, "astar", "lmcut", limits=limits)
-    return "limit" if result.outcome.is_limit else f"{time.process_time() - began:.3f}"
+    seconds = max(time.process_time() - began, SHORTEST)
+    return None if result.outcome.is_limit else seconds
+
+
+# For the table of all benchmarks.
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    report = exhaustive(parse(["exhaustive", "--tasks", str(setting.choose(100, 5))]))
+    what = "answers about actions against h* of all states"
+    yield mistakes(what, len(report.violations), report.answers.total())
+    common = ["ipc", str(setting.tasks), "--time-limit", "5"]
+    yield from _planning_rows(compare_with_fast_downward(parse([*common, "--against-fd"])))
+    per_domain = ["--per-domain", str(setting.choose(2, 1)), "--actions", "1"]
+    results, different = compare_algorithms(parse([*common, *per_domain]))
+    yield mistakes("algorithms that answer differently", different, len(results))
+    yield from _algorithm_rows(results)
+
+
+def _planning_rows(found: Sequence[AgainstPlanning]) -> Iterator[Row]:
+    long = [item for item in found if item.theirs >= LONG]
+    what, remark = "one question, AOCA* with LM-cut", f"where theirs takes {LONG:g} s or more"
+    against = "A* with LM-cut of Fast Downward"
+    yield compared(what, against, [(item.seconds, item.theirs) for item in long], "s", remark)
+    own = [(item.seconds, item.own) for item in long if item.own is not None]
+    yield compared(what, "our A* with LM-cut", own, "s", "on the same tasks")
+
+
+def _algorithm_rows(results: Results) -> Iterator[Row]:
+    aoca = "aoca", HEURISTICS[0]
+    for other in next(iter(results.values())):
+        both = [
+            (runs[aoca], runs[other])
+            for runs in results.values()
+            if Verdict.UNDECIDED not in (runs[aoca].verdict, runs[other].verdict)
+        ]
+        decided = sum(runs[other].verdict is not Verdict.UNDECIDED for runs in results.values())
+        if other == aoca or not both:
+            continue
+        pairs = [(max(a.seconds, SHORTEST), max(b.seconds, SHORTEST)) for a, b in both]
+        remark = f"clock; {other[0]} decides {decided} of {len(results)} questions"
+        yield compared("AOCA* on questions both decide", other[0], pairs, "s", remark)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -309,12 +372,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     if options.mode == "exhaustive":
-        return exhaustive(options)
+        return 1 if exhaustive(options).violations else 0
     if options.core is not None:
         os.sched_setaffinity(0, {options.core})  # inherited by everything started here
     if options.against_fd:
-        return compare_with_fast_downward(options)
-    return compare_algorithms(options)
+        compare_with_fast_downward(options)
+        return 0
+    return 1 if compare_algorithms(options)[1] else 0
 
 
 if __name__ == "__main__":

@@ -14,11 +14,14 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from localize import workspace
+from measurement import EXAMPLES, Row, Setting
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -79,6 +82,24 @@ def nothing() -> None:
     """When there is nothing to prepare."""
 
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a user does, and for how long the window is busy with it: medians in milliseconds."""
+
+    name: str
+    wall: float
+    processor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Browsing:
+    """Turns of the event loop while bugs are read (in milliseconds of the processor), actions."""
+
+    reading: list[float]
+    seconds: float  # until all are read
+    actions: list[Action]
+
+
 class Bench:
     def __init__(self, path: Path) -> None:
         application = QApplication.instance()
@@ -96,6 +117,7 @@ class Bench:
         self.context.theme.apply()
         self.lags: list[float] = []
         self.work: list[float] = []
+        self.actions: list[Action] = []
         self.page = BugsPage(self.context)
         self.page.resize(1280, 800)
         self.page.show()
@@ -130,13 +152,14 @@ class Bench:
             f"   processor {statistics.median(cpus):7.1f}  ({times} times)",
             flush=True,
         )
+        self.actions.append(Action(name, statistics.median(walls), statistics.median(cpus)))
 
     def close(self) -> None:
         self.page.close()
         self.context.document.close()
 
 
-def measure(path: Path) -> None:
+def measure(path: Path) -> Browsing:
     begin = time.perf_counter()
     bench = Bench(path)
     page = bench.page
@@ -186,6 +209,7 @@ def measure(path: Path) -> None:
             lambda: _group(page, GroupBy.KIND),
         )
     bench.close()
+    return Browsing(bench.work, seconds, bench.actions)
 
 
 def _to_the_end_and_back(view: BugsPage) -> Callable[[], None]:
@@ -212,14 +236,36 @@ def main() -> int:
     parser.add_argument("--bugs", type=int, nargs="+", default=[10_000, 100_000])
     args = parser.parse_args()
     application = QApplication(sys.argv[:1])
-    with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
-        for count in args.bugs:
-            path = Path(folder) / f"bugs-{count}.plumb"
-            shutil.copy(args.workspace, path)
-            fill(path, count)
-            measure(path)
+    for count in args.bugs:
+        measure_with(args.workspace, count)
     application.quit()
     return 0
+
+
+def measure_with(workspace: Path, bugs: int) -> Browsing:
+    """The browser on a copy of a workspace that has so many bugs."""
+    with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
+        path = Path(folder) / "bugs.plumb"
+        shutil.copy(workspace, path)
+        fill(path, bugs)
+        return measure(path)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    application = QApplication(sys.argv[:1])
+    with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
+        real = workspace(EXAMPLES / "ferry" / "campaign.toml", Path(folder))
+        for bugs in setting.choose((10_000, 100_000), (1000,)):
+            found = measure_with(real, bugs)
+            next_bug, slowest = found.actions[0], max(found.actions, key=lambda a: a.processor)
+            deaf = sorted(found.reading)[int(len(found.reading) * 0.99)]
+            for what, milliseconds, remark in (
+                ("deaf while reading, 99 %", deaf, f"all read after {found.seconds:.1f} s"),
+                (next_bug.name, next_bug.processor, f"{next_bug.wall:.0f} ms of the clock"),
+                ("slowest action", slowest.processor, slowest.name),
+            ):
+                yield Row(f"{bugs:,} bugs: {what}", milliseconds, "ms", remark=remark)
+    application.quit()
 
 
 if __name__ == "__main__":

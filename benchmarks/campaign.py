@@ -19,8 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from measurement import EXAMPLES, Row, Setting, mistakes
 
 from engine.campaign.store import Store
 
@@ -39,10 +43,25 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as name:
         folder = Path(name)
         if args.what == "kill":
-            return kill(args.path, folder, args.moments, random.Random(args.seed))
+            return 1 if kill(args.path, folder, args.moments, random.Random(args.seed)) else 0
         if args.what == "examples":
-            return examples(args.path, folder, args.bundles)
+            return 1 if sum(e.wrong for e in examples(args.path, folder, args.bundles)) else 0
         return speed(args.path, folder, args.seconds)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as name:
+        folder, moments = Path(name), setting.choose(5, 1)
+        wrong = kill(EXAMPLES / "ferry" / "campaign.toml", folder, moments, random.Random(0))
+        yield mistakes("campaigns that find something else after a kill", wrong, moments)
+        found = list(examples(EXAMPLES, folder, setting.choose(2, 1)))
+    bugs = sum(example.bugs for example in found)
+    what = "bugs of the examples that do not verify, or whose bundle does not hold"
+    yield mistakes(what, sum(example.wrong for example in found), bugs)
+    seconds = sum(example.seconds for example in found)
+    states = sum(example.states for example in found)
+    remark = f"clock, with localisation; {bugs} bugs in {len(found)} campaigns"
+    yield Row("states tested in a second", states / seconds, "1/s", instances=states, remark=remark)
 
 
 def call(*words: object, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:
@@ -72,6 +91,7 @@ def history(path: Path) -> set[tuple[Any, ...]]:
 
 
 def kill(config: Path, folder: Path, moments: int, choose: random.Random) -> int:
+    """How many of the killed and resumed campaigns do not end as the undisturbed one."""
     began = time.monotonic()
     call("campaign", config, "--out", folder / "whole.plumb")
     duration = time.monotonic() - began
@@ -103,11 +123,20 @@ def kill(config: Path, folder: Path, moments: int, choose: random.Random) -> int
             flush=True,
         )
     print(f"{killed} kills of a running campaign, {wrong} wrong")
-    return 1 if wrong else 0
+    return wrong
 
 
-def examples(root: Path, folder: Path, bundles: int) -> int:
-    wrong = 0
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The campaign of one example; `wrong` are bugs that fail and bundles that do not hold."""
+
+    bugs: int
+    states: int
+    seconds: float
+    wrong: int
+
+
+def examples(root: Path, folder: Path, bundles: int) -> Iterator[Example]:
     for config in sorted(root.glob("*/campaign.toml")):
         name = config.parent.name
         path = folder / f"{name}.plumb"
@@ -115,18 +144,16 @@ def examples(root: Path, folder: Path, bundles: int) -> int:
         totals = call("campaign", config, "--out", path)
         seconds = time.monotonic() - began
         verified = call("verify", path, codes=(0, 1))
-        wrong += len(verified["failed"])
         chosen = bugs(path)[:: max(totals["bugs"] // bundles, 1)][:bundles]
         call("export", path, "--out", folder / name, "--bug", *(bug["id"] for bug in chosen))
         bad = sum(not bundle_holds(bug, folder / name / f"bug-{bug['id']}") for bug in chosen)
-        wrong += bad
         print(
             f"{name}: {totals['bugs']} bugs ({totals['qualitative']} failures) in "
             f"{totals['states']} states, {seconds:.1f} s; {verified['verified']} verified, "
             f"{len(verified['failed'])} failed; {len(chosen) - bad} of {len(chosen)} bundles hold",
             flush=True,
         )
-    return 1 if wrong else 0
+        yield Example(totals["bugs"], totals["states"], seconds, len(verified["failed"]) + bad)
 
 
 def bundle_holds(bug: dict[str, Any], folder: Path) -> bool:

@@ -15,12 +15,13 @@ import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from measurement import Row, Setting
 from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -39,6 +40,7 @@ from engine.campaign.project import Project
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"
 PROBE_MILLISECONDS = 10
+MOST_DRAWINGS = 10
 PATIENCE_SECONDS = 300.0
 
 
@@ -75,17 +77,40 @@ def main() -> int:
     parser.add_argument("config", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--seconds", type=float, default=30.0)
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
+        measure(options.config, options.seconds, Path(home), watched())
+    return 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    costs = watched()
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
+        spent, rates = measure(EXAMPLE, setting.choose(20.0, 3.0), Path(home), costs)
+    what = "drawings of a plot in a second, at most"
+    yield Row(what, max(rates), "1/s", "allowed", MOST_DRAWINGS, instances=len(rates))
+    name, longest = max(costs.times.items(), key=lambda item: max(item[1]))
+    drawing = 100 * sum(costs.times["Plot._draw"]) / spent
+    yield Row(
+        "longest step of the window while a campaign runs",
+        1000 * max(longest),
+        "ms",
+        instances=sum(map(len, costs.times.values())),
+        remark=f"{name}; drawing takes {drawing:.2f} % of a core",
+    )
+
+
+def watched() -> Costs:
+    """What the window does while a campaign runs."""
     costs = Costs()
     costs.watch(Plot, "_draw")
     costs.watch(CampaignMonitor, "_read")
     costs.watch(CampaignView, "refresh")
     costs.watch(CampaignPage, "_show_campaigns")
-    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
-        measure(options.config, options.seconds, Path(home), costs)
-    return 0
+    return costs
 
 
-def measure(config: Path, seconds: float, home: Path, costs: Costs) -> None:
+def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[float, list[float]]:
+    """Seconds of the clock, and how often a second each plot was drawn."""
     application = QApplication([])
     theme = Theme()
     theme.set_mode("light")
@@ -122,6 +147,7 @@ def measure(config: Path, seconds: float, home: Path, costs: Costs) -> None:
     _wait(lambda: not window.context.jobs.running)
     window.close()
     application.processEvents()
+    return spent, [count[0] / spent for count in drawn.values()]
 
 
 def _probe(window: MainWindow) -> list[float]:

@@ -16,10 +16,13 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measurement import Row, Setting, mistakes
 
 from engine.dominance.compute import Factorisation, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
@@ -48,23 +51,70 @@ SAMPLE = 300
 """Solvable states s per task whose D(s, t) is held against h* for all t."""
 
 
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What one oracle flags in the pool of one golden table."""
+
+    oracle: str
+    states: int
+    bugs: int  # found, of the pool
+    reference: int  # found by the reference tool
+    wrong: int
+    seconds: float
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    wrong = 0
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["PLUMBLINE_CACHE_DIR"] = cache
-        for path in sorted(folder.glob("*/output.sas")):
-            task = load_sas(path)
-            wrong += compare_values(path.parent, task)
-            for table in sorted(path.parent.glob("*.table.json")):
-                wrong += compare_flags(table, task)
+    values, flags = compare(parser.parse_args().folder, PASSES)
+    wrong = sum(wrong for _, wrong in values) + sum(item.wrong for item in flags)
     print(f"{wrong} mismatches")
     return 1 if wrong else 0
 
 
-def compare_values(folder: Path, task: Task) -> int:
+def rows(setting: Setting) -> Iterator[Row]:
+    values, flags = compare(setting.published("peer"), setting.choose(PASSES, 1))
+    yield mistakes(
+        "dominance values against the reference tool's and h*",
+        sum(wrong for _, wrong in values),
+        sum(count for count, _ in values),
+        f"golden values of {len(values)} tasks, all four functions",
+    )
+    yield mistakes(
+        "flags against the reference tool's and h*",
+        sum(item.wrong for item in flags),
+        sum(item.states for item in flags),
+        "missed, or no bug",
+    )
+    for oracle in ORACLES:
+        mine = [item for item in flags if item.oracle == oracle]
+        states, seconds = sum(item.states for item in mine), sum(item.seconds for item in mine)
+        theirs = sum(item.reference for item in mine) or None  # it lacks the last one
+        yield Row(
+            f"bugs in pools: {oracle}",
+            sum(item.bugs for item in mine),
+            "bugs",
+            "reference tool" if theirs else "",
+            theirs,
+            instances=states,
+            remark=f"{states / seconds:.0f} states/s with all policy runs",
+        )
+
+
+def compare(folder: Path, passes: int) -> tuple[list[tuple[int, int]], list[Flags]]:
+    """By task how many golden values there are and how many of ours are wrong, and all flags."""
+    values, flags = [], []
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["PLUMBLINE_CACHE_DIR"] = cache
+        for path in sorted(folder.glob("*/output.sas")):
+            task = load_sas(path)
+            values.append(compare_values(path.parent, task))
+            for table in sorted(path.parent.glob("*.table.json")):
+                flags += compare_flags(table, task, passes)
+    return values, flags
+
+
+def compare_values(folder: Path, task: Task) -> tuple[int, int]:
     """Atomic values against the golden ones, and all against h*."""
     golden = json.loads((folder / "dom_atomic.json").read_text())["vars"]
     wanted = {(v, u, r): d for v, rows in enumerate(golden) for u, r, d in rows}
@@ -95,7 +145,7 @@ def compare_values(folder: Path, task: Task) -> int:
             f"{seconds:.2f} s"
         )
         wrong += invalid
-    return wrong
+    return len(wanted), wrong
 
 
 def atomic_values(function: DominanceFunction) -> dict[tuple[int, int, int], int]:
@@ -123,28 +173,27 @@ def count_invalid(task: Task, function: DominanceFunction) -> int:
     return invalid
 
 
-def compare_flags(path: Path, task: Task) -> int:
+def compare_flags(path: Path, task: Task, passes: int) -> Iterator[Flags]:
     golden = json.loads(path.read_text())
-    rows = golden["pool"]
+    pool = golden["pool"]
     entries = read_pool(path.parent / "pool.txt", task)
     states = [entry.state for entry in entries]
-    wrong = 0
     for name, text in ORACLES.items():
-        passes = [examine(task, golden["policy"], states, text) for _ in range(PASSES)]
-        bench, ids, _ = passes[0]
-        seconds = min(seconds for _, _, seconds in passes)
+        examined = [examine(task, golden["policy"], states, text) for _ in range(passes)]
+        bench, ids, _ = examined[0]
+        seconds = min(seconds for _, _, seconds in examined)
         flagged = {i for i, state in enumerate(ids) if state in bench.findings}
-        expected = {i for i, row in enumerate(rows) if name in row["flags"]}
-        false = {i for i in flagged if not is_bug(rows[i])}
-        low = {i for i in flagged if bench.findings[ids[i]].bound < (rows[i]["hstar"] or 0)}
-        bugs = sum(map(is_bug, rows))
+        expected = {i for i, row in enumerate(pool) if name in row["flags"]}
+        false = {i for i in flagged if not is_bug(pool[i])}
+        low = {i for i in flagged if bench.findings[ids[i]].bound < (pool[i]["hstar"] or 0)}
+        bugs = sum(map(is_bug, pool))
         print(
             f"{golden['task']} {golden['policy']} {name}: {len(flagged)} of {bugs} bugs, reference "
             f"{len(expected)}, missed {sorted(expected - flagged)}, false {sorted(false | low)}, "
             f"{len(bench.findings) - len(flagged)} others, {len(ids) / seconds:.0f} states/s"
         )
-        wrong += len(expected - flagged) + len(false | low)
-    return wrong
+        wrong = len(expected - flagged) + len(false | low)
+        yield Flags(name, len(ids), len(flagged), len(expected), wrong, seconds)
 
 
 def examine(

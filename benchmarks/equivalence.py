@@ -18,10 +18,13 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from measurement import Row, Setting, compared, mistakes
 from reference.equivalence import Maker, brute_force, most_parameters, renamed
 
 from engine.equivalence import (
@@ -48,21 +51,53 @@ def main() -> int:
     brute.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.command == "suite":
-        return run_suite(options.folder, options.repeat, options.only)
-    return run_brute_force(options.pairs, options.seed)
+        timings = run_suite(options.folder, options.repeat, options.only)
+        return 0 if all(timing.right for timing in timings) else 1
+    _, wrong = run_brute_force(options.pairs, options.seed)
+    return 1 if wrong else 0
 
 
-def run_suite(folder: Path, repeat: int, only: str) -> int:
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One comparison of a pair of the suite."""
+
+    right: bool
+    seconds: float
+    own_names: bool
+    reference: float  # seconds of the published tool, on its own machine
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    examined, wrong = run_brute_force(setting.choose(500, 50), seed=0)
+    yield mistakes("verdicts on random domains against brute force", wrong, examined)
+    timings = run_suite(setting.published("dval"), 1, "")
+    wrong = sum(not timing.right for timing in timings)
+    what = "verdicts on published pairs, certificates verified"
+    yield mistakes(what, wrong, len(timings), "own and other names, both readings")
+    for own in (True, False):
+        chosen = [timing for timing in timings if timing.own_names is own]
+        yield compared(
+            f"time of a pair, {'own names' if own else 'renamed'}",
+            "D-VAL, as published",
+            [(timing.seconds, timing.reference) for timing in chosen],
+            "s",
+            "theirs on another machine, with the names of the files; ours at most "
+            f"{max(timing.seconds for timing in chosen):.2f} s",
+        )
+
+
+def run_suite(folder: Path, repeat: int, only: str) -> list[Timing]:
     with (folder / "suite.csv").open(newline="") as table:
-        rows = [row for row in csv.DictReader(table) if only in row["b"]]
-    wrong = 0
+        pairs = [row for row in csv.DictReader(table) if only in row["b"]]
+    timings: list[Timing] = []
     seconds: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
+    for row in pairs:
         first, second = (read_domain(folder / row[side]) for side in "ab")
         for names, other in (("own names", second), ("renamed", renamed(second, random.Random(1)))):
             for parameters, column in COLUMNS.items():
                 ok, taken = measure(first, other, parameters, row[column], repeat)
-                wrong += not ok
+                reference = float(row["dval_seconds"] or "nan")
+                timings.append(Timing(ok, taken, other is second, reference))
                 seconds.setdefault((names, parameters), []).append(taken)
                 mark = "ok   " if ok else "WRONG"
                 print(f"{mark} {taken:6.3f} s  {row['b']:42} {names:9} {parameters}", flush=True)
@@ -71,12 +106,16 @@ def run_suite(folder: Path, repeat: int, only: str) -> int:
             f"{names:9} {parameters:8}: {len(taken)} pairs, median "
             f"{statistics.median(taken):.3f} s, max {max(taken):.3f} s"
         )
+    wrong = sum(not timing.right for timing in timings)
     print(f"{wrong} wrong" if wrong else "all right, all evidence verified")
-    return 1 if wrong else 0
+    return timings
 
 
-def run_brute_force(pairs: int, seed: int) -> int:
-    """Verdicts of the prover against the definition, every tenth certificate verified."""
+def run_brute_force(pairs: int, seed: int) -> tuple[int, int]:
+    """Verdicts of the prover against the definition, every tenth certificate verified.
+
+    Returns how many verdicts there were and how many of them are wrong.
+    """
     counts: Counter[str] = Counter()
     wrong = 0
     for number in range(seed, seed + pairs):
@@ -101,7 +140,7 @@ def run_brute_force(pairs: int, seed: int) -> int:
             print(f"{number + 1 - seed} pairs, {wrong} wrong", flush=True)
     print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     print(f"{wrong} wrong" if wrong else "all right")
-    return 1 if wrong else 0
+    return sum(count for what, count in counts.items() if what != "with cases"), wrong
 
 
 def measure(

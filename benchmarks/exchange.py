@@ -11,7 +11,10 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from measurement import Row, Setting, mistakes
 
 from engine.campaign.bugs_file import BugRecord, parse_bugs
 from engine.campaign.exchange import bugs_text, pool_text, unit_called
@@ -48,7 +51,8 @@ def exported(
     return states, parse_bugs((place / "bugs").read_text(), task)
 
 
-def compare(folder: Path) -> int:
+def compare(folder: Path) -> tuple[int, int]:
+    """How many pool states and bugs were compared, and how many of them differ."""
     task = load_sas(folder / "output.sas")
     original_pool = [entry.state for entry in read_pool(folder / "pool.txt", task)]
     bugs_file = folder / "hadd.astar.bugs"
@@ -69,14 +73,27 @@ def compare(folder: Path) -> int:
         f"{len(in_pool)} pool bugs found again; {wrong} differences",
         flush=True,
     )
-    return wrong
+    return len(original_pool) + len(original), wrong
+
+
+def compare_all(folder: Path) -> list[tuple[int, int]]:
+    return [compare(path.parent) for path in sorted(folder.glob("*/hadd.astar.bugs"))]
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    compared = compare_all(setting.published("peer"))
+    yield mistakes(
+        "pools and bugs of the reference tool after import, testing and export",
+        sum(wrong for _, wrong in compared),
+        sum(values for values, _ in compared),
+        f"states of {len(compared)} tasks",
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folders = sorted(path.parent for path in parser.parse_args().folder.glob("*/hadd.astar.bugs"))
-    return 1 if sum(map(compare, folders)) else 0
+    return 1 if any(wrong for _, wrong in compare_all(parser.parse_args().folder)) else 0
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from measurement import EXAMPLES, Row, Setting, mistakes
+
 from engine.errors import PlumblineError
 from engine.pddl import format_domain
 from engine.task.atoms import state_atoms
@@ -53,6 +55,22 @@ def main() -> int:
         for result in check_domain(domain, options.states, options.unit_costs, options.seed)
     ]
     return int(any(result.differences for result in results))
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    states = setting.choose(20, 2)
+    parts = [(EXAMPLES, False)]
+    if setting.data is not None:  # some of the published problems lack the costs of their domain
+        parts += [(setting.published(name), True) for name in ("asnets", "gnn")]
+    results = [
+        result
+        for folder, unit_costs in parts
+        for domain in domains(folder)
+        for result in check_domain(domain, states, unit_costs, 0)
+    ]
+    different = sum(len(result.differences) for result in results)
+    total = sum(result.states for result in results)
+    yield mistakes("states that come back different from PDDL", different, total)
 
 
 def check_domain(domain: Path, wanted: int, unit_costs: bool, seed: int) -> list[Result]:

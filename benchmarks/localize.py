@@ -15,9 +15,11 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from measurement import EXAMPLES, Row, Setting, mistakes
 
 from engine.campaign.campaign import run as run_campaign
 from engine.campaign.checking import SOLVED
@@ -54,16 +56,47 @@ class Totals:
     causes: set[tuple[int, State, int | None]] = field(default_factory=set)
 
 
-def main() -> int:
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--check", action="store_true", help="compare with h* of every state")
     parser.add_argument("--algorithm", choices=ALGORITHMS, default=BISECTION)
     parser.add_argument("--expansions", type=int, default=100_000, help="for one search")
     parser.add_argument("--no-alone", action="store_true", help="leave out bugs on their own")
-    args = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    return 1 if sum(len(totals.wrong) for _, totals in examine_all(parse())) else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    names = setting.choose(("crumbling-temple", "ferry", "workshop"), ("ferry",))
+    paths = [str(EXAMPLES / name / "campaign.toml") for name in names]
+    found = list(examine_all(parse([*paths, "--check", "--no-alone"])))
+    wrong = sum(len(totals.wrong) for _, totals in found)
+    steps = sum(totals.steps for _, totals in found)
+    yield mistakes("steps with a wrong verdict, a wrong bound or no better plan", wrong, steps)
+    for kind in sorted({kind for kind, _ in found}):
+        mine = [totals for name, totals in found if name == kind]
+        bugs = sum(totals.bugs for totals in mine)
+        shared, naive = (sum(getattr(t, name) for t in mine) for name in ("shared", "naive"))
+        seconds = [second for totals in mine for second in totals.seconds]
+        yield Row(
+            f"searches to localise a bug ({kind})",
+            shared / bugs,
+            "searches",
+            "one per state",
+            naive / bugs,
+            shared / naive,
+            instances=bugs,
+            remark=f"{1000 * sum(seconds) / bugs:.1f} ms each, {1000 * max(seconds):.0f} at most",
+        )
+
+
+def examine_all(args: argparse.Namespace) -> Iterator[tuple[str, Totals]]:
+    """Kinds of bugs with what is reported of them, for each workspace."""
     limits = LocalisationLimits(search_expansions=args.expansions)
-    wrong = 0
     with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as name:
         for path in args.paths:
             with Store.open(workspace(path, Path(name))) as store:
@@ -71,8 +104,7 @@ def main() -> int:
                     print(f"{path} {kind}: {report(totals)}", flush=True)
                     for text in totals.wrong[:10]:
                         print(f"  WRONG: {text}", flush=True)
-                    wrong += len(totals.wrong)
-    return 1 if wrong else 0
+                    yield kind, totals
 
 
 def workspace(path: Path, folder: Path) -> Path:

@@ -20,13 +20,14 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from fuzzed_pool import fuzzed_pool
+from measurement import Row, Setting, mistakes
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.check import DominanceChecker
@@ -154,13 +155,15 @@ class Domain:
 
     def share(self, oracle: str, of: list[set[int]]) -> str:
         """What percentage of some states an oracle flags."""
-        if oracle not in self.counted:
-            return ""
+        return percentage(self.found(oracle, of), of) if oracle in self.counted else ""
+
+    def found(self, oracle: str, of: list[set[int]]) -> int:
+        """How many of some states an oracle flags."""
         pairs = zip(self.problems, of, strict=True)
-        return percentage(sum(len(works[oracle].flagged & part) for works, part in pairs), of)
+        return sum(len(works[oracle].flagged & part) for works, part in pairs)
 
 
-def main() -> int:
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("domains", nargs="*", help="default: all; DOMAIN/PROBLEM for one problem")
@@ -168,21 +171,60 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="CPU time per oracle and problem")
     parser.add_argument("--problems", type=int, default=2, help="the smallest so many of a domain")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    domains = measure_all(parse())
+    print_tables(domains)
+    proofs, wrong, false = check(domains)
+    print(f"\n{proofs} proofs, {len(wrong)} not verified; {false} flagged states are no bugs")
+    for problem in wrong:
+        print(problem)
+    return 1 if wrong or false else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """Published policies with pools and times that are smaller than the paper's."""
+    options = [str(setting.published("asnets")), "--problems", "1"]
+    pool, seconds = setting.choose(("50", "5"), ("10", "1"))
+    options += ["--pool", pool, "--seconds", seconds]
+    domains = measure_all(parse(options))
+    proofs, wrong, false = check(domains)
+    yield mistakes("proofs that do not verify", len(wrong), proofs)
+    pools = sum(domain.states for domain in domains.values())
+    yield mistakes("flagged states in which the policy is optimal", false, pools)
+    for oracle in ORACLES:
+        counted = [domain for domain in domains.values() if oracle in domain.counted]
+        works = [problem[oracle] for domain in domains.values() for problem in domain.problems]
+        processed = sum(len(work.processed) for work in works)
+        milliseconds = 1000 * sum(work.seconds for work in works) / max(1, processed)
+        yield Row(
+            f"bugs that {oracle} finds",
+            sum(domain.found(oracle, domain.best) for domain in counted),
+            "bugs",
+            "any oracle",
+            sum(count(domain.best) for domain in counted),
+            instances=sum(count(domain.joint) for domain in counted),
+            remark=f"{milliseconds:.3g} ms per state; {len(counted)} of {len(domains)} domains",
+        )
+
+
+def measure_all(options: argparse.Namespace) -> dict[str, Domain]:
     domains: dict[str, Domain] = defaultdict(Domain)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["PLUMBLINE_CACHE_DIR"] = cache
         for folder, problem in chosen(options.folder, options.domains, options.problems):
             measure(domains[folder.name], folder, problem, options)
-    print_tables(domains)
+    return domains
+
+
+def check(domains: Mapping[str, Domain]) -> tuple[int, list[str], int]:
+    """The number of proofs, what is wrong with some, and how many flagged states are no bugs."""
     works = [w for d in domains.values() for problem in d.problems for w in problem.values()]
     wrong = [complaint for work in works for complaint in work.wrong]
     false = sum(domain.false for domain in domains.values())
-    proofs = sum(len(work.flagged) + work.others for work in works)
-    print(f"\n{proofs} proofs, {len(wrong)} not verified; {false} flagged states are no bugs")
-    for problem in wrong:
-        print(problem)
-    return 1 if wrong or false else 0
+    return sum(len(work.flagged) + work.others for work in works), wrong, false
 
 
 def chosen(root: Path, names: list[str], problems: int) -> Iterator[tuple[Path, Path]]:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzed_pool import fuzzed_pool
+from measurement import Row, Setting, mistakes
 
 from engine.campaign.val import val_opinion, val_program
 from engine.dominance.check import DominanceChecker
@@ -235,13 +236,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sizes", type=int, nargs="*", help="default: the problems of the example")
     options = parser.parse_args()
-    names = options.examples or sorted(path.parent.name for path in EXAMPLES.glob("*/policies"))
     with tempfile.TemporaryDirectory() as folder:
         examples = {
             name: measure(
                 name, _problems(name, options.sizes, Path(folder)), options.pool, options.seed
             )
-            for name in names
+            for name in options.examples or _names()
         }
     print_coverage(examples)
     print_recall(examples, solved=False)
@@ -254,6 +254,37 @@ def main() -> int:
     for problem in wrong:
         print(problem)
     return 1 if wrong else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    problems, size = setting.choose((4, 30), (1, 10))
+    examples = [
+        measure(name, _problems(name, None, EXAMPLES)[:problems], size, 0) for name in _names()
+    ]
+    proofs = sum(example.bugs.total() for example in examples)
+    wrong = sum(len(example.wrong) for example in examples)
+    plans = sum(example.plans for example in examples)
+    yield mistakes("proofs that do not verify", wrong, proofs, f"{plans} plans also put to VAL")
+    states = sum(example.states.total() for example in examples)
+
+    def flagged(oracle: str) -> int:
+        return sum(example.flagged[oracle, solved] for example in examples for solved in (0, 1))
+
+    for oracle in ORACLES:
+        seconds = sum(example.seconds[oracle] for example in examples)
+        yield Row(
+            f"bugs that {oracle} finds in examples",
+            flagged(oracle),
+            "bugs",
+            EXACT,
+            flagged(EXACT),
+            instances=states,
+            remark=f"{1000 * seconds / states:.3g} ms per state",
+        )
+
+
+def _names() -> list[str]:
+    return sorted(path.parent.name for path in EXAMPLES.glob("*/policies"))
 
 
 def _problems(name: str, sizes: Sequence[int] | None, folder: Path) -> list[Path]:

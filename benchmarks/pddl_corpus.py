@@ -20,6 +20,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from measurement import EXAMPLES, Row, Setting, mistakes
+
 from engine.errors import PlumblineError
 from engine.pddl import (
     Domain,
@@ -40,6 +42,8 @@ from engine.pddl.model import And, Atom, Term, TypedName
 TRANSLATOR_SECONDS = 300
 OBJECTS_PER_TYPE = 3
 MOST_FACTS = 3000
+LARGEST = 5000
+"""Bytes of a problem that takes part in the table of all benchmarks."""
 
 
 def pairs(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -125,20 +129,40 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--no-translator", action="store_true")
     args = parser.parse_args()
+    counts = check_all(args.folder, not args.no_translator)
+    return 1 if counts["failures"] or not counts["domains"] else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for folder in (EXAMPLES, setting.data):
+        if folder is not None:
+            counts = check_all(folder, translate=not setting.quick, largest=LARGEST)
+            whose = "published" if folder == setting.data else "bundled"
+            yield mistakes(
+                f"{whose} PDDL files whose printed form means something else",
+                counts["failures"],
+                counts["failures"] + counts["good pairs"],
+                f"{counts['domains']} domains; the translator is the judge",
+            )
+
+
+def check_all(folder: Path, translate: bool, largest: int | None = None) -> Counter[str]:
+    """Counts of what was looked at; problems with more bytes than `largest` are left out."""
     start = time.perf_counter()
     counts: Counter[str] = Counter()
-    for domain, problems in pairs(args.folder):
+    for domain, found in pairs(folder):
+        problems = [path for path in found if largest is None or path.stat().st_size <= largest]
         counts["domains"] += 1
         counts["problems"] += len(problems)
         tasks: list[Path | None] = [*problems] or [None]
         for problem in tasks:
-            failure = check_pair(domain, problem, not args.no_translator)
+            failure = check_pair(domain, problem, translate)
             counts["failures" if failure else "good pairs"] += 1
             if failure:
                 print(f"{domain} {problem or '(made up)'}: {failure}")
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
     print(f"{time.perf_counter() - start:.1f} s")
-    return 1 if counts["failures"] or not counts["domains"] else 0
+    return counts
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from measurement import Row, Setting, mistakes
+
 from engine.errors import PlumblineError
 from engine.pddl import check_texts, format_domain, format_problem, parse_domain, parse_problem
 from engine.pddl.source import decode
@@ -179,6 +181,10 @@ class Tally:
         self.cases: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
 
+    @property
+    def defects(self) -> int:
+        return self.outcomes["DEFECT"] + self.outcomes["slow"]
+
     def note(self, case: str, example: str) -> None:
         self.cases[case] += 1
         self.examples.setdefault(case, example)
@@ -232,18 +238,32 @@ def main() -> int:
     args = parser.parse_args()
     texts = [path.read_text("latin-1") for path in args.files]
     sources = list(zip(texts[::2], texts[1::2], strict=True)) or [(DOMAIN, PROBLEM)]
+    tally = run(sources, args.count, args.sample, args.seed)
+    return 1 if tally.defects else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    count, sample = setting.choose((5000, 500), (100, 10))
+    tally = run([(DOMAIN, PROBLEM)], count, sample, seed=1)
+    agreed = tally.outcomes["agreed with the translator"]
+    remark = f"the translator agrees on {agreed} of {sample}"
+    yield mistakes("broken PDDL files with a traceback or a wait", tally.defects, count, remark)
+
+
+def run(sources: Sequence[tuple[str, str]], count: int, sample: int, seed: int) -> Tally:
+    """Break files, and ask the translator about the first of them."""
     tally = Tally()
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         judge = Judge(Path(name))
-        for number, data in enumerate(mutants(sources, args.count, args.seed)):
+        for number, data in enumerate(mutants(sources, count, seed)):
             outcome = tally.read(data)
-            if number < args.sample:
+            if number < sample:
                 tally.compare(outcome, judge.ask(data), data)
         judge.close()
     print(tally)
     print(f"{time.perf_counter() - start:.1f} s")
-    return 1 if tally.outcomes["DEFECT"] or tally.outcomes["slow"] else 0
+    return tally
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from measurement import Row, Setting, mistakes
 
 from engine.fuzzing.pool import read_pool
 from engine.oracles.bench import Bench
@@ -31,16 +34,29 @@ LOOKAHEAD = {"bla1": 1, "bla2": 2, "bla3": 3}
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    mismatches = 0
-    for table in sorted(folder.glob("*/*.table.json")):
-        mismatches += compare(table)
+    compared = compare_all(parser.parse_args().folder)
+    mismatches = sum(wrong for _, wrong in compared)
     print(f"{mismatches} mismatches")
     return 1 if mismatches else 0
 
 
-def compare(path: Path) -> int:
-    """The number of mismatches of one table."""
+def rows(setting: Setting) -> Iterator[Row]:
+    compared = compare_all(setting.published("peer"))
+    yield mistakes(
+        "policy costs, A* and look-ahead flags as the reference tool's",
+        sum(wrong for _, wrong in compared),
+        sum(values for values, _ in compared),
+        f"golden values of {len(compared)} tables",
+    )
+
+
+def compare_all(folder: Path) -> list[tuple[int, int]]:
+    """By table how many values were compared, and how many of them differ."""
+    return [compare(table) for table in sorted(folder.glob("*/*.table.json"))]
+
+
+def compare(path: Path) -> tuple[int, int]:
+    """The numbers of values and of mismatches of one table."""
     golden = json.loads(path.read_text())
     task = load_sas(path.parent / "output.sas")
     entries = read_pool(path.parent / "pool.txt", task)
@@ -48,18 +64,19 @@ def compare(path: Path) -> int:
     runs = PolicyRuns(open_builtin(golden["policy"], 0).bind(task), table)
     ids = table.add([entry.state for entry in entries]).tolist()
     results = runs.run(ids)
-    rows = golden["pool"]
+    golden_rows = golden["pool"]
     costs = [
         int(cost) if outcome == Outcome.SOLVED else -1
         for outcome, cost in zip(results.outcome, results.cost, strict=True)
     ]
     title = f"{golden['task']} {golden['policy']}"
-    wrong = show(title, "policy costs", costs, [row["policy_cost"] for row in rows])
-    wrong += show(title, "astar flags", flags(runs, ids, "astar"), expected(rows, "astar"))
+    wrong = show(title, "policy costs", costs, [row["policy_cost"] for row in golden_rows])
+    wrong += show(title, "astar flags", flags(runs, ids, "astar"), expected(golden_rows, "astar"))
     for name, depth in LOOKAHEAD.items():
-        found = flags(runs, ids, f"lookahead:depth={depth}")
-        wrong += show(title, name, list(map(bool, found)), list(map(bool, expected(rows, name))))
-    return wrong
+        found = map(bool, flags(runs, ids, f"lookahead:depth={depth}"))
+        wanted = map(bool, expected(golden_rows, name))
+        wrong += show(title, name, list(found), list(wanted))
+    return (2 + len(LOOKAHEAD)) * len(golden_rows), wrong
 
 
 def flags(runs: PolicyRuns, ids: list[int], name: str) -> list[list[int] | None]:

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from measurement import Row, Setting, compared, mistakes
 from torch.utils.flop_counter import FlopCounterMode
 
 from engine.native.library import Int32Array
@@ -76,8 +77,8 @@ def suites(folder: Path) -> Iterator[Suite]:
         yield Suite("gnn", domain.parent, folder / "gnn" / "golden", f"{name}__")
 
 
-def check_suite(suite: Suite) -> int:
-    """Run every problem, compare plans and probabilities; the number of complaints."""
+def check_suite(suite: Suite) -> tuple[int, int]:
+    """Run every problem, compare plans and probabilities; how many, and how many complaints."""
     complaints: list[str] = []
     policy = suite.policy
     solved = compared = 0
@@ -114,7 +115,7 @@ def check_suite(suite: Suite) -> int:
     )
     for complaint in complaints:
         print(f"  {complaint}")
-    return len(complaints)
+    return len(suite.problems), len(complaints)
 
 
 def _plan_differences(
@@ -145,9 +146,9 @@ def _probability_difference(task: Task, bound: Probabilistic, golden: dict) -> f
     return float(np.abs(shares - expected).max())
 
 
-def check_peer(folder: Path) -> int:
+def check_peer(folder: Path) -> tuple[int, int]:
     """Policy costs of the built-in policies for every entry of the reference tool's pools."""
-    complaints = 0
+    costs_compared = complaints = 0
     for path in sorted(folder.glob("*.table.json")):
         name = path.name.split(".")[0]
         entries = json.loads(path.read_text())["pool"]
@@ -161,11 +162,12 @@ def check_peer(folder: Path) -> int:
         )
         print(f"peer {folder.name} {name}: {len(entries) - wrong}/{len(entries)} costs equal")
         complaints += wrong
-    return complaints
+        costs_compared += len(entries)
+    return costs_compared, complaints
 
 
-def measure(suite: Suite, problem: Path) -> None:
-    """Decisions per second of CPU time on states of the policy's run and next to it."""
+def measure(suite: Suite, problem: Path) -> list[float]:
+    """Decisions per second of CPU time, by batch size, on states that are all different."""
     task = suite.task(problem)
     started = time.process_time()
     bound = suite.policy.bind(task)
@@ -182,6 +184,7 @@ def measure(suite: Suite, problem: Path) -> None:
         f"{bind_seconds:>7.2f}  {1000 / rates[0]:>7.2f}  {figures}  {rates[2] / rates[0]:>7.1f}x"
         f"  {limit / rates[0]:>5.1f}x"
     )
+    return rates
 
 
 def _states(task: Task, count: int) -> Int32Array:
@@ -236,19 +239,45 @@ def main() -> int:
     arguments = parser.parse_args()
     complaints = 0
     if arguments.only != "throughput":
-        for suite in suites(arguments.folder):
-            complaints += check_suite(suite)
-        for folder in sorted(arguments.folder.glob("peer/*")):
-            complaints += check_peer(folder)
+        complaints = sum(wrong for _, wrong in check(arguments.folder))
         print(f"{complaints} complaints")
     if arguments.only != "golden":
-        sizes = "  ".join(f"{f'/s at {size}':>9}" for size in BATCHES)
-        print(f"{'':<44}{'ops':>6}{'bind s':>7}  {'ms each':>7}  {sizes}  1 to 128   limit")
-        for suite in suites(arguments.folder):
-            choose = THROUGHPUT.get((suite.kind, suite.folder.name))
-            for problem in choose(suite.problems) if choose else []:
-                measure(suite, problem)
+        for _ in throughput(arguments.folder):
+            pass  # it is printed
     return 1 if complaints else 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    folder = setting.published("asnets").parent
+    checked = list(check(folder))
+    yield mistakes(
+        "plans, probabilities and costs of published policies",
+        sum(wrong for _, wrong in checked),
+        sum(count for count, _ in checked),
+        "golden values; ties may be broken in another way",
+    )
+    times: dict[str, list[tuple[float, float]]] = {}
+    for kind, rates in throughput(folder):
+        times.setdefault(kind, []).append((1000 / rates[2], 1000 / rates[0]))
+    for kind, pairs in times.items():
+        what, against = f"a decision of {kind} in a batch of {BATCHES[2]}", "the same, one by one"
+        yield compared(what, against, pairs, "ms", "one problem each")
+
+
+def check(folder: Path) -> Iterator[tuple[int, int]]:
+    """How much was compared with golden values, and how much is wrong."""
+    yield from map(check_suite, suites(folder))
+    yield from map(check_peer, sorted(folder.glob("peer/*")))
+
+
+def throughput(folder: Path) -> Iterator[tuple[str, list[float]]]:
+    """Kinds of policies, with decisions per second by batch size."""
+    sizes = "  ".join(f"{f'/s at {size}':>9}" for size in BATCHES)
+    print(f"{'':<44}{'ops':>6}{'bind s':>7}  {'ms each':>7}  {sizes}  1 to 128   limit")
+    for suite in suites(folder):
+        choose = THROUGHPUT.get((suite.kind, suite.folder.name))
+        for problem in choose(suite.problems) if choose else []:
+            yield suite.kind, measure(suite, problem)
 
 
 if __name__ == "__main__":

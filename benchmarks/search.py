@@ -25,6 +25,8 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
+from measurement import Row, Setting, compared, mistakes
+
 from engine.search.planners import planner_path
 from engine.task.process import run_process
 from engine.task.translate import MODULE
@@ -168,8 +170,48 @@ def write_task(problem: Path, out: Path) -> bool:
 # Measuring.
 
 
+@dataclass
+class Results:
+    """All comparisons by heuristic, and how many broke."""
+
+    comparisons: dict[str, list[Comparison]]
+    failures: int = 0
+
+    @property
+    def all(self) -> list[Comparison]:
+        return [item for items in self.comparisons.values() for item in items]
+
+
+def measure(heuristics: Sequence[str], options: argparse.Namespace) -> Results:
+    if hasattr(os, "sched_setaffinity"):
+        core = max(os.sched_getaffinity(0)) if options.core is None else options.core
+        os.sched_setaffinity(0, {core})  # inherited by everything started here
+    results = Results({heuristic: [] for heuristic in heuristics})
+    done: set[tuple[str, str]] = set()  # domains and heuristics that are measured no further
+    with tempfile.TemporaryDirectory() as folder:
+        sas = Path(folder) / "task.sas"
+        print(table_row(name for name, _ in COLUMNS))
+        for problem in problems(options.folder, options.only):
+            domain = problem.parents[1].name
+            left = [heuristic for heuristic in heuristics if (domain, heuristic) not in done]
+            if not left or not write_task(problem, sas):
+                continue
+            for heuristic in left:
+                try:
+                    comparison = compare(problem, sas, heuristic, options)
+                except ProgramFailedError as failure:
+                    results.failures += 1
+                    print(f"FAILED: {problem}: {failure}", flush=True)
+                    continue
+                results.comparisons[heuristic].append(comparison)
+                print(f"{describe(comparison)}  {heuristic}", flush=True)
+                if options.to_the_limit and comparison.theirs is None:
+                    done.add((domain, heuristic))
+    return results
+
+
 def compare(problem: Path, sas: Path, heuristic: str, options: argparse.Namespace) -> Comparison:
-    """The runs of both, in turn, with the medians of their times."""
+    """The runs of both, in turn, with the medians of their times; short ones are run once."""
     theirs: list[Run] = []
     ours: list[Run] = []
     for _ in range(options.repeat):
@@ -177,7 +219,7 @@ def compare(problem: Path, sas: Path, heuristic: str, options: argparse.Namespac
             run = program(sas, heuristic, options.time_limit)
             if run is not None:
                 runs.append(run)
-        if not theirs or not ours:
+        if not theirs or not ours or theirs[0].seconds < options.shortest:
             break
     return Comparison(problem.parents[1].name, problem.stem, typical(theirs), typical(ours))
 
@@ -258,15 +300,20 @@ def describe(comparison: Comparison) -> str:
     )
 
 
-def summary(heuristic: str, comparisons: Sequence[Comparison], shortest: float) -> str:
-    """Geometric means over the tasks that are long enough to be measured."""
-    chosen = [
+def long_enough(comparisons: Sequence[Comparison], shortest: float) -> list[Comparison]:
+    """What both answered and can be measured."""
+    return [
         item
         for item in comparisons
         if item.ours is not None
         and item.theirs is not None
         and shortest <= item.theirs.seconds <= 30
     ]
+
+
+def summary(heuristic: str, comparisons: Sequence[Comparison], shortest: float) -> str:
+    """Geometric means over the tasks that are long enough to be measured."""
+    chosen = long_enough(comparisons, shortest)
     if not chosen:
         return f"{heuristic}: no task where theirs takes {shortest:g} to 30 s"
 
@@ -314,39 +361,44 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--shortest", type=float, default=0.2, metavar="S", help="in the means")
     parser.add_argument("--core", type=int, help="the core to use (default: the last one)")
+    parser.add_argument(
+        "--to-the-limit", action="store_true", help="no larger tasks of a domain after a limit"
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
-    if hasattr(os, "sched_setaffinity"):
-        core = max(os.sched_getaffinity(0)) if options.core is None else options.core
-        os.sched_setaffinity(0, {core})  # inherited by everything started here
     if options.mode == "costs":
         options.repeat = 1
     heuristics = options.configs or (["lmcut"] if options.mode == "costs" else [*CONFIGURATIONS])
-    comparisons: dict[str, list[Comparison]] = {heuristic: [] for heuristic in heuristics}
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        sas = Path(folder) / "task.sas"
-        print(table_row(name for name, _ in COLUMNS))
-        for problem in problems(options.folder, options.only):
-            if not write_task(problem, sas):
-                continue
-            for heuristic in heuristics:
-                try:
-                    comparison = compare(problem, sas, heuristic, options)
-                except ProgramFailedError as failure:
-                    failures += 1
-                    print(f"FAILED: {problem}: {failure}", flush=True)
-                    continue
-                comparisons[heuristic].append(comparison)
-                print(f"{describe(comparison)}  {heuristic}", flush=True)
+    results = measure(heuristics, options)
     print()
     if options.mode == "times":
-        for heuristic, items in comparisons.items():
+        for heuristic, items in results.comparisons.items():
             print(summary(heuristic, items, options.shortest))
-    return report([item for items in comparisons.values() for item in items], failures)
+    return report(results.all, results.failures)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    shortest = 0.2 if setting.data else 0.02  # the examples are small
+    limit, repeat = setting.choose((3, 3), (1, 1))
+    words = f"--time-limit {limit} --repeat {repeat} --shortest {shortest} --to-the-limit".split()
+    results = measure([*CONFIGURATIONS], parse([str(setting.tasks), *words]))
+    both = [item for item in results.all if item.both_answered]
+    different = sum(item.costs_differ for item in both)
+    yield mistakes("optimal costs unlike Fast Downward's", different, len(both))
+    yield mistakes("programs that broke", results.failures, results.failures + len(results.all))
+    for heuristic, comparisons in results.comparisons.items():
+        chosen = long_enough(comparisons, shortest)
+        for what, unit, of in (
+            ("time", "s", lambda run: run.seconds),
+            ("states evaluated", "states", lambda run: run.evaluated),
+            ("memory per state", "bytes", lambda run: run.bytes / max(run.states, 1)),
+        ):
+            pairs = [(of(item.ours), of(item.theirs)) for item in chosen if item.ratio(of)]
+            remark = f"tasks for which theirs takes {shortest:g} to {limit} s"
+            yield compared(f"A* with {heuristic}: {what}", "Fast Downward", pairs, unit, remark)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from measurement import Row, Setting, mistakes
 from reference.soundness import Truth, check, comparing, imperfect, policies, random_task
 
 from engine.dominance.check import DominanceChecker
@@ -43,12 +45,33 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["PLUMBLINE_CACHE_DIR"] = cache
-        return run(options.oracle or ORACLES, options.tasks, options.seed)
+        found = run(options.oracle or ORACLES, options.tasks, options.seed)
+    return 1 if found.violations or found.missed else 0
 
 
-def run(oracles: Sequence[str], tasks: int, seed: int) -> int:
+@dataclass
+class Found:
+    """By oracle what was examined and flagged; all that was false, and what A* missed."""
+
+    examined: Counter[str] = field(default_factory=Counter)
+    flagged: Counter[str] = field(default_factory=Counter)
+    violations: int = 0
+    missed: int = 0
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    tasks = setting.choose(300, 20)
+    found = run(ORACLES, tasks, 0)
+    remark = f"{len(ORACLES)} oracles on {tasks} random tasks, {found.flagged.total()} flagged"
+    yield mistakes(
+        "states with a false word of an oracle", found.violations, found.examined.total(), remark
+    )
+    yield mistakes("bugs that A* missed", found.missed, found.examined["astar"])
+
+
+def run(oracles: Sequence[str], tasks: int, seed: int) -> Found:
     began = time.monotonic()
-    examined, flagged, missed, violations = Counter[str](), Counter[str](), Counter[str](), 0
+    found = Found()
     for number in range(tasks):
         random = Random(f"{seed}/{number}")
         truth = Truth.of(random_task(random), everything=True)
@@ -67,22 +90,23 @@ def run(oracles: Sequence[str], tasks: int, seed: int) -> int:
                 make=make,
                 dominance=dominance,
             )
-            examined[oracle] += len(checked.tested)
-            flagged[oracle] += len(checked.flagged)
+            found.examined[oracle] += len(checked.tested)
+            found.flagged[oracle] += len(checked.flagged)
             for violation in checked.violations:
-                violations += 1
+                found.violations += 1
                 print(f"task {number}, policy {name}, {oracle}, step limit {limit}: {violation}")
             if name == "optimal" and checked.flagged:
-                violations += 1
+                found.violations += 1
                 print(f"task {number}, {oracle}: flagged an optimal policy on {checked.flagged}")
             if oracle == "astar" and limit is None:
                 bugs = {s for s in checked.tested if truth.policy_cost(policy, s) > truth.hstar[s]}
-                missed[oracle] += len(bugs - checked.flagged)
+                found.missed += len(bugs - checked.flagged)
     for oracle in oracles:
-        print(f"{oracle:<36} {examined[oracle]:>8} examined {flagged[oracle]:>7} flagged")
-    print(f"{missed.total()} bugs that A* missed")
-    print(f"{violations} violations on {tasks} tasks in {time.monotonic() - began:.0f} s")
-    return 1 if violations or missed.total() else 0
+        examined, flagged = found.examined[oracle], found.flagged[oracle]
+        print(f"{oracle:<36} {examined:>8} examined {flagged:>7} flagged")
+    print(f"{found.missed} bugs that A* missed")
+    print(f"{found.violations} violations on {tasks} tasks in {time.monotonic() - began:.0f} s")
+    return found
 
 
 if __name__ == "__main__":
