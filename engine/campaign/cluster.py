@@ -8,9 +8,14 @@ stopped although Dask cannot stop anything.
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import re
 import socket
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from engine import __version__
@@ -18,8 +23,42 @@ from engine.campaign.ticket import Address
 from engine.errors import UsageError
 
 PATIENCE = "10s"
+REACH_SECONDS = 5.0
+CLOSE_SECONDS = 1.0
+INSTALL = "pip install 'plumbline[cluster]'"
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSize:
+    workers: int
+    places: int  # how many units run at a time: one per thread of a worker
+
+
+def problem_with_address(text: str) -> str:
+    """What is wrong with a scheduler's address before anybody is asked, or nothing."""
+    if not text:
+        return "name the address of the scheduler, such as tcp://host:8786"
+    found = re.fullmatch(r"(?:(\w+)://)?(\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(\d+))?", text)
+    if found is None:
+        return f"'{text}' is no address: write tcp://host:8786"
+    if found[1] not in (None, "tcp", "tls"):
+        return f"'{found[1]}' is no protocol of a scheduler: write tcp://host:8786"
+    if found[3] is None:
+        return f"'{text}' has no port: write {text}:8786"
+    if not 0 < int(found[3]) < 2**16:
+        return f"{found[3]} is no port: they go from 1 to 65535"
+    return ""
+
+
+def look_at(address: str) -> ClusterSize:
+    """What there is at an address, if a campaign can use it; otherwise an error that says why."""
+    executor = ClusterExecutor(address)
+    try:
+        return executor.size
+    finally:
+        executor.shutdown()
 
 
 def installed_version() -> str:
@@ -27,14 +66,30 @@ def installed_version() -> str:
     return __version__
 
 
+def can_reach(address: tuple[str, int]) -> bool:
+    """Asked of every worker: units connect to the machine that runs the campaign."""
+    try:
+        socket.create_connection(address, timeout=REACH_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
 class ClusterExecutor(Executor):
+    """Its futures are cancelled when the scheduler is lost."""
+
     def __init__(self, address: str) -> None:
+        if problem := problem_with_address(address):
+            raise UsageError(problem, hint="'dask scheduler' prints its address when it starts")
         self._client = _connect(address)
         try:
             self._refuse_strangers()
+            self._refuse_walls()
+            self._size = _size_in(self._client.scheduler_info(n_workers=0))
         except BaseException:
             self._client.close()
             raise
+        self._question: Future[Any] | None = None
         self._executor = self._client.get_executor(pure=False)
 
     @property
@@ -47,6 +102,20 @@ class ClusterExecutor(Executor):
             probe.connect((host.strip("[]"), int(port)))  # sends nothing, chooses a way out
             return probe.getsockname()[0], 0
 
+    @property
+    def size(self) -> ClusterSize:
+        """As the scheduler told when it was last asked; asks again without waiting."""
+        question = self._question
+        if question is not None and question.done():
+            if question.exception() is None:
+                self._size = _size_in(question.result())
+            question = None
+        if question is None and self._client.status == "running":
+            identity = self._client.scheduler.identity(n_workers=0)
+            question = asyncio.run_coroutine_threadsafe(identity, self._client.loop.asyncio_loop)
+        self._question = question
+        return self._size
+
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         future: Future[Result] = self._executor.submit(fn, *args, **kwargs)
         return future
@@ -54,8 +123,10 @@ class ClusterExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Units that still run notice that their campaign is gone, and end."""
         del wait, cancel_futures
-        self._executor.shutdown(wait=False)
-        self._client.close()
+        if self._client.status == "running":
+            self._executor.shutdown(wait=False)
+        with suppress(TimeoutError):  # of a scheduler that does not answer nothing is left to do
+            self._client.close(timeout=CLOSE_SECONDS)
 
     def _refuse_strangers(self) -> None:
         """Workers must have the same Plumbline."""
@@ -74,6 +145,30 @@ class ClusterExecutor(Executor):
                 hint="install the same version on every machine of the cluster",
             )
 
+    def _refuse_walls(self) -> None:
+        """Workers must be able to connect to us."""
+        host, port = self.hub_address
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, int(port)), family=family) as server:
+            answers = self._client.run(can_reach, server.getsockname()[:2])
+        if far := sorted(name for name, reached in answers.items() if not reached):
+            raise UsageError(
+                f"{len(far)} of {len(answers)} workers, such as {far[0]}, cannot reach this "
+                f"machine at {host}",
+                hint="let them connect to it: a firewall may be in between",
+            )
+
+
+def _size_in(identity: dict[str, Any]) -> ClusterSize:
+    return ClusterSize(identity["n_workers"], identity["total_threads"])
+
+
+def _calm_down() -> None:
+    """What Dask says of lost connections belongs into our log: we tell it in our own words."""
+    handlers = logging.getLogger("engine").handlers or [logging.NullHandler()]
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).handlers[:] = handlers
+
 
 def _connect(address: str) -> Any:
     try:
@@ -81,13 +176,14 @@ def _connect(address: str) -> Any:
     except ImportError as error:
         raise UsageError(
             "campaigns on a cluster need the package 'distributed'",
-            hint="install it with: pip install 'plumbline[cluster]'",
+            hint=f"install it with: {INSTALL}",
         ) from error
+    _calm_down()
     try:
         make_client: Any = Client  # it has no types
         return make_client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
             f"no Dask scheduler answers at '{address}'",
-            hint="start one, see docs/clusters.md, or use --executor local:N",
+            hint="start one, see docs/clusters.md, or let the units run on this machine",
         ) from error

@@ -224,6 +224,14 @@ class CampaignStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterChanged:
+    """Workers of the cluster came or went."""
+
+    workers: int
+    places: int  # how many units run at a time
+
+
+@dataclass(frozen=True, slots=True)
 class CampaignFinished:
     campaign: int
     status: str  # "finished", "stopped"
@@ -246,4 +254,4 @@ UnitEvent = (
     | UnitStopped
     | UnitFailed
 )
-Event = UnitEvent | CampaignStarted | CampaignFinished
+Event = UnitEvent | CampaignStarted | ClusterChanged | CampaignFinished

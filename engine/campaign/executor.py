@@ -14,10 +14,14 @@ import tempfile
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.campaign.ticket import Address, Ticket
 from engine.errors import UsageError
 from engine.task.process import run_process
+
+if TYPE_CHECKING:
+    from engine.campaign.cluster import ClusterSize
 
 WORKER = "engine.campaign.worker"
 
@@ -57,6 +61,12 @@ def make_executor(text: str) -> Executor:
         f"there is no executor '{text}'",
         hint="write local:N for N processes of this machine, or dask:ADDRESS for a cluster",
     )
+
+
+def cluster_size(executor: Executor) -> ClusterSize | None:
+    """How many workers there are now, if that is not for us to say."""
+    size: ClusterSize | None = getattr(executor, "size", None)
+    return size
 
 
 def hub_address(executor: Executor) -> Address | None:
