@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import Theme
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
+from engine.report.spreadsheets import plain_cell
 
 __all__ = ["Curve", "Plot", "Points"]
 
@@ -337,7 +338,7 @@ class Plot(QWidget):
             sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
             for item in sets:
                 for x, y in zip(floats(item.x), floats(item.y), strict=True):
-                    writer.writerow([item.name, _number(float(x)), _number(float(y))])
+                    writer.writerow([plain_cell(item.name), _number(float(x)), _number(float(y))])
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView,
 
 from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKeys
 from app.settings import Settings
+from engine.report.spreadsheets import plain_cell
 
 ROW_HEIGHT = 26
 PADDING = 10
@@ -64,7 +65,8 @@ class TableView(QTableView):
 
     @Slot()
     def copy_tsv(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(map("\t".join, self._cells())))
+        rows = [map(plain_cell, row) for row in self._cells()]
+        QGuiApplication.clipboard().setText("\n".join(map("\t".join, rows)))
 
     @Slot()
     def copy_markdown(self) -> None:

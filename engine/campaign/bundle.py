@@ -7,6 +7,8 @@ its initial state instead.
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ from typing import Any
 from engine.campaign.checking import SOLVED
 from engine.campaign.inputs import PolicyInput
 from engine.campaign.reading import Bug, Reading
+from engine.errors import Location, UsageError
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
+from engine.policies.files import SUFFIXES
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -45,6 +49,8 @@ def write_bundle(store: Reading, number: int, out: Path, task: Task | None = Non
     }
     if plan is not None:
         files["better.plan"] = format_operator_plan(task, plan)
+    copy = [_policy_name(policy)] if policy.file is not None else []
+    _refuse_links(folder, [*files, *copy])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -54,6 +60,13 @@ def write_bundle(store: Reading, number: int, out: Path, task: Task | None = Non
     if policy.file is not None:
         write_bytes(folder / _policy_name(policy), policy.file.content)
     return Bundle(folder, number, plan is not None)
+
+
+def _refuse_links(folder: Path, names: Iterable[str]) -> None:
+    """A folder that came with a workspace may hold links to files of the user's."""
+    for path in (folder, *(folder / name for name in names)):
+        if path.is_symlink():
+            raise UsageError("this is a link", Location.of(path), "export to another folder")
 
 
 def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:
@@ -112,7 +125,8 @@ def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, A
 
 def _policy_name(policy: PolicyInput) -> str:
     assert policy.file is not None
-    return f"policy{Path(policy.file.name).suffix}"
+    suffix = Path(policy.file.name).suffix
+    return f"policy{suffix}" if suffix in (*SUFFIXES, ".py") else "policy"
 
 
 def reproduce_commands(
@@ -124,7 +138,7 @@ def reproduce_commands(
     if policy.file is not None:
         factory = spec.rpartition(":")[2] if policy.runs_in_place else ""
         spec = _policy_name(policy) + (f":{factory}" if factory else "")
-    commands = [f"plumbline run {spec} {files} --seed {bug.row.seed}"]
+    commands = [f"plumbline run {shlex.quote(spec)} {files} --seed {bug.row.seed}"]
     if task.source is not None and has_better_plan:
         commands.append("plumbline validate domain.pddl problem.pddl better.plan")
     if task.source is not None and bug.run.outcome == SOLVED:
@@ -147,9 +161,9 @@ def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | N
     return f"""\
 # Bug {row.id}: {row.kind}
 
-In the initial state of this problem the policy `{row.policy}` {told},
+In the initial state of this problem the policy `{_inline(row.policy)}` {told},
 but a plan of cost {row.bound} exists: {better}.
-It was found by {row.found_by} while testing `{row.problem}` (seed {row.seed}).
+It was found by {_inline(row.found_by)} while testing `{_inline(row.problem)}` (seed {row.seed}).
 
 What the policy does is in `policy.plan`, everything else in `bug.json`. To see it again, in this
 folder:
@@ -159,3 +173,8 @@ folder:
 The first command shows the policy's run, `validate` checks the plans, and the search finds the
 optimal cost.
 """
+
+
+def _inline(name: str) -> str:
+    """A name must not look like a paragraph or a command of this text."""
+    return " ".join(name.split()).replace("`", "'")

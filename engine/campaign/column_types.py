@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from engine.oracles.objective import BugKind
+from engine.policies.run_graph import Outcome, Reason
 
 _CLASSES = {
     "INTEGER": "typeof({0}) = 'integer'",
@@ -16,12 +17,17 @@ _CLASSES = {
     "BLOB": "typeof({0}) = 'blob'",
     "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # infinity is no time
 }
-UNIT_STATUSES = ("waiting", "running", "stopped", "lost", "failed", "finished")
+_OUTCOMES = tuple(map(str, Outcome))
+_REASONS = tuple(map(str, Reason))
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "finished"),
-    ("units", "status"): UNIT_STATUSES,
+    ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(kind.value for kind in BugKind),
     ("findings", "status"): ("new", "confirmed", "ignored", "duplicate"),
+    ("runs", "outcome"): _OUTCOMES,
+    ("runs", "reason"): _REASONS,
+    ("pool", "outcome"): _OUTCOMES,
+    ("pool", "reason"): _REASONS,
 }
 
 

@@ -120,6 +120,7 @@ class Store(Reading):
         known = self.campaign_with(key)
         if known is not None:
             if resume:
+                self._refuse_other_programs(known, {item.spec for item in (*policies, *portfolio)})
                 return known
             raise WorkspaceError(
                 "the workspace holds this very campaign already",
@@ -159,6 +160,16 @@ class Store(Reading):
                     (campaign, pool.path, self._add_file(pool)),
                 )
         return campaign
+
+    def _refuse_other_programs(self, campaign: int, named: set[str]) -> None:
+        """The user agrees to the plug-ins and servers of his configuration, not to the file's."""
+        for spec in self.pending_policies(campaign):
+            if spec not in named:
+                raise WorkspaceError(
+                    f"a unit is to be tested with {spec}, which the configuration does not name",
+                    Location.of(self.path),
+                    "do not use this file unless you know where it comes from",
+                )
 
     def apply(self, events: Iterable[Event]) -> None:
         """Write events down and commit them."""

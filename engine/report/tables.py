@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from engine.campaign.bug_filter import KIND_WORDS
 from engine.campaign.reading import BugRow
 from engine.report.content import Content
+from engine.report.spreadsheets import plain_cell
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Messages of policies may hold anything."""
@@ -23,7 +24,9 @@ def csv_report(content: Content) -> str:
     names = [field.name for field in fields(BugRow)]
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(bug) for bug in content.bugs)
+    for bug in content.bugs:
+        row = asdict(bug).items()
+        writer.writerow({name: plain_cell(v) if isinstance(v, str) else v for name, v in row})
     return text.getvalue()
 
 
