@@ -20,10 +20,13 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from measurement import Row, Setting
 
 if TYPE_CHECKING:
     from app.application import Application
@@ -75,10 +78,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=60.0)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
-        os.environ |= {f"XDG_{name}_HOME": home for name in ("CONFIG", "DATA", "STATE")}
-        if not os.environ.get("DISPLAY"):
-            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with at_home_elsewhere():
         if options.what == "start":
             measure_start(options.times)
         else:
@@ -86,7 +86,51 @@ def main() -> int:
     return 0
 
 
-def measure_start(times: int) -> None:
+@contextmanager
+def at_home_elsewhere() -> Iterator[None]:
+    """So that the user's settings and workspaces stay as they are."""
+    with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
+        os.environ |= {f"XDG_{name}_HOME": home for name in ("CONFIG", "DATA", "STATE")}
+        if not os.environ.get("DISPLAY"):
+            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        yield
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    with at_home_elsewhere():
+        walls, cpus = measure_start(setting.choose(5, 1))
+        remark = f"clock; {statistics.median(cpus):.2f} s of the processor"
+        wall = statistics.median(walls)
+        yield Row("from the start to the window", wall, "s", instances=len(walls), remark=remark)
+        lag = measure_lag(EXAMPLE, setting.choose(45.0, 15.0))
+    for what, clock in (("busy", ""), ("late", "clock; ")):
+        running, idle = (
+            sorted(getattr(tick, what) for tick in ticks) for ticks in (lag.running, lag.idle)
+        )
+        yield Row(
+            f"event loop {what} while a campaign runs, 99 %",
+            running[int(len(running) * 0.99)],
+            "ms",
+            "without a campaign",
+            idle[int(len(idle) * 0.99)],
+            instances=len(running),
+            remark=f"{clock}at most {running[-1]:.0f} ms, without {idle[-1]:.0f} ms",
+        )
+    if lag.stopping is not None:
+        yield Row("until a campaign has stopped", lag.stopping, "s", remark="clock")
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Ticks without and with a campaign, and how long it took to stop it, if it still ran."""
+
+    idle: list[Tick]
+    running: list[Tick]
+    stopping: float | None
+
+
+def measure_start(times: int) -> tuple[list[float], list[float]]:
+    """Seconds of the clock and of the processor."""
     walls, cpus = [], []
     for number in range(times + 1):
         before = time.time()
@@ -101,6 +145,7 @@ def measure_start(times: int) -> None:
         f"window painted after {statistics.median(walls):.2f} s (best {min(walls):.2f}, "
         f"worst {max(walls):.2f}); processor time {statistics.median(cpus):.2f} s"
     )
+    return walls, cpus
 
 
 def open_window(config: Path) -> tuple[Application, MainWindow]:
@@ -138,7 +183,7 @@ def open_window(config: Path) -> tuple[Application, MainWindow]:
     return application, window
 
 
-def measure_lag(config: Path, seconds: float) -> None:
+def measure_lag(config: Path, seconds: float) -> Lag:
     application, window = open_window(config)
     screens = [page.name for page in window.pages]
 
@@ -152,7 +197,8 @@ def measure_lag(config: Path, seconds: float) -> None:
                 window.show_page(screen)
                 wait_for(until, LOOK_SECONDS)
 
-    report("nothing runs", probe(lambda: look_around(lambda: False, seconds / 3), screen))
+    idle = probe(lambda: look_around(lambda: False, seconds / 3), screen)
+    report("nothing runs", idle)
     window.show_page("campaign")
     campaign = window.page("campaign")
     (run, *_) = campaign.page_actions()
@@ -161,15 +207,19 @@ def measure_lag(config: Path, seconds: float) -> None:
     (job,) = window.context.jobs.running
     ended: list[float] = []
     job.ended.connect(lambda: ended.append(time.monotonic()))
-    report("a campaign runs", probe(lambda: look_around(lambda: bool(ended), seconds), screen))
+    running = probe(lambda: look_around(lambda: bool(ended), seconds), screen)
+    report("a campaign runs", running)
+    stopping = None
     if ended:
         print("the campaign ended before it could be stopped: give it a longer one")
     else:
         asked = time.monotonic()
         job.stop()
         wait_for(lambda: bool(ended))
-        print(f"stopped after {ended[0] - asked:.2f} s")
+        stopping = ended[0] - asked
+        print(f"stopped after {stopping:.2f} s")
     application.quit()
+    return Lag(idle, running, stopping)
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
