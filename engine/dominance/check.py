@@ -3,7 +3,7 @@
 A function is a certificate. Its stable tables must satisfy (B), (G) and (T), which is one plain
 evaluation and no iteration, over all factors: each rests on all others. What is used beyond them
 must follow by the steps of the closure (DOMINANCE 5.1, 5.4); that is derived only as far as it is
-used. Where even that would take too long, nothing is confirmed.
+used. Where even that would take too long, nothing is confirmed; and it can be cancelled.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.dominance.budget import Budget, TooLargeError
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import Factorisation, Variant
 from engine.dominance.derivation import (
     NEVER,
-    Budget,
     Derivation,
-    TooLargeError,
     closed_row,
     problem_with_base,
 )
@@ -82,7 +81,7 @@ class DominanceChecker:
     ) -> str | None:
         if number not in self._proofs:
             try:
-                self._proofs[number] = prove(function, self._task)
+                self._proofs[number] = prove(function, self._task, self._control)
             except UnprovenError as problem:
                 self._proofs[number] = str(problem)
         proof = self._proofs[number]
@@ -117,7 +116,7 @@ def problem_with(function: DominanceFunction, task: Task) -> str | None:
         return str(problem)
 
 
-def prove(function: DominanceFunction, task: Task) -> Proof:
+def prove(function: DominanceFunction, task: Task, control: Control | None = None) -> Proof:
     """What the function proves, once its stable tables are known to hold."""
     if function.task_hash != task.hash:
         raise UnprovenError("the dominance function belongs to another task")
@@ -125,25 +124,25 @@ def prove(function: DominanceFunction, task: Task) -> Proof:
         range(len(task.variables))
     ):
         raise UnprovenError("the factors of the dominance function do not share the variables out")
-    finer = None if function.finer is None else prove(function.finer, task)
+    finer = None if function.finer is None else prove(function.finer, task, control)
     if any(factor.n_states == 0 for factor in function.factors):
-        return Proof(function, None, finer)  # nothing is compared
-    return Proof(function, _checked_system(function, task), finer)
+        return Proof(function, None, finer, control)  # nothing is compared
+    return Proof(function, _checked_system(function, task, Budget(control)), finer, control)
 
 
-def _checked_system(function: DominanceFunction, task: Task) -> PlainSystem:
+def _checked_system(function: DominanceFunction, task: Task, budget: Budget) -> PlainSystem:
     """The system in which the stable tables of a function hold."""
     if cells(function.factors, task) > MAX_CELLS:
         raise UnprovenError(TOO_LARGE)
-    seen, alive = views(function.factors, task)
+    seen, alive = views(function.factors, task, budget)
     for view, factor in zip(seen, function.factors, strict=True):
         if not np.array_equal(view.alive, factor.lookup >= 0):
             raise UnprovenError(
                 f"the states of variables {factor.variables} are not those that matter"
             )
-    system = plain_system(function.factors, task, seen, alive)
+    system = plain_system(function.factors, task, seen, alive, budget)
     try:
-        problem = problem_with_base(system, [wide(f.base) for f in function.factors], Budget())
+        problem = problem_with_base(system, [wide(f.base) for f in function.factors], budget)
     except TooLargeError:
         raise UnprovenError(TOO_LARGE) from None
     if problem is not None:
@@ -158,6 +157,7 @@ class Proof:
     function: DominanceFunction
     system: PlainSystem | None
     finer: Proof | None
+    control: Control | None = None
     _start_rows: Rows = field(default_factory=dict)
     _derived_rows: Rows = field(default_factory=dict)
 
@@ -176,7 +176,7 @@ class Proof:
             direct = sum(float(table[s, t]) for table, (s, t) in zip(tables, places, strict=True))
             if direct < wanted and self.function.variant == Variant.R.value:
                 direct = sum(
-                    float(_row(table, rows, i, s)[t])
+                    float(self._row(table, rows, i, s)[t])
                     for i, (table, (s, t)) in enumerate(zip(tables, places, strict=True))
                 )
             proven = max(proven, direct)
@@ -189,6 +189,11 @@ class Proof:
         yield self.start, self._start_rows
         if self.function.variant == Variant.R.value:
             yield self.derived.tables, self._derived_rows
+
+    def _row(self, table: FloatArray, rows: Rows, i: int, s: int) -> FloatArray:
+        if (i, s) not in rows:
+            rows[i, s] = closed_row(table, s, Budget(self.control))
+        return rows[i, s]
 
     @cached_property
     def start(self) -> list[FloatArray]:
@@ -216,7 +221,7 @@ class Proof:
     @cached_property
     def derived(self) -> Derivation:
         assert self.system is not None
-        return Derivation(self.system, self.start)
+        return Derivation(self.system, self.start, self.control)
 
     @property
     def closed(self) -> list[FloatArray]:
@@ -237,12 +242,6 @@ class Proof:
             if (claim > table).any():
                 return _complaint(factor, "a value that does not follow from the stable ones")
         return None
-
-
-def _row(table: FloatArray, rows: Rows, i: int, s: int) -> FloatArray:
-    if (i, s) not in rows:
-        rows[i, s] = closed_row(table, s)
-    return rows[i, s]
 
 
 def place_of(factor: FactorTable, function: DominanceFunction, state: State) -> int:

@@ -11,36 +11,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.dominance.budget import Budget, TooLargeError
 from engine.dominance.plain_system import FloatArray, PlainSystem, distinct_rows
+from engine.native.control import Control
 from engine.native.library import Int32Array, Int64Array
 
 NEVER = -np.inf
 
-MAX_STEPS = 10_000_000_000
-"""Additions that one check may take."""
-
 MAX_DERIVATION = 2_000_000_000
 """Additions that deriving tables may take."""
 
-
 ROUNDS = 2
 """Of the R-closure, where tables are too large to be closed."""
-
-
-class TooLargeError(Exception):
-    """More additions than a check may take."""
-
-
-class Budget:
-    """Counts additions."""
-
-    def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.left = steps
-
-    def spend(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise TooLargeError
 
 
 def problem_with_base(
@@ -48,6 +30,7 @@ def problem_with_base(
 ) -> tuple[int, str] | None:
     """The factor whose table is not stable, and why; None if all are."""
     for i, table in enumerate(tables):
+        budget.look()
         heights, goal = system.heights[i], system.goals[i]
         allowed = heights[:, None] - heights[None, :]
         allowed[np.ix_(goal, ~goal)] = NEVER
@@ -141,9 +124,11 @@ def _changes_nothing(row: Int32Array) -> bool:
 class Derivation:
     """Sound tables, raised as far as can be afforded; whoever wants to know more closes rows."""
 
-    def __init__(self, system: PlainSystem, start: Sequence[FloatArray]) -> None:
+    def __init__(
+        self, system: PlainSystem, start: Sequence[FloatArray], control: Control | None = None
+    ) -> None:
         self._system = system
-        self._budget = Budget(MAX_DERIVATION)
+        self._budget = Budget(control, MAX_DERIVATION)
         self.tables = [table.copy() for table in start]
         try:
             n_closed = sum(close(table, self._budget) for table in self.tables)
@@ -172,6 +157,7 @@ class Derivation:
         table, heights = self.tables[i], self._system.heights[i]
         rose = False
         for label in np.flatnonzero(others != NEVER).tolist():
+            self._budget.look()
             row = self._system.moves[i][label]
             x = np.flatnonzero((row >= 0) & (row != np.arange(len(row))))
             values = np.minimum(heights[row[x]] - heights[x], others[label])
@@ -219,13 +205,14 @@ def close(table: FloatArray, budget: Budget) -> bool:
     return True
 
 
-def closed_row(table: FloatArray, s: int) -> FloatArray:
+def closed_row(table: FloatArray, s: int, budget: Budget) -> FloatArray:
     """One row of the closure; a longest way has no more steps than there are states."""
     row: FloatArray = table[s].copy()
     news: Int64Array = np.flatnonzero(row != NEVER)
     for _ in range(len(table)):
         if not len(news):
             break
+        budget.look()
         through = (row[news, None] + table[news]).max(axis=0)
         news = np.flatnonzero(through > row)
         row[news] = through[news]

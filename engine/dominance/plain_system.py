@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.dominance.budget import Budget
 from engine.dominance.function import FactorTable
 from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.task.task import Task
@@ -48,14 +49,20 @@ def cells(factors: Sequence[FactorTable], task: Task) -> int:
     return max((len(task.operators) * len(factor.lookup) for factor in factors), default=0)
 
 
-def views(factors: Sequence[FactorTable], task: Task) -> tuple[list[View], BoolArray]:
+def views(
+    factors: Sequence[FactorTable], task: Task, budget: Budget
+) -> tuple[list[View], BoolArray]:
     """Every factor, pruned, and which operators are left."""
-    found = [_view(factor.variables, task) for factor in factors]
-    return found, _prune(found)
+    found = [_view(factor.variables, task, budget) for factor in factors]
+    return found, _prune(found, budget)
 
 
 def plain_system(
-    factors: Sequence[FactorTable], task: Task, found: Sequence[View], alive: BoolArray
+    factors: Sequence[FactorTable],
+    task: Task,
+    found: Sequence[View],
+    alive: BoolArray,
+    budget: Budget,
 ) -> PlainSystem:
     """The same with the states numbered as in the tables."""
     costs = np.append(np.array([op.cost for op in task.operators], np.float64)[alive], 0)
@@ -65,7 +72,7 @@ def plain_system(
         inside = np.where(targets >= 0, factor.lookup[np.maximum(targets, 0)], -1)
         moves.append(np.vstack([inside, np.arange(factor.n_states)]).astype(np.int32))
         goals.append(view.goal[factor.places])
-        heights.append(_distances(moves[-1], goals[-1], costs))
+        heights.append(_distances(moves[-1], goals[-1], costs, budget))
     return PlainSystem(costs, tuple(moves), tuple(goals), tuple(heights))
 
 
@@ -80,7 +87,7 @@ def distinct_rows(moves: Int32Array) -> tuple[Int32Array, Int64Array]:
     return rows, np.array(of_label, np.int64)
 
 
-def _view(variables: Sequence[int], task: Task) -> View:
+def _view(variables: Sequence[int], task: Task, budget: Budget) -> View:
     sizes = [task.domain_sizes[variable] for variable in variables]
     values = np.indices(sizes, np.int32).reshape(len(sizes), -1)
     weights = np.cumprod([1, *sizes[:0:-1]])[::-1]
@@ -91,6 +98,7 @@ def _view(variables: Sequence[int], task: Task) -> View:
             goal &= values[own[variable]] == value
     targets = np.empty((len(task.operators), values.shape[1]), np.int32)
     for number, operator in enumerate(task.operators):
+        budget.look()
         after = np.arange(values.shape[1], dtype=np.int32)
         for variable, value in operator.effect:
             if variable in own:
@@ -103,20 +111,21 @@ def _view(variables: Sequence[int], task: Task) -> View:
     return View(goal, initial, targets, np.ones(values.shape[1], np.bool_))
 
 
-def _prune(found: list[View]) -> BoolArray:
+def _prune(found: list[View], budget: Budget) -> BoolArray:
     """Mark what can be reached and can reach the goal; the labels that are left."""
     labels = np.ones(len(found[0].targets) if found else 0, np.bool_)
     while True:
         before = [labels.copy(), *(view.alive.copy() for view in found)]
         for view in found:
+            budget.look()
             kept = _inside(view) & labels[:, None]
             begin, end = np.nonzero(kept)[1], view.targets[kept]
             moving = begin != end
             begin, end = begin[moving], end[moving]
             reached = np.zeros_like(view.alive)
             reached[view.initial] = view.alive[view.initial]
-            useful = view.goal & _marked(reached, begin, end)
-            view.alive = _marked(useful, end, begin) & reached
+            useful = view.goal & _marked(reached, begin, end, budget)
+            view.alive = _marked(useful, end, begin, budget) & reached
         for view in found:
             labels &= _inside(view).any(axis=1)
         if all(map(np.array_equal, before, [labels, *(view.alive for view in found)])):
@@ -130,18 +139,20 @@ def _inside(view: View) -> BoolArray:
     return inside
 
 
-def _marked(marks: BoolArray, begin: Int64Array, end: Int64Array) -> BoolArray:
+def _marked(marks: BoolArray, begin: Int64Array, end: Int64Array, budget: Budget) -> BoolArray:
     while not marks[end[marks[begin]]].all():
+        budget.look()
         marks[end[marks[begin]]] = True
     return marks
 
 
-def _distances(moves: Int32Array, goal: BoolArray, costs: FloatArray) -> FloatArray:
+def _distances(moves: Int32Array, goal: BoolArray, costs: FloatArray, budget: Budget) -> FloatArray:
     rows, of_label = distinct_rows(moves)
     cheapest = np.full(len(rows), np.inf)
     np.minimum.at(cheapest, of_label, costs)
     heights = np.where(goal, 0.0, np.inf)
     while True:
+        budget.look()
         lower = heights.copy()
         for row, cost in zip(rows, cheapest.tolist(), strict=True):
             x = np.flatnonzero(row >= 0)

@@ -9,8 +9,12 @@ from reference.dominance import random_task
 from reference.random_tasks import dials
 
 from engine.dominance import check, derivation
+from engine.dominance.budget import Budget
+from engine.dominance.cache import dominance_function
 from engine.dominance.compute import Factorisation, Variant, compute
 from engine.dominance.function import DominanceFunction
+from engine.errors import CancelledError
+from engine.native.control import Control
 from engine.task.task import Task
 
 Build = Callable[..., Task]
@@ -78,16 +82,16 @@ def test_a_closed_row_is_a_row_of_the_closure() -> None:
         table[random.random((8, 8)) < 0.6] = derivation.NEVER
         np.fill_diagonal(table, 0)
         closed = table.copy()
-        derivation.close(closed, derivation.Budget())
+        derivation.close(closed, Budget())
         for s in range(8):
-            assert (derivation.closed_row(table, s) == closed[s]).all()
+            assert (derivation.closed_row(table, s, Budget()) == closed[s]).all()
 
 
 def test_what_takes_too_long_is_not_confirmed(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = build((3,), [({0: 0}, {0: 1}, 2), ({0: 1}, {0: 2}, 3)], (0,), {0: 2})
-    monkeypatch.setattr(check, "Budget", lambda: derivation.Budget(3))
+    monkeypatch.setattr(check, "Budget", lambda _: Budget(steps=3))
     assert "too large" in (check.DominanceChecker(task)((0,), (2,), 5) or "")
     monkeypatch.setattr(check, "MAX_CELLS", 5)
     assert "too large" in (check.problem_with(compute(task, Factorisation()), task) or "")
@@ -96,7 +100,7 @@ def test_what_takes_too_long_is_not_confirmed(
 def test_labels_that_do_the_same_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each dial has 12 labels of its own and 228 that do not touch it."""
     task = dials(20, 6)
-    monkeypatch.setattr(check, "Budget", lambda: derivation.Budget(3_000_000))
+    monkeypatch.setattr(check, "Budget", lambda _: Budget(steps=3_000_000))
     assert check.problem_with(compute(task, Factorisation()), task) is None
 
 
@@ -124,3 +128,47 @@ def test_stable_tables_need_no_derivation(build: Build) -> None:
     proof = check.prove(compute(task, Factorisation(), Variant.A), task)
     assert proof.value((0,), (2,), 5) == 5
     assert "derived" not in vars(proof)
+
+
+class Impatient(Control):
+    """Is cancelled when it is asked for the n-th time."""
+
+    def __init__(self, patience: int) -> None:
+        super().__init__()
+        self.patience = patience
+
+    @property
+    def cancelled(self) -> bool:
+        self.patience -= 1
+        return self.patience < 0
+
+
+def test_a_check_can_be_cancelled_anywhere_and_leaves_nothing_half_done() -> None:
+    """The more patience, the further it gets: through enumeration, base tables and closures."""
+    task = dials(2, 3)
+    function = compute(task, MERGED)
+    claims = [((0, 0), (0, 1), -1), ((1, 0), (0, 0), -1), ((1, 1), (0, 2), -2)]
+    expected = [check.prove(function, task).value(*claim) for claim in claims]
+    looks = 0
+    while True:
+        try:
+            proof = check.prove(function, task, Impatient(looks))
+            values = [proof.value(*claim) for claim in claims]
+            break
+        except CancelledError:
+            looks += 1
+    assert values == expected
+    assert looks > 20
+
+
+def test_a_cancelled_check_may_be_asked_again() -> None:
+    task = dials(2, 3)
+    control = Control()
+    checker = check.DominanceChecker(task, [MERGED], control)
+    value = dominance_function(task, MERGED).value((0, 0), (0, 1))
+    assert value is not None
+    control.cancel()
+    with pytest.raises(CancelledError):
+        checker((0, 0), (0, 1), value)
+    control.progress[0] = 0
+    assert checker((0, 0), (0, 1), value) is None
