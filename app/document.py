@@ -15,6 +15,7 @@ from PySide6.QtGui import QUndoStack
 
 from engine.campaign import writer
 from engine.campaign.store import Store
+from engine.campaign.workspace_copy import copy_workspace
 from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, WorkspaceError
 
@@ -78,27 +79,21 @@ class Document(QObject):
             for (name,) in tables.fetchall()
         )
 
-    def save_copy(self, path: Path) -> None:
-        """A whole copy, also while a campaign writes, and also of a file that was deleted."""
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody else can open the file any more: it was deleted, moved or replaced."""
+        return self._inode is None or self._file_identity() != self._inode
+
+    def refuse_copy(self, path: Path) -> None:
+        """A copy must not replace what it is a copy of."""
         if path.resolve() == self.path:
             message = "this is the workspace itself"
             raise WorkspaceError(message, Location.of(path), "choose another name")
-        part = path.with_name(path.name + ".part")
-        try:
-            with workspace_errors(path):
-                target = sqlite3.connect(part)
-                try:
-                    self.store.connection.backup(target)
-                    target.execute("DELETE FROM writer")
-                    target.commit()
-                finally:
-                    target.close()
-            os.replace(part, path)
-        except OSError as error:
-            message = f"the copy cannot be written: {error.strerror}"
-            raise WorkspaceError(message, Location.of(path)) from error
-        finally:
-            part.unlink(missing_ok=True)
+
+    def save_copy(self, path: Path) -> None:
+        """Through our own connection, which still has the contents of a file that was deleted."""
+        self.refuse_copy(path)
+        copy_workspace(self.store.connection, path)
 
     def close(self) -> None:
         self._watch.stop()

@@ -33,6 +33,7 @@ from app.widgets.banner import BannerArea
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.job_strip import JobStrip
 from app.widgets.rail import Rail
+from app.work.copy_workspace import save_copy
 from app.workspace_notices import WorkspaceNotices
 from app.workspaces import SUFFIX
 from engine.errors import PlumblineError
@@ -124,13 +125,23 @@ class MainWindow(QMainWindow):
             self.save_copy(path if path.suffix else path.with_suffix(SUFFIX))
 
     def save_copy(self, path: Path) -> None:
-        messages = self.context.messages
+        """In the background, unless only this process still has the contents."""
+        document = self.context.document
         try:
-            self.context.document.save_copy(path)
+            document.refuse_copy(path)
+            if document.is_lost:
+                document.save_copy(path)
+                self._tell_copied(path)
+                return
         except PlumblineError as error:
-            messages.error(str(error))
+            self.context.messages.error(str(error))
             return
-        messages.info(
+        job = self.context.jobs.start(f"Save {path.name}", save_copy, document.path, path)
+        job.finished.connect(self._tell_copied)
+
+    @Slot(object)
+    def _tell_copied(self, path: Path) -> None:
+        self.context.messages.info(
             f"The copy is saved as {path}",
             actions=[("Open the copy", lambda: self.workspace_wanted.emit(path))],
         )

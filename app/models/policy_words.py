@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.work.check_inputs import PolicyChecked, plugin_file
+from app.models.task_fit import TaskFit, Verdict, fit_verdict
+from app.work.check_inputs import PolicyChecked
+from engine.policies.consent import SERVER, plugin_file
 
 BUILTIN = {
     "random": "Any applicable action, the same one in the same state.",
@@ -21,8 +23,15 @@ _KINDS = {
     "gnn": "Graph network",
     "builtin": "Built-in policy",
     "plug-in": "Python plug-in",
-    "remote": "Remote policy",
+    "remote": "Policy server",
+    "policy cache": "Policy cache",
 }
+
+_OF_TASKS = ("remote", "policy cache")
+"""Kinds of policies that belong to tasks and not to a domain."""
+_PLUGIN_WAITS = "It is a program of its own: it runs once you trust it."
+_PLUGIN_FITS = "Trusted; whether it fits shows when it runs."
+_SERVER_WAITS = "It is a server: it is asked once you agree."
 
 
 def policy_name(spec: str) -> str:
@@ -38,6 +47,12 @@ def policy_kind(checked: PolicyChecked) -> str:
     words = [_KINDS.get(checked.kind, checked.kind)]
     if checked.kind == "builtin":
         return BUILTIN.get(str(details.get("name")), words[0])
+    if "states" in details:
+        words.append(f"{details['states']:,} states")
+    if "address" in details:
+        words.append(
+            f"a task with {details['variables']:,} variables and {details['operators']:,} operators"
+        )
     if checked.domain:
         words.append(f"for the domain {checked.domain}")
     if "layers" in details and "hidden" in details:
@@ -61,6 +76,25 @@ def policy_training(checked: PolicyChecked) -> str:
     if isinstance(success, int | float):
         words.append(f"solved {success:.0%} of its validation problems")
     return ", ".join(word for word in words if word)
+
+
+def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -> Verdict:
+    """Whether it can be used, as far as that is known."""
+    if checked is None:
+        return "", "muted", "Being looked at…"
+    if checked.error:
+        return "error", "bad", checked.error
+    if checked.misfits:
+        first, *rest = checked.misfits
+        more = f", and {len(rest)} more reasons" if rest else ""
+        return "error", "bad", f"Does not fit the domain: {first}{more}"
+    if not trusted:
+        is_server = checked.spec.startswith(SERVER)
+        return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
+    if checked.kind in _OF_TASKS:
+        return fit_verdict(fit)
+    is_plugin = plugin_file(checked.spec) is not None
+    return "check", "proven", _PLUGIN_FITS if is_plugin else "Fits the domain"
 
 
 def _training(training: Mapping[str, Any]) -> str:

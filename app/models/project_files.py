@@ -17,21 +17,24 @@ from PySide6.QtGui import QUndoCommand
 from app.context import Context
 from app.document import Document
 from app.jobs import Job
+from app.models.agreement import agree, consent_of
 from app.models.policy_words import policy_name
 from app.models.project_problems import ProblemRow
+from app.models.task_fit import TaskFit
 from app.work.check_inputs import (
     DomainChecked,
     PolicyChecked,
+    PoolChecked,
     ProblemChecked,
     ProjectChecked,
-    plugin_file,
 )
-from app.work.policy_runs import PolicyRan, TaskMeasured, look_at_project
+from app.work.policy_runs import PolicyRan, PoolTried, TaskMeasured, look_at_project
 from engine.campaign.config import CampaignConfig, read_config
 from engine.campaign.project import Project
 from engine.campaign.recognise import Found, recognise_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
+from engine.policies.consent import SERVER, plugin_file
 
 EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""
@@ -55,6 +58,7 @@ class ProjectFiles(QObject):
         self.project: Project = self._document.store.project()
         self.domain: DomainChecked | None = None
         self.policies: dict[str, PolicyChecked] = {}
+        self.pools: dict[str, PoolChecked] = {}
         self.rows: dict[str, ProblemRow] = {}
         self._job: Job | None = None
         self._is_checked = True
@@ -90,20 +94,31 @@ class ProjectFiles(QObject):
             problems=found.problems,
             policies=found.policies,
             portfolio=found.portfolio,
+            pools=found.pools,
         )
         if self.project.is_empty and found.campaigns:
             after = self._with_campaign(after, found.campaigns[0])
-        count = sum(map(len, (found.domains, found.problems, found.policies)))
+        count = sum(map(len, (found.domains, found.problems, found.policies, found.pools)))
         self._push(after, f"add {count} files" if count != 1 else "add a file")
+        if found.pools and self.project.draft is not None:
+            self.set_draft(replace(self.project.draft, pool=found.pools[-1]))
         return found
 
     def add_policy(self, spec: str) -> None:
         self._push(self.project.with_files(policies=[spec]), f"add {policy_name(spec)}")
 
+    def add_server(self, address: str) -> None:
+        """Whoever names a server agrees to ask it."""
+        agree(self._context.settings, f"{SERVER}{address}")
+        self.add_policy(f"{SERVER}{address}")
+
     def add_config(self, config: CampaignConfig) -> None:
         """The files of a campaign."""
         after = self.project.with_files(
-            domain=config.domain, problems=config.problems, policies=config.policies
+            domain=config.domain,
+            problems=config.problems,
+            policies=config.policies,
+            pools=_pools_of(config),
         )
         self._push(
             replace(after, portfolio=config.portfolio, unit_costs=config.unit_costs),
@@ -126,8 +141,8 @@ class ProjectFiles(QObject):
         self._push(replace(self.project, unit_costs=unit_costs), what)
 
     def trust(self, spec: str) -> None:
-        """The user lets the plug-in run, as it is now. Not undone: it is not about the files."""
-        self._set(self.project.trusting(self.policies[spec].sha256))
+        """The user lets the plug-in run, as it is now, or the server be asked."""
+        agree(self._context.settings, spec)
         self.check()
 
     def set_draft(self, draft: CampaignConfig) -> None:
@@ -139,7 +154,7 @@ class ProjectFiles(QObject):
         """Other files; what is not about files stays as it is."""
         before = self.project
         draft = before.draft or project.draft
-        self._set(replace(project, draft=draft, trusted=before.trusted))
+        self._set(replace(project, draft=draft))
         if (before.domain, before.unit_costs) != (project.domain, project.unit_costs):
             self.rows.clear()
         self._fill_rows()
@@ -147,11 +162,21 @@ class ProjectFiles(QObject):
         self._soon.start(CHANGED_MILLISECONDS)
 
     def is_trusted(self, spec: str) -> bool:
-        """Whether a policy may run: plug-ins only with the user's word."""
-        if plugin_file(spec) is None:
-            return True
-        checked = self.policies.get(spec)
-        return checked is not None and checked.sha256 in self.project.trusted
+        """Whether a policy may be used: plug-ins and servers only with the user's word."""
+        return not consent_of(self._context.settings).objection(spec)
+
+    def task_fit(self, name: str) -> TaskFit:
+        """Which problems something fits that belongs to tasks: a pool, a cache, a server."""
+        fits, misfits = [], []
+        for path, row in self.rows.items():
+            run, pool = row.runs.get(name), row.pools.get(name)
+            if run is not None and run.outcome == "error":
+                misfits.append(run.reason)
+            elif pool is not None and pool.error:
+                misfits.append(pool.error)
+            elif run is not None or pool is not None:
+                fits.append(path)
+        return TaskFit(tuple(fits), tuple(misfits), is_known=not self.is_busy)
 
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
         if self.domain is not None and path == self.domain.path:
@@ -165,17 +190,27 @@ class ProjectFiles(QObject):
         return [item for item in found if item.severity is Severity.ERROR]
 
     @Slot()
+    def check_again(self) -> None:
+        """Also what can change without a file: servers, and what went wrong."""
+        for row in self.rows.values():
+            row.forget_trouble()
+        self.check()
+
+    @Slot()
     def check(self) -> None:
-        """Look at everything again."""
+        """Look at whatever may have changed."""
         self._soon.stop()
         self._stop()
         self._watch()
         self._is_checked = self.project.is_empty
         if self.project.is_empty:
-            self.domain, self.policies = None, {}
+            self.domain, self.policies, self.pools = None, {}, {}
         else:
             known = frozenset(pair for row in self.rows.values() for pair in row.known)
-            job = self._context.jobs.start("Check files", look_at_project, self.project, known)
+            consent = consent_of(self._context.settings)
+            job = self._context.jobs.start(
+                "Check files", look_at_project, self.project, known, consent
+            )
             job.events.connect(self._take)
             job.ended.connect(self._ended)
             self._job = job
@@ -202,7 +237,10 @@ class ProjectFiles(QObject):
             return project
         return replace(
             project.with_files(
-                domain=config.domain, problems=config.problems, policies=config.policies
+                domain=config.domain,
+                problems=config.problems,
+                policies=config.policies,
+                pools=_pools_of(config),
             ),
             unit_costs=config.unit_costs,
             draft=config,
@@ -214,7 +252,8 @@ class ProjectFiles(QObject):
 
     def _watch(self) -> None:
         """Editors replace files, so a watched one may be another now."""
-        names = [self.project.domain, *self.project.problems, *self.project.policies]
+        project = self.project
+        names = [project.domain, *project.problems, *project.policies, *project.pools]
         files = [plugin_file(name) or name for name in names if name]
         if watched := self._watcher.files():
             self._watcher.removePaths(watched)
@@ -236,12 +275,16 @@ class ProjectFiles(QObject):
                     self.domain = event
                 case PolicyChecked():
                     self.policies[event.spec] = event
+                case PoolChecked():
+                    self.pools[event.path] = event
                 case ProblemChecked(path=path) if path in self.rows:
                     self.rows[path].checked = event
                 case TaskMeasured(problem=path) if path in self.rows:
                     self.rows[path].task = event
                 case PolicyRan(problem=path) if path in self.rows:
                     self.rows[path].runs[event.policy] = event
+                case PoolTried(problem=path) if path in self.rows:
+                    self.rows[path].pools[event.pool] = event
                 case ProjectChecked():
                     self._is_checked = True
         self.checked.emit()
@@ -275,6 +318,10 @@ class ProjectFiles(QObject):
             self._fill_rows()
             self.changed.emit()
             self.check()
+
+
+def _pools_of(config: CampaignConfig) -> tuple[str, ...]:
+    return () if config.pool is None else (config.pool,)
 
 
 class _Change(QUndoCommand):

@@ -8,9 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.models.table_model import Column, Palette, TableModel
-from app.work.check_inputs import ProblemChecked, plugin_file
-from app.work.policy_runs import PolicyRan, TaskMeasured
+from app.work.check_inputs import ProblemChecked
+from app.work.policy_runs import PolicyRan, PoolTried, TaskMeasured
 from engine.pddl import Severity
+from engine.policies.consent import plugin_file
 
 WAITING = "…"
 _REASONS = {
@@ -30,22 +31,34 @@ class ProblemRow:
     checked: ProblemChecked | None = None
     task: TaskMeasured | None = None
     runs: dict[str, PolicyRan] = field(default_factory=dict)
+    pools: dict[str, PoolTried] = field(default_factory=dict)
     policy: str = ""  # the one the table speaks of
 
     @property
     def known(self) -> list[tuple[str, str]]:
-        """What need not be found out again: the task, and the runs of policies."""
+        """What need not be found out again: the task, the runs of policies, whose pools fit."""
         if self.task is None:
             return []
-        return [(self.path, policy) for policy in ("", *self.runs)]
+        return [(self.path, policy) for policy in ("", *self.runs, *self.pools)]
 
     def forget(self, file: str) -> None:
-        """The runs of a policy whose file has changed."""
+        """What became of a policy or a pool whose file has changed."""
+        self.pools.pop(file, None)
         self.runs = {
             policy: run
             for policy, run in self.runs.items()
             if file not in (policy, plugin_file(policy))
         }
+
+    def forget_trouble(self) -> None:
+        """Servers may be others now, and what went wrong may go well."""
+        self.runs = {
+            policy: run
+            for policy, run in self.runs.items()
+            if "://" not in policy and run.outcome != "error"
+        }
+        if self.task is not None and self.task.error:
+            self.task = None
 
     @property
     def run(self) -> PolicyRan | None:

@@ -24,8 +24,9 @@ from engine.campaign.events import (
 )
 from engine.campaign.executor import make_executor
 from engine.campaign.identity import campaign_key
-from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
+from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
 from engine.campaign.store import Store
+from engine.policies.consent import Consent, refuse_without_consent
 
 PAUSE, GO_ON = "pause", "go on"
 """What may be sent to a running campaign."""
@@ -52,11 +53,13 @@ class AlreadyDone:
 
 
 def run_campaign(
-    link: Link, workspace: Path, config: CampaignConfig, workers: int
+    link: Link, workspace: Path, config: CampaignConfig, workers: int, consent: Consent
 ) -> CampaignEnd | AlreadyDone:
     """A new campaign, or what is left of the same one."""
+    refuse_without_consent((*config.policies, *config.portfolio), consent)
     problems, policies = problem_inputs(config), policy_inputs(config)
-    key = campaign_key(config, problems, policies, portfolio_inputs(config))
+    portfolio, pool = portfolio_inputs(config), pool_input(config)
+    key = campaign_key(config, problems, policies, portfolio, pool)
     with Store.open(workspace) as store:
         known = store.campaign_with(key)
         if known is not None and not store.pending(known):
@@ -73,9 +76,12 @@ def run_campaign(
         )
 
 
-def take_up_campaign(link: Link, workspace: Path, campaign: int, workers: int) -> CampaignEnd:
+def take_up_campaign(
+    link: Link, workspace: Path, campaign: int, workers: int, consent: Consent
+) -> CampaignEnd:
     """What is left of a campaign, with the files it began with."""
     with Store.open(workspace) as store:
+        refuse_without_consent(store.pending_policies(campaign), consent)
         reporter = _Reporter(link)
         return take_up(
             campaign,

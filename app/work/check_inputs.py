@@ -1,4 +1,4 @@
-"""Looks at the files of a project before anything runs: PDDL with positions, policies with fit.
+"""Looks at the files of a project before anything runs: PDDL with positions, policies, pools.
 
 Nothing of the user's is executed here: networks are loaded as weights, plug-ins are only read.
 """
@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from app.work.link import Link
+from engine.campaign.given_pool import PoolContents, contents
 from engine.campaign.inputs import read_file
 from engine.campaign.project import Project
 from engine.campaign.recognise import plugin_factories
 from engine.errors import CancelledError, PlumblineError
 from engine.pddl import Diagnostic, Domain, Severity, check_files
+from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
 from engine.policies.policy import close_policy, open_policy
 from engine.task.load import SAS_SUFFIX, load_sas
 
@@ -52,7 +54,7 @@ class PolicyChecked:
     details: Mapping[str, Any] = field(default_factory=dict)
     misfits: tuple[str, ...] = ()
     error: str = ""
-    sha256: str = ""  # of a plug-in's file
+    consent: str = ""  # what the user has to agree to before it is used, if to anything
     factories: tuple[str, ...] = ()  # what a plug-in's file offers
 
     @property
@@ -60,10 +62,13 @@ class PolicyChecked:
         return not (self.misfits or self.error)
 
 
-def plugin_file(spec: str) -> str | None:
-    """The file of a plug-in policy; None for others."""
-    path, colon, _ = spec.rpartition(":")
-    return path if colon and path.endswith(".py") else None
+@dataclass(frozen=True, slots=True)
+class PoolChecked:
+    """What is in a file of states to test; whose states they are shows with the tasks."""
+
+    path: str
+    contents: PoolContents | None = None
+    error: str = ""
 
 
 def is_grounded(problem: str) -> bool:
@@ -77,15 +82,16 @@ class ProjectChecked:
 
     problems: tuple[str, ...]
     policies: tuple[str, ...]
+    pools: tuple[str, ...] = ()
 
 
-def check_project(link: Link, project: Project) -> ProjectChecked:
+def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
     """Emits one result per file, the domain first, and at the end what is good to run."""
-    total = 1 + len(project.problems) + len(project.policies)
+    total = 1 + len(project.problems) + len(project.policies) + len(project.pools)
     domain = None
     if project.domain is not None:
         domain = _check_domain(link, project.domain)
-    problems, policies = [], []
+    problems, policies, pools = [], [], []
     for done, path in enumerate(project.problems, start=1):
         _go_on(link, done, total, path)
         problem = _check_problem(project.domain, path)
@@ -94,11 +100,17 @@ def check_project(link: Link, project: Project) -> ProjectChecked:
             problems.append(path)
     for done, spec in enumerate(project.policies, start=1 + len(project.problems)):
         _go_on(link, done, total, spec)
-        policy = check_policy(spec, domain)
+        policy = check_policy(spec, domain, consent)
         link.emit(policy)
-        if policy.fits and (not policy.sha256 or policy.sha256 in project.trusted):
+        if policy.fits and not consent.objection(spec):
             policies.append(spec)
-    result = ProjectChecked(tuple(problems), tuple(policies))
+    for done, path in enumerate(project.pools, start=total - len(project.pools)):
+        _go_on(link, done, total, path)
+        pool = _check_pool(path)
+        link.emit(pool)
+        if not pool.error:
+            pools.append(path)
+    result = ProjectChecked(tuple(problems), tuple(policies), tuple(pools))
     link.emit(result)
     return result
 
@@ -139,10 +151,19 @@ def _check_problem(domain: str | None, path: str) -> ProblemChecked:
     return ProblemChecked(path, report.problem.name, len(report.problem.objects), own)
 
 
-def check_policy(spec: str, domain: Domain | None) -> PolicyChecked:
-    """What a policy is, and whether it fits the domain."""
+def _check_pool(path: str) -> PoolChecked:
     try:
-        sha256, factories = _plugin(spec)
+        return PoolChecked(path, contents(read_file(path)))
+    except PlumblineError as error:
+        return PoolChecked(path, error=str(error))
+
+
+def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyChecked:
+    """What a policy is, and whether it fits the domain; a server is asked only with consent."""
+    try:
+        name, factories = consent_name(spec), _factories(spec)
+        if spec.startswith(SERVER) and consent.objection(spec):
+            return PolicyChecked(spec, "remote", consent=name)
         policy = open_policy(spec)
         try:
             info = policy.describe()
@@ -157,14 +178,14 @@ def check_policy(spec: str, domain: Domain | None) -> PolicyChecked:
         info.domain,
         info.details,
         misfits,
-        sha256=sha256,
+        consent=name,
         factories=factories,
     )
 
 
-def _plugin(spec: str) -> tuple[str, tuple[str, ...]]:
+def _factories(spec: str) -> tuple[str, ...]:
+    """What a plug-in's file offers; it is read, not run."""
     path = plugin_file(spec)
     if path is None:
-        return "", ()
-    file = read_file(path)
-    return file.sha256, tuple(plugin_factories(file.content.decode("utf-8", "replace")))
+        return ()
+    return tuple(plugin_factories(read_file(path).content.decode("utf-8", "replace")))

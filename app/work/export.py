@@ -1,4 +1,4 @@
-"""Writes bundles of bugs in the background."""
+"""Writes bundles of bugs, and files for other tools, in the background."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.work.link import Link
 from engine.campaign.bundle import Bundle, write_bundle
+from engine.campaign.exchange import Exported, export_unit, unit_called
 from engine.campaign.store import Store
 from engine.errors import CancelledError
 from engine.task.task import Task
@@ -28,3 +29,10 @@ def export_bundles(
                 tasks[problem] = store.task(problem)
             bundles.append(write_bundle(store, number, folder, tasks[problem]))
     return tuple(bundles)
+
+
+def export_for_others(link: Link, workspace: Path, unit: int, name: str, path: Path) -> Exported:
+    """What a unit holds, as a file of the reference tools; `name` is that of the format."""
+    link.progress(0, None, path.name)
+    with Store.open(workspace) as store:
+        return export_unit(store, unit_called(store, unit), name, path)

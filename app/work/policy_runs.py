@@ -1,20 +1,23 @@
 """Lets policies act on the problems of a project: who solves what, at which cost.
 
-Each problem is translated once. A problem that takes too long is left out with a word, so that
-the others get their turn.
+Each problem is translated once, and given pools are held against the same task. A problem that
+takes too long is left out with a word, so that the others get their turn.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.work.check_inputs import check_project, is_grounded
 from app.work.link import Link
+from engine.campaign.given_pool import GivenPool
+from engine.campaign.inputs import read_file
 from engine.campaign.project import Project
 from engine.errors import CancelledError, LimitReachedError, PlumblineError
+from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.task.load import load_task_files
@@ -48,15 +51,29 @@ class PolicyRan:
     steps: int | None = None
 
 
-def look_at_project(link: Link, project: Project, known: Collection[tuple[str, str]]) -> None:
+@dataclass(frozen=True, slots=True)
+class PoolTried:
+    """Whether the states of a pool or a bugs file are states of a problem's task."""
+
+    problem: str
+    pool: str
+    states: int = 0  # different ones
+    error: str = ""
+
+
+def look_at_project(
+    link: Link, project: Project, known: Collection[tuple[str, str]], consent: Consent
+) -> None:
     """Check the files, then run every policy that may run on every good problem.
 
-    Emits a `TaskMeasured` per problem and a `PolicyRan` per run, but for those that are `known`
-    by problem and policy; a problem alone with an empty policy is one that was measured.
+    Emits a `TaskMeasured` per problem, a `PolicyRan` per run and a `PoolTried` per pool, but for
+    those that are `known` by problem and policy or pool; a problem alone with an empty policy is
+    one that was measured.
     """
-    good = check_project(link, project)
+    good = check_project(link, project, consent)
+    names = (*good.policies, *good.pools)
     wanted = {
-        problem: [spec for spec in good.policies if (problem, spec) not in known]
+        problem: [name for name in names if (problem, name) not in known]
         for problem in good.problems
     }
     wanted = {
@@ -67,7 +84,9 @@ def look_at_project(link: Link, project: Project, known: Collection[tuple[str, s
     try:
         for done, (problem, specs) in enumerate(wanted.items()):
             link.progress(done, len(wanted), f"trying {Path(problem).name}")
-            _run_problem(link, project, problem, {spec: opened[spec] for spec in specs})
+            policies = {spec: opened[spec] for spec in specs if spec in opened}
+            pools = [path for path in specs if path in good.pools]
+            _run_problem(link, project, problem, policies, pools)
     finally:
         for policy in opened.values():
             if not isinstance(policy, PlumblineError):
@@ -82,7 +101,11 @@ def _open(spec: str) -> Policy | PlumblineError:
 
 
 def _run_problem(
-    link: Link, project: Project, problem: str, policies: dict[str, Policy | PlumblineError]
+    link: Link,
+    project: Project,
+    problem: str,
+    policies: dict[str, Policy | PlumblineError],
+    pools: Sequence[str],
 ) -> None:
     files = [problem] if is_grounded(problem) else [project.domain or "", problem]
     try:
@@ -99,8 +122,17 @@ def _run_problem(
         link.emit(TaskMeasured(problem, 0, 0, str(error)))
         return
     link.emit(TaskMeasured(problem, sum(task.domain_sizes), len(task.operators)))
+    for pool in pools:
+        link.emit(_tried(problem, pool, task))
     for spec, policy in policies.items():
         link.emit(_ran(problem, spec, policy, task, link.cancelled))
+
+
+def _tried(problem: str, pool: str, task: Task) -> PoolTried:
+    try:
+        return PoolTried(problem, pool, len(GivenPool(read_file(pool), task).entries))
+    except PlumblineError as error:
+        return PoolTried(problem, pool, error=str(error))
 
 
 def _ran(

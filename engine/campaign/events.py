@@ -214,7 +214,7 @@ class UnitFailed:
 
     unit: int
     error: str
-    lost: bool = False  # the process died
+    lost: bool = False  # the process died, or the policy's server is gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from engine.campaign.bugs_file import FAILS, BugRecord, write_bugs
 from engine.campaign.checking import FAILED
 from engine.campaign.reading import Reading, UnitRow
+from engine.campaign.recognise import CACHE_SUFFIX
 from engine.errors import UsageError
-from engine.fuzzing.pool import PoolEntry, write_pool
+from engine.files import write_text
+from engine.fuzzing.pool import PoolEntry, count_states, write_pool
 from engine.policies.policy import NO_ACTION
 from engine.policies.policy_cache import State, write_policy_cache
+from engine.task.load import SAS_SUFFIX
 from engine.task.sas import write_sas
 from engine.task.successors import successor
 from engine.task.task import Task
@@ -31,10 +36,19 @@ def unit_called(store: Reading, number: int | None) -> UnitRow:
 
 
 def pool_text(store: Reading, unit: UnitRow) -> str:
+    """Entry 0 is the initial state, as the format wants it, also where others were tested."""
+    task = _task(store, unit)
     entries = [
         PoolEntry(row.state, row.reference, len(row.walk), row.walk) for row in store.pool(unit.id)
     ]
-    return write_pool(_task(store, unit), entries)
+    if entries and entries[0].state != task.init:
+        moved = (replace(entry, reference=_later(entry.reference)) for entry in entries)
+        entries = [PoolEntry(task.init), *moved]
+    return write_pool(task, entries)
+
+
+def _later(reference: int) -> int:
+    return reference + 1 if reference >= 0 else reference
 
 
 def bugs_text(store: Reading, unit: UnitRow) -> str:
@@ -59,12 +73,44 @@ def sas_text(store: Reading, unit: UnitRow) -> str:
     return write_sas(_task(store, unit))
 
 
-FORMATS: dict[str, Callable[[Reading, UnitRow], str]] = {
-    "pool": pool_text,
-    "bugs": bugs_text,
-    "policy-cache": policy_cache_text,
-    "sas": sas_text,
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`counted` says how many of what there are in a text."""
+
+    text: Callable[[Reading, UnitRow], str]
+    suffix: str
+    counted: Callable[[str], str]
+
+
+FORMATS: Mapping[str, Format] = {
+    "pool": Format(pool_text, ".pool", lambda text: _count(count_states(text), "state")),
+    "bugs": Format(bugs_text, ".bugs", lambda text: _count(text.count("\nstate\n"), "bug")),
+    "policy-cache": Format(
+        policy_cache_text, CACHE_SUFFIX, lambda text: _count(text.count("\n"), "decision")
+    ),
+    "sas": Format(
+        sas_text, SAS_SUFFIX, lambda text: _count(text.count("\nbegin_operator\n"), "operator")
+    ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    path: Path
+    format: str
+    unit: UnitRow
+    counted: str  # such as "60 states"
+
+
+def export_unit(store: Reading, unit: UnitRow, name: str, path: Path) -> Exported:
+    """Write a file for other tools; the name of its format is one of `FORMATS`."""
+    text = FORMATS[name].text(store, unit)
+    write_text(path, text)
+    return Exported(path, name, unit, FORMATS[name].counted(text))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _decisions(store: Reading, unit: UnitRow, task: Task) -> Iterator[tuple[State, int]]:

@@ -49,7 +49,7 @@ from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, un
 from engine.campaign.memory import peak_megabytes
 from engine.campaign.regions import Regions
 from engine.campaign.statistics import OracleCounts
-from engine.errors import CancelledError, PlumblineError
+from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
 from engine.fuzzing.biases import make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.localize.policy_run import Localiser
@@ -91,6 +91,13 @@ class Unit:
 def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
     """Work on a unit until it is done; the last event says how it ended."""
     emit(UnitStarted(unit.number, unit.problem.name, unit.policy.name, unit.seed))
+    try:
+        _unpack_and_work(unit, emit, gate)
+    except DiskError as error:  # there was no room for the files
+        emit(UnitFailed(unit.number, str(error)))
+
+
+def _unpack_and_work(unit: Unit, emit: Emit, gate: Gate) -> None:
     with unpacked(unit.problem, unit.policy, unit.portfolio) as files:
         try:
             _work(unit, files, emit, gate)
@@ -101,7 +108,8 @@ def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
         except CancelledError:
             emit(_nothing_tested(unit, gate) if gate.limit else UnitStopped(unit.number))
         except PlumblineError as error:
-            emit(UnitFailed(unit.number, files.original(str(error))))
+            lost = isinstance(error, PolicyLostError)
+            emit(UnitFailed(unit.number, files.original(str(error)), lost))
 
 
 def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
@@ -192,6 +200,7 @@ class _Work:
     def run(self) -> None:
         try:
             for number in self.fuzzer.grow():
+                self._refuse_loss()
                 self._take(number)
                 self._test(number)
                 self._report_progress()
@@ -236,6 +245,7 @@ class _Work:
             )
         )
         self.bench.run_policy(state)
+        self._refuse_loss()
         run = self.runs.trace(state)
         self.emit(
             RunFinished(
@@ -248,6 +258,11 @@ class _Work:
             )
         )
 
+    def _refuse_loss(self) -> None:
+        """Without the policy nothing is worth doing; the unit is done again when it is back."""
+        if self.runs.lost is not None:
+            raise self.runs.lost
+
     def _test(self, number: int) -> None:
         state = self.pool[number]
         answers: list[Answer] = []
@@ -258,6 +273,7 @@ class _Work:
             examination = self.bench.test(state, oracle)
             # What a stopped examination found is sound but not repeatable: it is not reported.
             self.gate.check()
+            self._refuse_loss()
             answers.append(_answer(oracle.name, examination, time.perf_counter() - began))
             for finding in examination.findings:
                 self._report(finding)

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from engine.campaign.bundle import write_bundle
-from engine.campaign.exchange import FORMATS, unit_called
+from engine.campaign.exchange import FORMATS, export_unit, unit_called
 from engine.campaign.store import Store
 from engine.console import Console
-from engine.errors import ExitCode, Location, UsageError
+from engine.errors import ExitCode, UsageError
 from engine.task.task import Task
 
 BUNDLE = "bundle"
@@ -42,12 +42,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _write_bundles(args, console)
     with Store.open(args.workspace) as store:
         unit = unit_called(store, args.unit)
-        text = FORMATS[args.format](store, unit)
-    try:
-        args.out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot be written: {reason}", Location.of(args.out)) from error
+        export_unit(store, unit, args.format, args.out)
     document = {"file": str(args.out), "format": args.format, "unit": unit.id}
     console.result(document, f"{args.out}: {args.format} of unit {unit.id}")
     return ExitCode.DONE

@@ -327,21 +327,35 @@ def test_undo_is_the_documents(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def test_a_copy_is_saved_where_the_user_says(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = tmp_path / "copy"
+    target, messages = tmp_path / "copy", window.context.messages
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(target), ""))
     window.menus.action("save-copy").trigger()
+    (job,) = window.context.jobs.running
+    assert job.title == "Save copy.plumb"
+    qtbot.waitUntil(lambda: bool(messages.history), timeout=PATIENCE)
     with Store.open(tmp_path / "copy.plumb") as copy:
         assert copy.campaigns() == []
     wanted: list[Path] = []
     window.workspace_wanted.connect(wanted.append)
-    (banner,) = window.context.messages.history
-    banner.actions[0][1]()
+    messages.history[0].actions[0][1]()
     assert wanted == [tmp_path / "copy.plumb"]
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: ("/nowhere/x.plumb", ""))
-    window.menus.action("save-copy").trigger()
-    assert window.context.messages.history[-1].level == "error"
+    for name in ("/nowhere/x.plumb", str(window.context.document.path)):
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args, name=name: (name, ""))
+        before = len(messages.history)
+        window.menus.action("save-copy").trigger()
+        qtbot.waitUntil(lambda n=before: len(messages.history) > n, timeout=PATIENCE)
+        assert messages.history[-1].level == "error"
+    qtbot.waitUntil(lambda: not window.context.jobs.running, timeout=PATIENCE)
+
+
+def test_a_copy_of_a_deleted_workspace_is_still_saved(window: MainWindow, tmp_path: Path) -> None:
+    window.context.document.path.unlink()
+    window.save_copy(tmp_path / "rescued.plumb")
+    assert not window.context.jobs.running
+    with Store.open(tmp_path / "rescued.plumb") as copy:
+        assert copy.campaigns() == []
 
 
 def test_dropped_files_go_where_they_belong(window: MainWindow, tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from app.models.project_problems import ProblemTable
 from app.page import Page
 from app.recent import recent_workspaces
 from app.views.project.policy_cards import PolicyCards
+from app.views.project.policy_servers import PolicyServers
+from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
 from app.views.project.start import StartView
 from app.widgets.elided_label import ElidedLabel
@@ -47,14 +49,19 @@ class ProjectPage(Page):
         super().__init__(context, parent)
         self.files = project_files(context)
         self._shown_error = False
-        self._make_actions()
         self._make_start()
         self._make_table()
         self.cards = PolicyCards(context.theme)
         self.cards.chosen.connect(self._show_policy)
-        self.cards.remove_wanted.connect(self._remove_policy)
+        self.cards.remove_wanted.connect(self._remove_file)
         self.cards.trust_wanted.connect(self.files.trust)
         self.cards.factory_wanted.connect(self.files.use_factory)
+        self.cards.again_wanted.connect(self.files.check_again)
+        self.servers = PolicyServers(context, self.cards, self)
+        self.servers.task_fetched.connect(self._add_task)
+        self.pools = PoolCards(context.theme)
+        self.pools.remove_wanted.connect(self._remove_file)
+        self._make_actions()
         self.source = SourceView(context.theme)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.start)
@@ -75,6 +82,8 @@ class ProjectPage(Page):
             self.run_action,
             self._add_action,
             self._folder_action,
+            self._server_action,
+            self._serve_action,
             self._remove_action,
             self._check_action,
             self._next_action,
@@ -107,7 +116,12 @@ class ProjectPage(Page):
         self._add_action = self._action("Add files…", self._choose_files, "Ctrl+Shift+O")
         self._folder_action = self._action("Add folder…", self._choose_folder)
         self._remove_action = self._action("Remove from project", self._remove_problems)
-        self._check_action = self._action("Check again", self.files.check, "F6")
+        self._remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        self._remove_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.table.addAction(self._remove_action)
+        self._server_action = self._action("Add a policy server…", self.servers.choose_server)
+        self._serve_action = self._action("Serve the chosen policy…", self.servers.serve_chosen)
+        self._check_action = self._action("Check again", self.files.check_again, "F6")
         self._next_action = self._action("Next error", self._next_error, "F8")
         self._previous_action = self._action("Previous error", self._previous_error, "Shift+F8")
 
@@ -133,9 +147,6 @@ class ProjectPage(Page):
         self.table.set_widths(*_COLUMN_WIDTHS)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
-        self._remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
-        self._remove_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        self.table.addAction(self._remove_action)
 
     def _full_view(self) -> QWidget:
         right = QSplitter(Qt.Orientation.Vertical)
@@ -192,6 +203,9 @@ class ProjectPage(Page):
             action.setToolTip(sentence)
             action.triggered.connect(self._add_builtin)
         self.builtin.setMenu(menu)
+        self.server_button = _button("Add a policy server…", "project-server")
+        self.server_button.setToolTip("A policy that runs elsewhere and is asked over the network")
+        self.server_button.clicked.connect(self.servers.choose_server)
         self.portfolio = _muted("")
         self.portfolio.setToolTip(
             "Checkpoints of one training. Some oracles compare the policy with them: where one of "
@@ -208,11 +222,13 @@ class ProjectPage(Page):
         layout.addWidget(_heading("Policies"))
         layout.addWidget(self.cards)
         layout.addWidget(self.builtin)
+        layout.addWidget(self.server_button)
         layout.addWidget(self.portfolio)
+        layout.addWidget(self.pools)
         layout.addStretch(1)
         scroll = QScrollArea()
         scroll.setObjectName("project-left")
-        scroll.setAccessibleName("Domain and policies")
+        scroll.setAccessibleName("Domain, policies and pools")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -258,6 +274,7 @@ class ProjectPage(Page):
             self.problems.set_rows(rows)
             self._select(path)
         self.cards.show_policies(project.policies)
+        self.pools.show_pools(project.pools)
         self.problems.show_policy(self.cards.choice)
         self.unit_costs.blockSignals(True)
         self.unit_costs.setChecked(project.unit_costs)
@@ -282,7 +299,10 @@ class ProjectPage(Page):
         files, project = self.files, self.files.project
         self._show_domain_words()
         for spec in project.policies:
-            self.cards.show_check(spec, files.policies.get(spec), files.is_trusted(spec))
+            checked, trusted = files.policies.get(spec), files.is_trusted(spec)
+            self.cards.show_check(spec, checked, trusted, files.task_fit(spec))
+        for path in project.pools:
+            self.pools.show_check(path, files.pools.get(path), files.task_fit(path))
         self.problems.show_policy(self.cards.choice)
         self.count.setText(self._problem_count())
         doing = "checking…" if files.is_checking else "trying the policies…"
@@ -390,8 +410,12 @@ class ProjectPage(Page):
         self.count.setText(self._problem_count())
 
     @Slot(str)
-    def _remove_policy(self, spec: str) -> None:
-        self.files.remove([spec])
+    def _remove_file(self, name: str) -> None:
+        self.files.remove([name])
+
+    @Slot(object)
+    def _add_task(self, path: Path) -> None:
+        self.add_files([path])
 
     @Slot()
     def _remove_problems(self) -> None:

@@ -1,0 +1,96 @@
+"""Policies over the network, both ways: adding a server of others, and serving a policy of ours."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.context import Context
+from app.models.policy_words import policy_name
+from app.models.project_files import project_files
+from app.models.served_policies import served_policies
+from app.views.project.policy_cards import PolicyCards
+from app.work.check_inputs import is_grounded
+from app.work.policy_server import fetch_task
+from engine.task.load import SAS_SUFFIX
+
+
+def server_task_path(workspace: Path, address: str) -> Path:
+    """Where the task of a server becomes a problem of the project: beside the workspace."""
+    name = re.sub(r"[^\w.-]+", "-", address).strip("-.")
+    return workspace.with_name(f"{workspace.stem}-servers") / f"{name}{SAS_SUFFIX}"
+
+
+class PolicyServers(QObject):
+    """Asks by dialogs on the screen it belongs to; what is served shows on the cards."""
+
+    task_fetched = Signal(object)  # Path
+
+    def __init__(self, context: Context, cards: PolicyCards, page: QWidget) -> None:
+        super().__init__(page)
+        self._context, self._cards, self._page = context, cards, page
+        self._files = project_files(context)
+        self.served = served_policies(context)
+        self.served.changed.connect(self._show_served)
+        self._files.changed.connect(self._stop_removed)
+        cards.serve_wanted.connect(self.choose_serving)
+        cards.stop_wanted.connect(self.served.stop)
+
+    @Slot(str)
+    def choose_serving(self, spec: str) -> None:
+        """For which problem, to whom, on which port."""
+        from app.views.project.serve_dialog import ServeDialog
+
+        problems = [path for path, row in self._files.rows.items() if not row.errors]
+        if not problems:
+            self._context.messages.info("A server speaks of a problem: add one first.")
+            return
+        dialog = ServeDialog(spec, problems, self.served.free_port(), self._page)
+        dialog.start_wanted.connect(self._serve)
+        dialog.open()
+
+    @Slot()
+    def serve_chosen(self) -> None:
+        card = self._cards.cards.get(self._cards.choice)
+        if card is not None and card.may_serve:
+            self.choose_serving(card.spec)
+        else:
+            self._context.messages.info(
+                "Choose a policy of this project that fits and is not served yet."
+            )
+
+    @Slot()
+    def choose_server(self) -> None:
+        """Which server of somebody else."""
+        from app.views.project.server_dialog import ServerDialog
+
+        dialog = ServerDialog(self._context, not self._files.project.problems, self._page)
+        dialog.server_wanted.connect(self._add)
+        dialog.open()
+
+    @Slot(str, str, str, int)
+    def _serve(self, spec: str, problem: str, host: str, port: int) -> None:
+        project = self._files.project
+        files = [problem] if is_grounded(problem) else [project.domain or "", problem]
+        self.served.serve(spec, files, project.unit_costs, host, port)
+
+    @Slot(str, bool)
+    def _add(self, address: str, with_task: bool) -> None:
+        self._files.add_server(address)
+        if with_task:
+            path = server_task_path(self._context.document.path, address)
+            title = f"Fetch the task of {policy_name(address)}"
+            job = self._context.jobs.start(title, fetch_task, address, path)
+            job.finished.connect(self.task_fetched)
+
+    @Slot(str)
+    def _show_served(self, spec: str) -> None:
+        self._cards.show_served(spec, self.served.by_spec.get(spec))
+
+    @Slot()
+    def _stop_removed(self) -> None:
+        for spec in set(self.served.by_spec) - set(self._files.project.policies):
+            self.served.stop(spec)

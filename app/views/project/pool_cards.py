@@ -1,0 +1,110 @@
+"""Files of states to test as cards: what is in each, and which problem it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app.models.pool_words import pool_verdict, pool_words
+from app.models.task_fit import TaskFit
+from app.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.verdict_line import VerdictLine
+from app.work.check_inputs import PoolChecked
+
+
+class PoolCards(QWidget):
+    """Hidden while there are none."""
+
+    remove_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.cards: dict[str, PoolCard] = {}
+        heading = QLabel("States to test")
+        heading.setProperty("role", "heading")
+        what = QLabel("Tested instead of states that walks find, if the campaign says so.")
+        what.setProperty("role", "muted")
+        what.setWordWrap(True)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 8, 0, 0)
+        self._layout.setSpacing(8)
+        self._layout.addWidget(heading)
+        self._layout.addWidget(what)
+        self.hide()
+
+    def show_pools(self, paths: Iterable[str]) -> None:
+        wanted = list(paths)
+        for path in [path for path in self.cards if path not in wanted]:
+            card = self.cards.pop(path)
+            card.hide()
+            card.deleteLater()
+        for path in wanted:
+            if path not in self.cards:
+                self.cards[path] = card = PoolCard(self._theme, path)
+                card.remove_wanted.connect(self.remove_wanted)
+                self._layout.addWidget(card)
+        self.setVisible(bool(self.cards))
+
+    def show_check(self, path: str, checked: PoolChecked | None, fit: TaskFit) -> None:
+        if path in self.cards:
+            self.cards[path].show_check(checked, fit)
+
+
+class PoolCard(QFrame):
+    """Delete removes it."""
+
+    remove_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.path = path
+        name = Path(path).name
+        self.setProperty("card", True)
+        self.setObjectName(f"pool-{name}")
+        self.setAccessibleName(f"States to test: {name}")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setToolTip(path)
+        heading = ElidedLabel(name)
+        heading.setProperty("role", "heading")
+        self.words = QLabel()
+        self.words.setProperty("role", "muted")
+        self.words.setWordWrap(True)
+        self.verdict = VerdictLine(theme)
+        self.remove = QToolButton()
+        self.remove.setObjectName(f"remove-pool-{name}")
+        self.remove.setAccessibleName(f"Remove {name}")
+        self.remove.setToolTip("Remove from the project (the file stays)")
+        self.remove.setAutoRaise(True)
+        theme.keep_icon(self.remove, "close", "muted")
+        self.remove.clicked.connect(self._remove)
+        top = QHBoxLayout()
+        top.addWidget(heading, 1)
+        top.addWidget(self.remove)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 10)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.words)
+        layout.addWidget(self.verdict)
+        self.show_check(None, TaskFit())
+
+    def show_check(self, checked: PoolChecked | None, fit: TaskFit) -> None:
+        self.words.setText(pool_words(checked))
+        self.words.setVisible(bool(self.words.text()))
+        self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.remove_wanted.emit(self.path)
+        else:
+            super().keyPressEvent(event)
+
+    @Slot()
+    def _remove(self) -> None:
+        self.remove_wanted.emit(self.path)

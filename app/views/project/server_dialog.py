@@ -1,0 +1,163 @@
+"""Adds a policy that runs on a server of somebody else, after a test of who answers there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.context import Context
+from app.jobs import Failure, Job
+from app.widgets.verdict_line import VerdictLine
+from app.work.policy_server import ServerFound, try_server
+
+SCHEME = "grpc://"
+WIDTH = 480
+
+
+class ServerDialog(QDialog):
+    """`offer_task`: whether to suggest the server's task as a problem, as there is none yet."""
+
+    server_wanted = Signal(str, bool)  # its address, and whether its task becomes a problem
+
+    def __init__(self, context: Context, offer_task: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._job: Job | None = None
+        self.setObjectName("server-dialog")
+        self.setWindowTitle("Add a policy server")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(WIDTH)
+        title = QLabel("Add a running policy server")
+        title.setProperty("role", "title")
+        what = QLabel(
+            "A server that speaks the pheromone protocol, of another tool or of Plumbline itself. "
+            "It decides about states of the task that it serves."
+        )
+        what.setWordWrap(True)
+        what.setProperty("role", "muted")
+        self.address = QLineEdit()
+        self.address.setObjectName("server-address")
+        self.address.setAccessibleName("Address of the server")
+        self.address.setPlaceholderText("localhost:50051")
+        self.address.setToolTip("host:port, or unix:path for a server on this machine")
+        self.address.textChanged.connect(self._edited)
+        self.test = QPushButton("Test")
+        self.test.setObjectName("server-test")
+        self.test.setAccessibleName("Test the server")
+        self.test.setToolTip("Ask who answers there")
+        self.test.clicked.connect(self._toggle_test)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self.address, 1)
+        line.addWidget(self.test)
+        self.verdict = VerdictLine(context.theme)
+        self.with_task = QCheckBox("Add the task of the server as a problem")
+        self.with_task.setObjectName("server-task")
+        self.with_task.setAccessibleName(self.with_task.text())
+        self.with_task.setToolTip("It is saved as a .sas file beside the workspace")
+        self.with_task.setChecked(offer_task)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(12)
+        layout.addWidget(title)
+        layout.addWidget(what)
+        layout.addLayout(line)
+        layout.addWidget(self.verdict)
+        layout.addWidget(self.with_task)
+        layout.addWidget(self._buttons())
+        self._edited()
+
+    def _buttons(self) -> QDialogButtonBox:
+        box = QDialogButtonBox()
+        self.add = box.addButton("Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.add.setObjectName("server-add")
+        self.add.setAccessibleName("Add the server")
+        self.add.setProperty("primary", True)
+        cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        cancel.setObjectName("server-cancel")
+        cancel.setAccessibleName("Cancel")
+        self.test.setAutoDefault(False)
+        box.accepted.connect(self.accept)
+        box.rejected.connect(self.reject)
+        return box
+
+    def accept(self) -> None:
+        self._stop()
+        self.server_wanted.emit(self._wanted(), self.with_task.isChecked())
+        super().accept()
+
+    def reject(self) -> None:
+        self._stop()
+        super().reject()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
+        self._stop()
+        super().closeEvent(event)
+
+    def _wanted(self) -> str:
+        return self.address.text().strip().removeprefix(SCHEME)
+
+    @Slot()
+    def _edited(self) -> None:
+        self._stop()
+        there = bool(self._wanted())
+        self.test.setEnabled(there)
+        self.add.setEnabled(there)
+        self.verdict.show_verdict(("", "muted", "Write host:port, or unix:path."))
+
+    @Slot()
+    def _toggle_test(self) -> None:
+        if self._job is not None:
+            self._stop()
+            self.verdict.show_verdict(("", "muted", "The test was stopped."))
+            return
+        job = self._context.jobs.start("Test the server", try_server, self._wanted(), banner=False)
+        job.finished.connect(self._found)
+        job.failed.connect(self._failed)
+        job.ended.connect(self._ended)
+        self._job = job
+        self.test.setText("Stop")
+        self.verdict.show_verdict(("", "muted", "Asking who answers there…"))
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            job, self._job = self._job, None
+            for signal, slot in (
+                (job.finished, self._found),
+                (job.failed, self._failed),
+                (job.ended, self._ended),
+            ):
+                signal.disconnect(slot)
+            job.stop()
+            self.test.setText("Test")
+
+    @Slot(object)
+    def _found(self, found: ServerFound) -> None:
+        size = f"a task with {found.variables:,} variables and {found.operators:,} operators"
+        if found.trouble:
+            text = f"A policy server with {size}, but it cannot decide: {found.trouble}"
+            self.verdict.show_verdict(("warning", "undecided", text))
+            return
+        does = f"it does ({found.action})" if found.action else "it does nothing"
+        text = f"A policy server answers. It has {size}; in the initial state {does}."
+        self.verdict.show_verdict(("check", "proven", text))
+
+    @Slot(object)
+    def _failed(self, failure: Failure) -> None:
+        self.verdict.show_verdict(("error", "bad", failure.text), failure.details)
+
+    @Slot()
+    def _ended(self) -> None:
+        self._job = None
+        self.test.setText("Test")
