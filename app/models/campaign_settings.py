@@ -5,10 +5,13 @@ Sentences stand here once, for tooltips and lists alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from app.models.task_fit import TaskFit
+from app.work.check_inputs import PoolChecked, is_grounded
 from engine.campaign.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.campaign.project import Project
@@ -54,7 +57,38 @@ def default_config(project: Project) -> CampaignConfig:
         testing=_testing(preset["testing"]),
         limits=UnitLimits(),
         portfolio=project.portfolio,
+        pool=project.pools[-1] if project.pools else None,
     )
+
+
+def domain_for(project: Project, problems: Sequence[str]) -> str | None:
+    """Grounded problems are tested without the domain, also where the project has one."""
+    return None if problems and all(map(is_grounded, problems)) else project.domain
+
+
+def mixture_problem(problems: Sequence[str]) -> str:
+    """A campaign has problems of one kind."""
+    grounded = sum(map(is_grounded, problems))
+    if grounded in (0, len(problems)):
+        return ""
+    return "PDDL problems and .sas files do not go together: tick one kind."
+
+
+def pool_problem(
+    path: str, checked: PoolChecked | None, fit: TaskFit, problems: Sequence[str]
+) -> str:
+    """Why the states of a file cannot be tested with these problems, or nothing."""
+    name = Path(path).name
+    if not Path(path).is_file():
+        return f"{path} is not there any more."
+    if checked is not None and checked.error:
+        return checked.error
+    if fit.is_none:
+        return f"{name} fits none of the problems: {fit.misfits[0]}"
+    if len(problems) == 1 and (not fit.problems or problems[0] in fit.problems):
+        return ""
+    whose = Path(fit.problems[0]).name if fit.problems else "the one it belongs to"
+    return f"The states of {name} belong to one problem: tick {whose} alone."
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:

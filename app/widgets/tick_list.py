@@ -68,6 +68,9 @@ class TickList(QWidget):
         self.list.setFixedHeight(row * min(max(len(names), 1), _MOST_ROWS) + 4)
         self._show_count()
 
+    def tick_only(self, names: set[str]) -> None:
+        self._tick(names.__contains__)
+
     def ticked(self) -> tuple[str, ...]:
         return tuple(self._names(Qt.CheckState.Checked))
 
@@ -80,10 +83,12 @@ class TickList(QWidget):
 
     @Slot()
     def _tick_all(self) -> None:
-        ticked = self.all.checkState() != Qt.CheckState.Unchecked
+        self._tick(lambda name: self.all.checkState() != Qt.CheckState.Unchecked)
+
+    def _tick(self, wanted: Callable[[str], bool]) -> None:
         items = [self.list.item(row) for row in range(self.list.count())]
         texts = {str(item.data(_NAME)): item.text() for item in items}
-        self.set_ticked(list(texts), set(texts) if ticked else set(), texts.__getitem__)
+        self.set_ticked(list(texts), set(filter(wanted, texts)), texts.__getitem__)
         self.changed.emit()
 
     @Slot()

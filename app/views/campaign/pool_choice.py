@@ -1,0 +1,137 @@
+"""Which states a campaign tests: those that random walks find, or those of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.context import Context
+from app.models.campaign_settings import pool_problem
+from app.models.pool_words import pool_verdict, pool_words
+from app.models.project_files import project_files
+from app.widgets.form_fields import calm
+from app.widgets.tick_list import TickList
+from app.widgets.verdict_line import VerdictLine
+
+WALKS = "found by random walks"
+
+
+class PoolChoice(QWidget):
+    """A file that is new in the project is chosen; then `fuzzing`, the other fields, rests."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        context: Context,
+        problems: TickList,
+        fuzzing: Iterable[QWidget],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._files = project_files(context)
+        self._problems, self._fuzzing = problems, list(fuzzing)
+        self._known = self._files.project.pools
+        self.box = QComboBox()
+        self.box.setObjectName("campaign-pool")
+        self.box.setAccessibleName("States to test")
+        self.box.setToolTip("Pool files and bugs files of the project can be tested instead")
+        calm(self.box)
+        self.words = QLabel()
+        self.words.setProperty("role", "muted")
+        self.words.setWordWrap(True)
+        self.verdict = VerdictLine(context.theme)
+        self.alone = QPushButton()
+        self.alone.setObjectName("campaign-pool-problem")
+        self.alone.clicked.connect(self._tick_alone)
+        label = QLabel("States")
+        label.setBuddy(self.box)
+        line = QHBoxLayout()
+        line.setSpacing(12)
+        line.addWidget(label)
+        line.addWidget(self.box, 1)
+        button = QHBoxLayout()
+        button.addWidget(self.alone)
+        button.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(line)
+        layout.addWidget(self.words)
+        layout.addWidget(self.verdict)
+        layout.addLayout(button)
+        self._fill()
+        self.box.currentIndexChanged.connect(self._choose)
+        self._problems.changed.connect(self._show_words)
+        self._files.changed.connect(self._fill)
+        self._files.checked.connect(self._show_words)
+
+    @property
+    def path(self) -> str | None:
+        data = self.box.currentData()
+        return None if data is None else str(data)
+
+    @property
+    def states(self) -> int | None:
+        """How many there are, where a file says so."""
+        checked = self._files.pools.get(self.path or "")
+        return None if checked is None or checked.contents is None else checked.contents.states
+
+    def show_pool(self, path: str | None) -> None:
+        """One that is not in the project any more is none."""
+        with QSignalBlocker(self.box):
+            self.box.setCurrentIndex(max(0, self.box.findData(path)))
+        self._show_words()
+
+    def problem(self) -> str:
+        """Why the file cannot be tested with the problems that are ticked, or nothing."""
+        if self.path is None:
+            return ""
+        checked, fit = self._files.pools.get(self.path), self._files.task_fit(self.path)
+        return pool_problem(self.path, checked, fit, self._problems.ticked())
+
+    @Slot()
+    def _fill(self) -> None:
+        paths, before = self._files.project.pools, self.path
+        new = [path for path in paths if path not in self._known]
+        chosen = new[-1] if new else before
+        self._known = paths
+        with QSignalBlocker(self.box):
+            self.box.clear()
+            self.box.addItem(WALKS, None)
+            for path in paths:
+                self.box.addItem(f"of {Path(path).name}", path)
+            self.box.setCurrentIndex(max(0, self.box.findData(chosen)))
+        self.setVisible(bool(paths))
+        self._show_words()
+        if self.path != before:
+            self.changed.emit()
+
+    @Slot()
+    def _choose(self) -> None:
+        self._show_words()
+        self.changed.emit()
+
+    @Slot()
+    def _show_words(self) -> None:
+        path = self.path
+        for field in self._fuzzing:
+            field.setEnabled(path is None)
+        checked, fit = self._files.pools.get(path or ""), self._files.task_fit(path or "")
+        self.words.setVisible(path is not None)
+        self.words.setText(f"{pool_words(checked) or 'A file'}, tested as it is: nothing is fuzzed")
+        self.verdict.setVisible(path is not None)
+        self.verdict.show_verdict(pool_verdict(checked, fit))
+        wanted = fit.problems[0] if fit.problems else ""
+        name = Path(wanted).name
+        self.alone.setText(f"Test {name} only")
+        self.alone.setAccessibleName(self.alone.text())
+        self.alone.setVisible(bool(path and wanted) and self._problems.ticked() != (wanted,))
+
+    @Slot()
+    def _tick_alone(self) -> None:
+        if self.path is not None and (fits := self._files.task_fit(self.path).problems):
+            self._problems.tick_only({fits[0]})
