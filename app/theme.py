@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplicati
 from PySide6.QtWidgets import QApplication
 
 from app.icons import make_icon, write_tinted
+from app.plain_text import PlainTextStyle
 from app.style_sheet import PICTURES, style_sheet
 
 COLORS: dict[str, tuple[str, str]] = {
@@ -117,7 +118,7 @@ class Theme(QObject):
         if application.styleSheet():
             application.setStyleSheet("")  # to replace one directly takes five times as long
         else:
-            application.setStyle("Fusion")
+            application.setStyle(PlainTextStyle())
         application.setPalette(self.palette())
         application.setFont(self.ui_font)
         application.setStyleSheet(style_sheet(self.color, self._picture_files(), self.point_size))

@@ -6,6 +6,7 @@ ten times as long.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -120,7 +121,7 @@ class Drawing:
             symbolSize=POINT_SIZE,
             symbolPen=pg.mkPen(pen.color()),
             symbolBrush=pen.color(),
-            name=curve.name,
+            name=_in_legend(curve.name),
         )
 
     def _make_dots(self, points: Points) -> pg.PlotDataItem:
@@ -133,7 +134,7 @@ class Drawing:
             symbolSize=POINT_SIZE,
             symbolPen=pg.mkPen(color, width=1),
             symbolBrush=fill,
-            name=points.name,
+            name=_in_legend(points.name),
         )
 
     def _make_height(self, text: str) -> pg.InfiniteLine:
@@ -184,3 +185,8 @@ def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
 def _largest(points: Sequence[Points]) -> float:
     numbers = [floats(v) for item in points if not item.y_text for v in (item.x, item.y)]
     return max((float(values.max()) for values in numbers if len(values)), default=0.0)
+
+
+def _in_legend(name: str) -> str:
+    """Legends are HTML."""
+    return html.escape(name, quote=False)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import textwrap
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QTextDocumentFragment
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.bug_columns import STATUS_ICONS, STATUS_TOKENS
@@ -34,6 +35,8 @@ _WHY_THIS_ONE = {
 }
 MOST_STEPS = 4
 """More are not listed one by one."""
+TIP_WIDTH = 80
+"""Letters: plain tooltips do not break their lines."""
 
 
 class BugHeader(QWidget):
@@ -201,7 +204,7 @@ class BugHeader(QWidget):
             return
         text, token = self._blame_text(comparison, found, task)
         self.blame.setText(text)
-        self.blame.setToolTip(f"<p>{text}</p><p>{_why_this_one(found)}</p>")
+        self.blame.setToolTip(_paragraphs(text, _why_this_one(found)))
         self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
 
     def _blame_text(
@@ -244,6 +247,12 @@ class BugHeader(QWidget):
     def _picture(self, label: QLabel, icon: str, token: str) -> None:
         ratio = self.devicePixelRatioF()
         label.setPixmap(self._theme.icon(icon, token).pixmap(QSize(16, 16), ratio))
+
+
+def _paragraphs(*texts: str) -> str:
+    """Rich text as it reads in a tooltip, where all is plain."""
+    plain = [QTextDocumentFragment.fromHtml(text).toPlainText() for text in texts if text]
+    return "\n\n".join(textwrap.fill(" ".join(text.split()), TIP_WIDTH) for text in plain)
 
 
 def _bad_actions(found: Localisation) -> str:
