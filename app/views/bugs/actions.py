@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.models.step_cursor import Side
 from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
 from app.views.bugs.triage import Decision
+from app.views.unit_export import UnitExport
 from engine.campaign.reading import BugRow
 from engine.errors import PlumblineError
 from engine.task.plans import format_operator_plan
@@ -40,12 +41,12 @@ MENU: tuple[Part, ...] = (
     ("Show", tuple(f"tab-{number}" for number in range(5))),
     ("Copy", ("copy-command", "copy-policy-plan", "copy-better-plan")),
     None,
-    *("export", "export-problem", "open-problem"),
+    *("export", "export-problem", "open-problem", "export-unit"),
 )
 CONTEXT_MENU = (
     *(None, "confirm", "ignore", "duplicate", "new", "note", None),
     *("localise", "verify", "find-plan", None),
-    *("export", "export-problem", "open-problem"),
+    *("export", "export-problem", "open-problem", "export-unit"),
 )
 """What is done with bugs; how to get about is in the menu of the screen."""
 
@@ -56,6 +57,7 @@ class BugActions(QObject):
     def __init__(self, page: BugsPage) -> None:
         super().__init__(page)
         self._page = page
+        self._exchange = UnitExport(page.context, page)
         self._noted: list[BugRow] = []
         self.by_name: dict[str, QAction] = {}
         self._add_ways_about()
@@ -100,6 +102,7 @@ class BugActions(QObject):
         self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
         self._add("open-problem", "Open as problem", self.open_as_problem, icon="problem")
+        self._add("export-unit", "Export for other tools\u2026", self.export_unit)
         self._add("copy-command", "Copy the command to reproduce", self.copy_command)
         self._add("copy-policy-plan", "Copy the policy's plan", self.copy_policy_plan)
         self._add("copy-better-plan", "Copy the better plan", self.copy_better_plan)
@@ -189,6 +192,12 @@ class BugActions(QObject):
         if name:
             self._page.context.settings.set(EXPORT_FOLDER, str(Path(name).parent))
             self._write(known.task, Path(name))
+
+    @Slot()
+    def export_unit(self) -> None:
+        """The pool and all bugs of a unit, at first of the one this bug is of."""
+        rows = self._page.selected()
+        self._exchange.ask(unit=rows[0].unit if rows else None)
 
     def _export_folder(self) -> Path:
         """Where the last export went; the workspace may lie where nobody looks."""

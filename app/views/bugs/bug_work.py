@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.context import Context
+from app.folders import show_folder
 from app.jobs import Job
 from app.models.agreement import consent_of
 from app.work.better_plan import FoundPlan, find_better_plan
@@ -117,7 +117,7 @@ class BugWork(QObject):
         self._context.messages.info(text, actions=[("Open the folder", self._open_folder)])
 
     def _open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))
+        show_folder(self._folder)
 
 
 def _which(bugs: Sequence[int]) -> str:
