@@ -481,11 +481,13 @@ def _config(text: str) -> CampaignConfig:
 
 def _unit_row(*columns: Any) -> UnitRow:
     *values, statistics = columns
-    return UnitRow(*[*values, _statistics(json.loads(statistics))])
+    return UnitRow(*[*values, _statistics(statistics)])
 
 
-def _statistics(document: dict[str, Any]) -> dict[str, Any]:
+@lru_cache(maxsize=4096)
+def _statistics(text: str) -> dict[str, Any]:
     """As they were stored; a unit that has not begun has none."""
+    document: dict[str, Any] = json.loads(text)
     lists = {
         "oracles": tuple(OracleStatistics(**entry) for entry in document.get("oracles", ())),
         "portfolio": tuple(RivalStatistics(**entry) for entry in document.get("portfolio", ())),
