@@ -70,6 +70,7 @@ def run(config: Path, seconds: float, every: float) -> list[Sample]:
     start.trigger()
     (job,) = window.context.jobs.running
     ended: list[float] = []
+    job.failed.connect(print)
     job.ended.connect(lambda: ended.append(time.monotonic()))
     cpu = ProcessorTime()
     samples: list[Sample] = []
