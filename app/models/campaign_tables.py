@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import inf
 
 from app.models.campaign_runner import State
 from app.models.table_model import Column
-from engine.campaign.comparison import Change, ComparedBug
+from engine.campaign.comparison import Change, ComparedBug, PolicyCost, Trend
 from engine.campaign.course import OracleScore
 from engine.campaign.reading import CampaignRow, UnitRow
 
@@ -175,7 +176,16 @@ UNITS: tuple[Column[UnitRow], ...] = (
 _CHANGE_LOOKS = {
     Change.NEW: ("bad", "bad"),
     Change.GONE: ("check", "proven"),
-    Change.STILL: ("unknown", "undecided"),
+    Change.STILL: ("bugs", "undecided"),
+    Change.UNDECIDED: ("unknown", "muted"),
+    Change.UNTESTED: ("unknown", "muted"),
+}
+
+_TREND_WORDS = {
+    Trend.BETTER: "a bug in both, but the policy has become better",
+    Trend.WORSE: "a bug in both, and the policy has become worse",
+    Trend.SAME: "the same bug in both",
+    Trend.UNKNOWN: "a bug in both",
 }
 
 
@@ -185,16 +195,16 @@ def _other_campaign(bug: ComparedBug) -> str:
     return "tested, no bug was found" if bug.tested else "not tested"
 
 
-def _cost(bug: ComparedBug, which: str) -> int | None:
-    row = getattr(bug, which)
-    return None if row is None else row.policy_cost
+def _cost(cost: PolicyCost | None) -> float | None:
+    return None if cost is None else cost.at_least
 
 
-def _cost_text(bug: ComparedBug, which: str) -> str:
-    row = getattr(bug, which)
-    if row is None:
+def _cost_text(cost: PolicyCost | None) -> str:
+    if cost is None:
         return ""
-    return "fails" if row.policy_cost is None else str(row.policy_cost)
+    if cost.at_least == inf:
+        return "fails"
+    return f"{cost.at_least:.0f}" if cost.at_least == cost.at_most else f"≥ {cost.at_least:.0f}"
 
 
 COMPARED: tuple[Column[ComparedBug], ...] = (
@@ -210,16 +220,16 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
     Column(
         "before",
         "Cost before",
-        lambda bug: _cost(bug, "before"),
-        text=lambda bug: _cost_text(bug, "before"),
+        lambda bug: _cost(bug.cost_before),
+        text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
         tip="What the policy of the earlier campaign pays",
     ),
     Column(
         "after",
         "Cost now",
-        lambda bug: _cost(bug, "after"),
-        text=lambda bug: _cost_text(bug, "after"),
+        lambda bug: _cost(bug.cost_after),
+        text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
         tip="What the policy of this campaign pays",
     ),
@@ -231,3 +241,4 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         tip="A bug that was not found is no proof that it is gone: see whether it was looked for",
     ),
 )
+    Column("policy", "Policy", lambda bug: bug.finding.policy, mono=True),

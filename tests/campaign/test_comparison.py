@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from engine.campaign.campaign import run
-from engine.campaign.comparison import Change, compare_campaigns
+from engine.campaign.comparison import Change, Trend, compare_campaigns
 from engine.campaign.config import CampaignConfig
 from engine.campaign.store import Store
 
@@ -35,23 +38,129 @@ def test_bugs_are_new_gone_or_still_there(
         assert states["greedy"]
 
         mended = compare_campaigns(store, numbers["greedy"], numbers["optimal"])
-        assert mended.count(Change.GONE) == len(states["greedy"])
-        assert mended.count(Change.NEW) == mended.count(Change.STILL) == 0
-        assert any(bug.tested for bug in mended.bugs)
+        assert {bug.change for bug in mended.bugs} == {Change.GONE, Change.UNTESTED}
+        assert len(mended.bugs) == len(states["greedy"])
+        for bug in mended.bugs:
+            in_pool = bug.finding.pool_number is not None  # both campaigns walk the same way
+            assert bug.change is (Change.GONE if in_pool else Change.UNTESTED)
+            assert bug.trend is (Trend.BETTER if in_pool else Trend.UNKNOWN)
 
         back = compare_campaigns(store, numbers["optimal"], numbers["greedy"])
-        assert {bug.change for bug in back.bugs} == {Change.NEW}
+        assert {bug.change for bug in back.bugs} == {Change.NEW, Change.UNTESTED}
 
         seeds = compare_campaigns(store, numbers["greedy"], numbers["other seed"])
         both = states["greedy"] & states["other seed"]
-        assert seeds.count(Change.STILL) == len(both) > 0
-        assert seeds.count(Change.GONE) == len(states["greedy"] - both)
-        assert seeds.count(Change.NEW) == len(states["other seed"] - both)
-        # The same policy: a state that both have tested with A* is a bug in both or in none.
-        assert not any(bug.tested for bug in seeds.bugs if bug.change is not Change.STILL)
+        found = [bug for bug in seeds.bugs if bug.before and bug.after]
+        assert len(found) == len(both) > 0
+        assert {bug.trend for bug in found} == {Trend.SAME}
+        # The same policy: what one campaign has found is in the other too, or was not tested.
+        assert {bug.change for bug in seeds.bugs} == {Change.STILL, Change.UNTESTED}
 
         apart = compare_campaigns(store, numbers["greedy"], numbers["other problem"])
         assert apart.bugs == apart.shared_problems == ()
+
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.create(tmp_path / "w.plumb") as store:
+        yield store
+
+
+@pytest.fixture
+def campaign(store: Store, configure: Configure, in_threads: Callable[[], Any]) -> Run:
+    def start(policies: str, seed: int = 0, oracle: str = "astar") -> int:
+        more = f'seeds = {seed}\nfuzzing.size = 12\ntesting.oracles = ["{oracle}"]\n'
+        return run(configure(policies=policies, more=more), store, executor=in_threads()).campaign
+
+    return start
+
+
+def test_every_policy_is_compared_with_its_own_kind(store: Store, campaign: Run) -> None:
+    """An optimal policy beside a greedy one has none of its bugs."""
+    both = '"builtin:optimal", "builtin:hadd"'
+    first, second = campaign(both), campaign('"builtin:hadd", "builtin:optimal"', seed=7)
+    compared = compare_campaigns(store, first, second)
+    assert {bug.finding.policy for bug in compared.bugs} == {"builtin:hadd"}
+    assert {bug.change for bug in compared.bugs} == {Change.STILL, Change.UNTESTED}
+
+    alone = compare_campaigns(store, campaign('"builtin:gc"'), second)
+    assert {bug.change for bug in alone.bugs} == {Change.UNTESTED}  # whose place did they take?
+
+
+def test_a_bug_that_only_one_campaign_found_is_in_both(store: Store, campaign: Run) -> None:
+    """Weak oracles find little; what strong ones proved about the state decides."""
+    strong, weak = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', oracle="inverse")
+    for compared in (
+        compare_campaigns(store, strong, weak),
+        compare_campaigns(store, weak, strong),
+    ):
+        unnoticed = [bug for bug in compared.bugs if not (bug.before and bug.after)]
+        in_pool = [bug for bug in unnoticed if bug.finding.pool_number is not None]
+        assert in_pool
+        assert {bug.change for bug in in_pool} == {Change.STILL}
+        assert {bug.trend for bug in in_pool} == {Trend.SAME}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cost", "expected"),
+    [
+        ("solved", -1, (Change.GONE, Trend.BETTER)),
+        ("solved", 0, (Change.GONE, Trend.BETTER)),
+        ("solved", 1, (Change.STILL, Trend.BETTER)),
+        ("failed", None, (Change.STILL, Trend.SAME)),
+        ("aborted", 0, (Change.UNDECIDED, Trend.UNKNOWN)),
+        ("aborted", 1, (Change.STILL, Trend.UNKNOWN)),
+        (None, None, (Change.UNTESTED, Trend.UNKNOWN)),
+    ],
+)
+def test_what_the_other_policy_pays_decides(
+    store: Store,
+    campaign: Run,
+    outcome: str | None,
+    cost: int | None,
+    expected: tuple[Change, Trend],
+) -> None:
+    """Costs are relative to the bound of a bug in which the earlier policy fails."""
+    first, second = campaign('"builtin:hadd"'), campaign('"builtin:optimal"')
+    bug = next(
+        row
+        for row in store.bugs(first)
+        if row.kind == "qualitative" and row.pool_number is not None
+    )
+    store.connection.execute(
+        "UPDATE pool SET outcome = ?, policy_cost = ? WHERE number = ? AND unit = "
+        "(SELECT id FROM units WHERE campaign = ?)",
+        (outcome, None if cost is None else bug.bound + cost, bug.pool_number, second),
+    )
+    (compared,) = [
+        item for item in compare_campaigns(store, first, second).bugs if item.before == bug
+    ]
+    assert (compared.change, compared.trend) == expected
+    (back,) = [item for item in compare_campaigns(store, second, first).bugs if item.after == bug]
+    assert back.change is {Change.GONE: Change.NEW}.get(compared.change, compared.change)
+
+
+def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(store: Store, campaign: Run) -> None:
+    first, second = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', seed=1)
+    row = next(bug.before for bug in compare_campaigns(store, first, second).bugs if bug.after)
+    assert row is not None
+    assert row.kind == "qualitative"
+    store.connection.execute(
+        "UPDATE findings SET kind = 'quantitative', policy_cost = bound + 2, gap = 2 WHERE id = ?",
+        (row.id,),
+    )
+    (bug,) = [
+        item
+        for item in compare_campaigns(store, first, second).bugs
+        if item.before and item.before.id == row.id
+    ]
+    assert (bug.change, bug.trend) == (Change.STILL, Trend.WORSE)
+    assert bug.before is not None
+    assert bug.after is not None
+    assert (bug.before.kind, bug.after.kind) == ("quantitative", "qualitative")
 
 
 _FINDINGS = "SELECT f.state FROM findings f JOIN units u ON u.id = f.unit WHERE u.campaign = ?"

@@ -20,7 +20,7 @@ from engine.errors import PlumblineError
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (13, 6, 16, 12, 10, 12)
+_WIDTHS = (13, 6, 16, 16, 12, 10, 12)
 
 
 class CompareView(QWidget):
@@ -136,7 +136,12 @@ class CompareView(QWidget):
 def _words(comparison: Comparison) -> str:
     if not comparison.shared_problems:
         return "They have no problem in common, so there is nothing to compare."
-    counts = [f"{comparison.count(change)} {change.value}" for change in Change]
+    always = (Change.NEW, Change.GONE, Change.STILL)
+    counts = [
+        f"{count} {change.value}"
+        for change in Change
+        if (count := comparison.count(change)) or change in always
+    ]
     count = len(comparison.shared_problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
     return f"{', '.join(counts)}, on the {problems} both have tested"
