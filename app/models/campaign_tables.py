@@ -190,9 +190,17 @@ _TREND_WORDS = {
 
 
 def _other_campaign(bug: ComparedBug) -> str:
-    if bug.change is Change.STILL:
-        return "a bug in both"
-    return "tested, no bug was found" if bug.tested else "not tested"
+    match bug.change:
+        case Change.STILL if bug.before is None or bug.after is None:
+            return "a bug there too, though it was not found"
+        case Change.STILL:
+            return _TREND_WORDS[bug.trend]
+        case Change.UNDECIDED:
+            return "the policy was stopped there before it paid more"
+        case Change.UNTESTED:
+            return "not tested, so nothing is known"
+        case _:
+            return "tested, the policy pays no more than the best known"
 
 
 def _cost(cost: PolicyCost | None) -> float | None:
