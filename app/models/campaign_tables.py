@@ -225,6 +225,7 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
     ),
     Column("bug", "Bug", lambda bug: bug.finding.id, numeric=True),
     Column("problem", "Problem", lambda bug: bug.finding.problem, mono=True),
+    Column("policy", "Policy", lambda bug: bug.finding.policy, mono=True),
     Column(
         "before",
         "Cost before",
@@ -249,4 +250,3 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         tip="A bug that was not found is no proof that it is gone: see whether it was looked for",
     ),
 )
-    Column("policy", "Policy", lambda bug: bug.finding.policy, mono=True),
