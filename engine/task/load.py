@@ -69,7 +69,11 @@ def load_task(
         progress=progress,
         cache=cache,
     )
-    task = _read_translation(translation.sas, problem_path)
+    try:
+        task = _read_translation(translation.sas, problem_path)
+    except TranslationError:
+        translation.forget()
+        raise
     notes = tuple(str(item) for item in found if item.severity is Severity.WARNING)
     task = replace(task, source=source, translate_seconds=translation.seconds, notes=notes)
     return _trivial_task(task) if _is_placeholder(task) else task

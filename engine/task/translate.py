@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -60,6 +61,12 @@ class Translation:
     sas: str
     seconds: float  # what it took this time, next to nothing from the cache
     from_cache: bool
+    cache: TranslationCache
+    key: str
+
+    def forget(self) -> None:
+        """It turned out to be broken: the next time the translator is asked again."""
+        self.cache.drop(self.key)
 
 
 def translator_version() -> str:
@@ -90,7 +97,7 @@ def translate(
     if sas is None:
         sas = _run_translator(domain, problem, limits, cancelled, progress)
         cache.put(key, sas)
-    return Translation(sas, time.monotonic() - started, from_cache)
+    return Translation(sas, time.monotonic() - started, from_cache, cache, key)
 
 
 def _run_translator(
@@ -143,10 +150,19 @@ def _stages(progress: Callable[[str], None] | None) -> Callable[[str], None] | N
 def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
     if result.ending is Ending.CANCELLED:
         return CancelledError()
+    return _limit_reached(result, limits) or _trouble(result)
+
+
+def _limit_reached(result: ProcessResult, limits: Limits) -> LimitReachedError | None:
     if result.ending is Ending.TIME_LIMIT:
         return LimitReachedError(
             f"the translator did not finish in {limits.seconds:g} s",
             hint="give it more time, or a smaller problem",
+        )
+    if result.return_code == -signal.SIGKILL and limits.megabytes is None:
+        return LimitReachedError(
+            "the translator was killed, perhaps because memory ran out",
+            hint="try again with more memory or a smaller problem",
         )
     if _ran_out_of_memory(result, limits):
         allowed = f" with {limits.megabytes} MB" if limits.megabytes else ""
@@ -154,12 +170,24 @@ def _failure(result: ProcessResult, limits: Limits) -> PlumblineError:
             f"the translator ran out of memory{allowed}",
             hint="give it more memory, or a smaller problem",
         )
+    return None
+
+
+def _trouble(result: ProcessResult) -> PlumblineError:
     if any(sign in line for line in result.output for sign in _DISK_SIGNS):
         return DiskError(
             "the disk is full: the translator could not write its task",
             Location.of(tempfile.gettempdir()),
             "make room there, or set TMPDIR to another folder",
         )
+    if result.return_code < 0:
+        name = signal.Signals(-result.return_code).name
+        return TranslationError(
+            f"the translator died of {name}", hint=f"try again, or {_REINSTALL}"
+        )
+    if any("No module named" in line for line in result.output):
+        message = "the Fast Downward translator is not installed properly"
+        return TranslationError(message, hint=_REINSTALL)
     if result.return_code == _INPUT_ERROR:
         return TranslationError(f"the translator says: {_input_error(result.output)}", hint=_CHECK)
     last = result.output[-1] if result.output else "no message"

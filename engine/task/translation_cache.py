@@ -12,6 +12,7 @@ import hashlib
 import logging
 import os
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,10 @@ class TranslationCache:
             keep(self._path(key), gzip.compress(text.encode(), compresslevel=1), self.max_bytes)
         except OSError as error:
             _log.warning("could not keep a translation in %s: %s", self.folder, error)
+
+    def drop(self, key: str) -> None:
+        with suppress(OSError):
+            self._path(key).unlink()
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.sas.gz"

@@ -1,0 +1,63 @@
+"""A place for faults: a small task with bugs, own caches, and nothing may be left behind.
+
+After every test no process that it started runs, and no temporary folder of ours is left.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reference.bug_workspace import DOMAIN, make_workspace, problem_text
+from reference.faulty import MARK, Bench, wait_for
+
+CONFIG = """\
+domain = "domain.pddl"
+problems = ["p2.pddl", "p3.pddl"]
+policies = ["builtin:hadd"]
+fuzzing.size = 12
+testing.oracles = ["lookahead:depth=2", "astar:expansions=2000"]
+"""
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where temporary files go; its name is short, as those of sockets must be."""
+    folder = Path(tempfile.mkdtemp(prefix="pl-"))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """The task, a configuration of two units, and a look at what is left in the end."""
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    bench = Bench(tmp_path, mark)
+    bench.write("domain.pddl", DOMAIN)
+    for loads in (1, 2, 3):
+        bench.write(f"p{loads}.pddl", problem_text(loads))
+    bench.write("campaign.toml", CONFIG)
+    yield bench
+    wait_for(lambda: not bench.processes(), "the end of all processes")
+    assert not list(scratch.glob("plumbline-*"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with bugs of all kinds, to be copied and never changed."""
+    return make_workspace(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture
+def workspace(bench: Bench, finished: Path) -> Path:
+    """A copy of it to hurt."""
+    return Path(shutil.copy(finished, bench.folder / "carter.plumb"))

@@ -1,0 +1,162 @@
+"""The translator is killed, crashes, hangs, lies, or is not there: an error, never a hang."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from reference.faulty import EXPLODING_DOMAIN, Bench, exploding_problem, wait_for
+
+from engine.errors import (
+    CancelledError,
+    DiskError,
+    LimitReachedError,
+    PlumblineError,
+    TranslationError,
+)
+from engine.task.load import load_task
+from engine.task.translate import Limits
+
+# What a translator may do instead of its work. It runs where domain.pddl and problem.pddl lie.
+MISDEEDS = {
+    "killed": (
+        "os.kill(os.getpid(), signal.SIGKILL)",
+        LimitReachedError,
+        "was killed.*memory",
+    ),
+    "crashed": (
+        "os.kill(os.getpid(), signal.SIGSEGV)",
+        TranslationError,
+        "died of SIGSEGV.*reinstall",
+    ),
+    "no output": ("sys.exit(0)", TranslationError, "left no task.*reinstall"),
+    "garbage": (
+        "open('output.sas', 'wb').write(os.urandom(1000)); sys.exit(0)",
+        TranslationError,
+        "left no task|output is broken",
+    ),
+    "half an output": (
+        "open('output.sas', 'w').write('begin_version\\n3\\nend_version\\nbegin_metric\\n0\\n')",
+        TranslationError,
+        "output is broken.*try again",
+    ),
+    "complaint": (
+        "print('Parsing...'); print('the sky is falling'); sys.exit(31)",
+        TranslationError,
+        "says: the sky is falling.*plumbline check",
+    ),
+    "exit": ("print('odd'); sys.exit(77)", TranslationError, "failed: odd"),
+    "full disk": (
+        "raise OSError(28, os.strerror(28))",
+        DiskError,
+        "disk is full.*make room",
+    ),
+}
+
+
+def replace_translator(bench: Bench, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    """Another program under the translator's name."""
+    root = bench.folder / "modules"
+    bench.write("modules/fast_downward/__init__.py", "")
+    bench.write("modules/fast_downward/translate/__init__.py", "")
+    bench.write(
+        "modules/fast_downward/translate/__main__.py",
+        f"import os, signal, sys, time\n{body}\n",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(root))
+
+
+@pytest.mark.parametrize("name", MISDEEDS)
+def test_a_translator_that_does_not_do_its_work(
+    name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, kind, words = MISDEEDS[name]
+    replace_translator(bench, monkeypatch, body)
+    with pytest.raises(kind, match=f"(?s){words}"):
+        load_task(bench.folder / "domain.pddl", bench.folder / "p2.pddl")
+    # Nothing of it is kept: the real one is asked again.
+    monkeypatch.delenv("PYTHONPATH")
+    assert load_task(bench.folder / "domain.pddl", bench.folder / "p2.pddl").operators
+
+
+def test_a_translator_that_hangs_meets_its_limit_or_the_user(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_translator(bench, monkeypatch, "time.sleep(1e6)")
+    files = bench.folder / "domain.pddl", bench.folder / "p2.pddl"
+    with pytest.raises(LimitReachedError, match=r"did not finish in 0.3 s.*give it more time"):
+        load_task(*files, limits=Limits(seconds=0.3))
+    with pytest.raises(CancelledError):
+        load_task(*files, cancelled=lambda: bool(bench.processes("fast_downward.translate")))
+
+
+def test_a_translator_that_is_not_there(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("modules/fast_downward/__init__.py", "")
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder / "modules"))
+    with pytest.raises(TranslationError, match="not installed properly.*pip install"):
+        load_task(bench.folder / "domain.pddl", bench.folder / "p2.pddl")
+
+
+@pytest.fixture
+def explosion(bench: Bench) -> tuple[Path, Path]:
+    domain = bench.write("explosion.pddl", EXPLODING_DOMAIN)
+    return domain, bench.write("many.pddl", exploding_problem())
+
+
+def test_a_problem_that_explodes_hits_the_limits(
+    bench: Bench, explosion: tuple[Path, Path]
+) -> None:
+    with pytest.raises(LimitReachedError, match=r"ran out of memory with 150 MB.*more memory"):
+        load_task(*explosion, limits=Limits(megabytes=150))
+    said = bench.plumbline("task", *explosion, "--time-limit", "0.5")
+    assert said.code == 3
+    assert said.lines == [
+        "error: the translator did not finish in 0.5 s; give it more time, or a smaller problem"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGKILL, 3, "memory"), (signal.SIGTERM, 2, "died of SIGTERM")],
+)
+def test_the_real_one_is_killed_in_the_middle(
+    bench: Bench, explosion: tuple[Path, Path], number: int, code: int, words: str
+) -> None:
+    process = bench.start("task", *explosion)
+    wait_for(lambda: bench.processes("-m fast_downward.translate"))
+    (translator,) = bench.processes("-m fast_downward.translate")
+    os.kill(translator, number)
+    said = bench.end_of(process)
+    assert said.code == code
+    (line,) = said.lines
+    assert line.startswith("error: the translator")
+    assert words in line
+
+
+def test_its_death_costs_one_unit_and_resuming_does_it_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as during:
+        replace_translator(
+            bench,
+            during,
+            "import runpy\n"
+            "if 'p3' in open('problem.pddl').read(): os.kill(os.getpid(), signal.SIGKILL)\n"
+            "sys.path[:] = [path for path in sys.path if 'modules' not in path]\n"
+            "for name in [name for name in sys.modules if name.startswith('fast_downward')]:\n"
+            "    del sys.modules[name]\n"
+            "runpy.run_module('fast_downward.translate', run_name='__main__')",
+        )
+        said = bench.plumbline("campaign", "campaign.toml", "--out", "w.plumb")
+    assert said.code == 0
+    assert "error: unit 2: the translator was killed" in said.err
+    assert "1 of 2 units are not done: use --resume" in said.out
+    said = bench.plumbline("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
+    assert said.code == 0
+    assert "units are not done" not in said.out
+
+
+def test_every_one_of_these_errors_says_what_to_do() -> None:
+    assert all(issubclass(kind, PlumblineError) for _, kind, _ in MISDEEDS.values())

@@ -1,0 +1,146 @@
+"""What tests of faults share: programs to hurt, limits to hit, and a look for what is left behind.
+
+Everything that is started carries a mark in its environment, so that whatever outlives a test is
+found, however it was started.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PATIENCE = 90.0
+"""Seconds until something surely hangs: machines are slow at times."""
+
+MARK = "PLUMBLINE_TEST_MARK"
+
+
+def wait_for(condition: Callable[[], object], what: str = "it") -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        time.sleep(0.02)
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.err.splitlines()
+
+
+@dataclass
+class Bench:
+    """A folder to work in, and commands that run there."""
+
+    folder: Path
+    mark: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def plumbline(self, *words: object, **options: object) -> Said:
+        """Run a command to its end."""
+        return self.end_of(self.start(*words, **options))
+
+    def start(
+        self,
+        *words: object,
+        file_bytes: int | None = None,
+        stdout: int | None = None,
+        **environment: str,
+    ) -> subprocess.Popen[str]:
+        """Begin a command; with `file_bytes` no file may grow beyond so many."""
+        # ruff: noqa: S603 would be noise in tests
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
+            cwd=self.folder,
+            env={**os.environ, MARK: self.mark, **self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if stdout is None else stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+            preexec_fn=None if file_bytes is None else lambda: small_files(file_bytes),
+        )
+
+    def end_of(self, process: subprocess.Popen[str]) -> Said:
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        assert "Traceback" not in err, err
+        return Said(process.returncode, out or "", err)
+
+    def processes(self, *words: str) -> list[int]:
+        """What was started here and still runs, if its command line has all the words."""
+        return [
+            pid
+            for pid, command in _marked(self.mark)
+            if all(word in command for word in words) and pid != os.getpid()
+        ]
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+def small_files(most_bytes: int) -> None:
+    """What a full disk looks like to this process and all it starts: nothing else needs rights."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+
+def _marked(mark: str) -> Iterator[tuple[int, str]]:
+    wanted = f"{MARK}={mark}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted not in (entry / "environ").read_bytes().split(b"\0"):
+                continue
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue  # it has just ended, or is not ours
+        if state != "Z":
+            yield int(entry.name), command
+
+
+EXPLODING_DOMAIN = """\
+(define (domain explosion)
+  (:requirements :strips :typing)
+  (:types thing)
+  (:predicates (near ?a ?b - thing) (seen ?a - thing))
+  (:action look
+    :parameters (?a ?b ?c ?d ?e ?f ?g ?h - thing)
+    :precondition (and (near ?a ?b) (near ?b ?c) (near ?c ?d) (near ?d ?e) (near ?e ?f)
+                       (near ?f ?g) (near ?g ?h))
+    :effect (seen ?h))
+  (:action move
+    :parameters (?a ?b ?c - thing) :precondition (near ?a ?b)
+    :effect (and (near ?b ?c) (not (near ?a ?b)))))
+"""
+
+
+def exploding_problem(things: int = 30) -> str:
+    """Grounded, it has more actions than any machine can hold."""
+    names = " ".join(f"t{number}" for number in range(things))
+    return (
+        f"(define (problem p) (:domain explosion) (:objects {names} - thing)"
+        f" (:init (near t0 t1) (near t1 t2)) (:goal (seen t{things - 1})))"
+    )
