@@ -19,6 +19,7 @@ from app.work.campaign import (
     Advanced,
     AlreadyDone,
     Begun,
+    Scene,
     run_campaign,
     take_up_campaign,
 )
@@ -57,17 +58,19 @@ class CampaignRunner(QObject):
         self.campaign: int | None = None  # known once it has begun
         self.progress: JobProgress | None = None
         self.is_paused = False
+        self.executor = ""  # where its units run, as on the command line
+        self.scene = Scene()
 
     @property
     def is_busy(self) -> bool:
         return self.job is not None
 
-    def start(self, config: CampaignConfig, workers: int) -> None:
-        self._begin(run_campaign, config, workers)
+    def start(self, config: CampaignConfig, executor: str) -> None:
+        self._begin(run_campaign, config, executor)
 
-    def take_up(self, campaign: int, workers: int) -> None:
+    def take_up(self, campaign: int, executor: str) -> None:
         """Go on with a campaign that was stopped or killed."""
-        self._begin(take_up_campaign, campaign, workers)
+        self._begin(take_up_campaign, campaign, executor)
 
     def pause(self, paused: bool) -> None:
         if self.job is not None and paused != self.is_paused:
@@ -93,13 +96,15 @@ class CampaignRunner(QObject):
         somebody = self._context.document.writer()
         return State.ELSEWHERE if somebody is not None else State.INTERRUPTED
 
-    def _begin(self, work: object, what: object, workers: int) -> None:
+    def _begin(self, work: object, what: object, executor: str) -> None:
         assert self.job is None
         path = self._context.document.path
         self.campaign = what if isinstance(what, int) else None
         self.progress, self.is_paused = None, False
+        self.executor, self.scene = executor, Scene()
         consent = consent_of(self._context.settings)
-        job = self._context.jobs.start("Campaign", work, path, what, workers, consent, banner=False)  # type: ignore[arg-type]
+        arguments = path, what, executor, consent
+        job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
         job.events.connect(self._take)
         job.progressed.connect(self._take_progress)
         job.finished.connect(self._finish)
@@ -117,6 +122,9 @@ class CampaignRunner(QObject):
                 case Begun(campaign=campaign):
                     self.campaign = campaign
                     topics["campaigns"] = None
+                    self.changed.emit()
+                case Scene():
+                    self.scene = event
                     self.changed.emit()
                 case Advanced(bugs=True):
                     topics["bugs"] = None

@@ -21,11 +21,14 @@ class CampaignLine:
     state: State
     bugs: int
     failed_units: int
+    limited_units: int = 0  # stopped at a limit of their own
 
     @property
     def words(self) -> str:
         if self.failed_units and self.state is State.FINISHED:
             return f"{self.state.value}, {self.failed_units} failed"
+        if self.limited_units and self.state is State.FINISHED:
+            return f"{self.state.value}, {self.limited_units} at a limit"
         return self.state.value
 
 
@@ -137,8 +140,25 @@ ORACLES: tuple[Column[OracleScore], ...] = (
     ),
 )
 
-_UNIT_TOKENS = {"failed": "bad", "lost": "bad", "finished": "proven", "running": "accent"}
-_UNIT_ICONS = {"failed": "error", "lost": "error", "finished": "check", "running": "run"}
+
+def _remark(unit: UnitRow) -> str:
+    """Why it is not done, if it is not."""
+    return unit.error or str(unit.statistics.get("limit", ""))
+
+
+def _unit_status(unit: UnitRow) -> str:
+    at_limit = unit.status == "finished" and unit.statistics.get("limit")
+    return "at its limit" if at_limit else unit.status
+
+
+_UNIT_LOOKS = {
+    "failed": ("error", "bad"),
+    "lost": ("error", "bad"),
+    "finished": ("check", "proven"),
+    "at its limit": ("warning", "undecided"),
+    "running": ("run", "accent"),
+}
+_PLAIN = "", "muted"
 
 UNITS: tuple[Column[UnitRow], ...] = (
     Column("problem", "Problem", lambda unit: unit.problem, mono=True),
@@ -147,10 +167,10 @@ UNITS: tuple[Column[UnitRow], ...] = (
     Column(
         "status",
         "Status",
-        lambda unit: unit.status,
-        icon=lambda unit: _UNIT_ICONS.get(unit.status, ""),
-        token=lambda unit: _UNIT_TOKENS.get(unit.status, "muted"),
-        row_tip=lambda unit: unit.error or unit.status,
+        _unit_status,
+        icon=lambda unit: _UNIT_LOOKS.get(_unit_status(unit), _PLAIN)[0],
+        token=lambda unit: _UNIT_LOOKS.get(_unit_status(unit), _PLAIN)[1],
+        row_tip=lambda unit: _remark(unit) or unit.status,
     ),
     Column("states", "States", lambda unit: unit.statistics.get("states"), numeric=True),
     Column("bugs", "Bugs", lambda unit: unit.statistics.get("bugs"), numeric=True),
@@ -170,7 +190,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
         ),
         numeric=True,
     ),
-    Column("error", "Error", lambda unit: unit.error),
+    Column("error", "Remarks", _remark, row_tip=_remark),
 )
 
 _CHANGE_LOOKS = {

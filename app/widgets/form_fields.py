@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.widgets.limit_field import LimitField
+
 MOST = 10**9
-NO_LIMIT = "no limit"
 
 
 def card(title: str) -> tuple[QFrame, QVBoxLayout]:
@@ -67,23 +68,6 @@ def number(least: int, most: int) -> QSpinBox:
     return box
 
 
-def limit_in_seconds() -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setRange(0, MOST)
-    box.setDecimals(1)
-    box.setSuffix(" s")
-    box.setSpecialValueText(NO_LIMIT)
-    return box
-
-
-def limit_in_megabytes() -> QSpinBox:
-    box = QSpinBox()
-    box.setRange(63, MOST)  # 64 is the least; one below stands for none
-    box.setSuffix(" MB")
-    box.setSpecialValueText(NO_LIMIT)
-    return box
-
-
 def choice(words: Mapping[Any, str]) -> QComboBox:
     """One of several; what follows a colon is told by a tooltip."""
     box = QComboBox()
@@ -103,6 +87,8 @@ def changed_signal(widget: QWidget) -> Any:
             return widget.currentIndexChanged
         case QSpinBox() | QDoubleSpinBox():
             return widget.valueChanged
+        case LimitField():
+            return widget.changed
     raise TypeError(widget)
 
 
@@ -112,9 +98,8 @@ def value_of(widget: QWidget) -> object:
             return widget.isChecked()
         case QComboBox():
             return widget.currentData()
-        case QSpinBox() | QDoubleSpinBox():
-            nothing = widget.specialValueText() and widget.value() == widget.minimum()
-            return None if nothing else widget.value()
+        case QSpinBox() | QDoubleSpinBox() | LimitField():
+            return widget.value()
     raise TypeError(widget)
 
 
@@ -124,7 +109,5 @@ def show_value(widget: QWidget, value: Any) -> None:
             widget.setChecked(value)
         case QComboBox():
             widget.setCurrentIndex(widget.findData(value))
-        case QSpinBox():
-            widget.setValue(widget.minimum() if value is None else int(value))
-        case QDoubleSpinBox():
-            widget.setValue(widget.minimum() if value is None else float(value))
+        case QSpinBox() | QDoubleSpinBox() | LimitField():
+            widget.setValue(value)

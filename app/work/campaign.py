@@ -6,15 +6,17 @@ what its user should hear at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.work.link import Link
 from engine.campaign.campaign import CampaignEnd, run, take_up
+from engine.campaign.cluster import ClusterSize
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import (
     BugFound,
     CampaignStarted,
+    ClusterChanged,
     Event,
     Progress,
     UnitFailed,
@@ -46,6 +48,14 @@ class Advanced:
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """How it goes where the units run."""
+
+    cluster: ClusterSize | None = None  # None: this machine, or nothing is known yet
+    restarted: int = 0  # units that lost their workers and began again
+
+
+@dataclass(frozen=True, slots=True)
 class AlreadyDone:
     """The workspace holds this very campaign, finished."""
 
@@ -53,7 +63,7 @@ class AlreadyDone:
 
 
 def run_campaign(
-    link: Link, workspace: Path, config: CampaignConfig, workers: int, consent: Consent
+    link: Link, workspace: Path, config: CampaignConfig, executor: str, consent: Consent
 ) -> CampaignEnd | AlreadyDone:
     """A new campaign, or what is left of the same one."""
     refuse_without_consent((*config.policies, *config.portfolio), consent)
@@ -70,14 +80,14 @@ def run_campaign(
             store,
             reporter.hear,
             link.cancelled,
-            executor=make_executor(f"local:{workers}"),
+            executor=make_executor(executor),
             resume=known is not None,
             paused=reporter.paused,
         )
 
 
 def take_up_campaign(
-    link: Link, workspace: Path, campaign: int, workers: int, consent: Consent
+    link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
 ) -> CampaignEnd:
     """What is left of a campaign, with the files it began with."""
     with Store.open(workspace) as store:
@@ -88,7 +98,7 @@ def take_up_campaign(
             store,
             reporter.hear,
             link.cancelled,
-            executor=make_executor(f"local:{workers}"),
+            executor=make_executor(executor),
             paused=reporter.paused,
         )
 
@@ -99,6 +109,8 @@ class _Reporter:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._units = 1
+        self._started: set[int] = set()
+        self._scene = Scene()
         self._done: dict[int, float] = {}
         self._bugs = 0
         self._paused = False
@@ -122,8 +134,15 @@ class _Reporter:
             case UnitFailed():
                 self._done[event.unit] = 1.0
                 self._link.emit(event)
-            case Warned() | UnitStarted():
+            case Warned():
                 self._link.emit(event)
+            case UnitStarted():
+                self._link.emit(event)
+                if event.unit in self._started:
+                    self._show(replace(self._scene, restarted=self._scene.restarted + 1))
+                self._started.add(event.unit)
+            case ClusterChanged():
+                self._show(replace(self._scene, cluster=ClusterSize(event.workers, event.places)))
             case BugFound():
                 self._bugs += type(event) is BugFound
                 self._link.emit(Advanced(bugs=True))
@@ -132,3 +151,7 @@ class _Reporter:
         done = sum(self._done.values())
         bugs = f"{self._bugs} new bugs" if self._bugs != 1 else "1 new bug"
         self._link.progress(done, float(self._units), bugs)
+
+    def _show(self, scene: Scene) -> None:
+        self._scene = scene
+        self._link.emit(scene)

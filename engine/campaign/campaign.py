@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from engine.campaign.cluster import ClusterSize
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import (
     CampaignFinished,
@@ -26,7 +27,6 @@ from engine.campaign.events import (
     UnitStopped,
     Warned,
 )
-from engine.campaign.cluster import ClusterSize
 from engine.campaign.executor import (
     WorkerEnd,
     cluster_size,

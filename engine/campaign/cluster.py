@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from engine import __version__
-from engine.campaign.ticket import Address
 from engine.errors import UsageError
 
 PATIENCE = "10s"
@@ -93,14 +92,14 @@ class ClusterExecutor(Executor):
         self._executor = self._client.get_executor(pure=False)
 
     @property
-    def hub_address(self) -> Address:
+    def hub_address(self) -> tuple[str, int]:
         """Where workers of other machines can reach this one; any port."""
         scheduler = self._client.scheduler.address.rpartition("://")[2]
         host, _, port = scheduler.rpartition(":")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((host.strip("[]"), int(port)))  # sends nothing, chooses a way out
-            return probe.getsockname()[0], 0
+            return str(probe.getsockname()[0]), 0
 
     @property
     def size(self) -> ClusterSize:
@@ -149,7 +148,7 @@ class ClusterExecutor(Executor):
         """Workers must be able to connect to us."""
         host, port = self.hub_address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, int(port)), family=family) as server:
+        with socket.create_server((host, port), family=family) as server:
             answers = self._client.run(can_reach, server.getsockname()[:2])
         if far := sorted(name for name, reached in answers.items() if not reached):
             raise UsageError(

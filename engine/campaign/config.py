@@ -28,6 +28,8 @@ from engine.policies.files import portfolio_files
 from engine.task.load import SAS_SUFFIX
 
 MOST = 10**9
+LEAST_MEGABYTES = 64
+"""With less not even the program itself could start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,7 @@ _TABLES: dict[str, dict[str, _Field]] = {
         "step_limit": _whole(1),
         "skip_known_bugs": _Field(_true_or_false),
     },
-    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(64)},
+    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(LEAST_MEGABYTES)},
     "localisation": {
         "enabled": _Field(_true_or_false),
         "search_expansions": _whole(1),

@@ -20,11 +20,13 @@ from app.context import Context
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_runner import CampaignRunner, State
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
+from app.models.campaign_where import scene_words
 from app.models.table_model import TableModel
 from app.views.campaign.compare_view import CompareView
 from app.views.campaign.course_view import CourseView
 from app.views.campaign.figures import Figures
 from app.views.campaign.oracle_view import OracleView
+from app.views.unit_export import UnitExport
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.table_view import TableView
 from engine.campaign.reading import UnitRow
@@ -69,6 +71,9 @@ class CampaignView(QWidget):
         self.bar.setFixedHeight(8)
         self.left = QLabel()
         self.left.setProperty("role", "muted")
+        self.where = ElidedLabel("")
+        self.where.setObjectName("campaign-where")
+        self.where.setProperty("role", "muted")
         progress = QHBoxLayout()
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.left)
@@ -94,6 +99,7 @@ class CampaignView(QWidget):
         layout.addLayout(self._header)
         layout.addWidget(self.figures)
         layout.addLayout(progress)
+        layout.addWidget(self.where)
         layout.addWidget(self.tabs, 1)
         monitor.updated.connect(self.refresh)
         runner.changed.connect(self.refresh)
@@ -126,6 +132,9 @@ class CampaignView(QWidget):
         self.resume.setVisible(state in RESUMABLE)
         self.resume.setEnabled(not self._runner.is_busy)
         self.again.setVisible(not ours)
+        self.where.setVisible(ours)
+        if ours:
+            self.where.setText(scene_words(self._runner.executor, self._runner.scene))
         self._show_progress(state)
         self._show_figures()
         units = self._monitor.course.units if self._monitor.course is not None else []
@@ -144,12 +153,18 @@ class CampaignView(QWidget):
         self.again = _button(
             "Use these settings", "campaign-again", "Put its settings into the form"
         )
+        self.exchange = UnitExport(self._context, self)
+        self.export = _button(
+            "Export…", "campaign-export-unit", "Its pools, bugs and tasks as files of other tools"
+        )
+        self.export.clicked.connect(self.export_unit)
         self.bugs = _button("Show bugs", "campaign-bugs", "Go to the table of bugs")
         self.resume.setProperty("primary", True)
         theme.keep_icon(self.pause, "pause")
         theme.keep_icon(self.stop, "stop", "bad")
         theme.keep_icon(self.resume, "run", "on_accent")
         theme.keep_icon(self.bugs, "bugs")
+        theme.keep_icon(self.export, "export")
         self.pause.clicked.connect(self._toggle_pause)
         self.stop.clicked.connect(self._runner.stop)
         self.resume.clicked.connect(self._resume)
@@ -159,14 +174,16 @@ class CampaignView(QWidget):
         self._header.setSpacing(8)
         self._header.addWidget(self.title)
         self._header.addWidget(self.summary, 1)
-        for button in (self.again, self.bugs, self.pause, self.stop, self.resume):
+        for button in (self.again, self.export, self.bugs, self.pause, self.stop, self.resume):
             self._header.addWidget(button)
 
     def _units_table(self) -> QWidget:
         self.units: TableModel[UnitRow] = TableModel(UNITS, self._context.theme, self)
-        table = TableView("campaign-units", "Units: one problem, one policy, one seed each")
+        self.unit_table = table = TableView(
+            "campaign-units", "Units: one problem, one policy, one seed each"
+        )
         table.setModel(self.units)
-        table.set_widths(15, 15, 6, 11, 8, 7, 12, 9)
+        table.set_widths(15, 15, 6, 11, 8, 7, 12, 9, 32)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
         pane = QWidget()
@@ -215,6 +232,13 @@ class CampaignView(QWidget):
     def _resume(self) -> None:
         if self._line is not None:
             self.resume_wanted.emit(self._line.row.id)
+
+    @Slot()
+    def export_unit(self) -> None:
+        """The unit that is selected in the table of units, or any other of the campaign."""
+        selected = [self.units.row(number).id for number in self.unit_table.selected_rows()]
+        campaign = None if self._line is None else self._line.row.id
+        self.exchange.ask(campaign, next(iter(selected), None))
 
     @Slot()
     def _again(self) -> None:

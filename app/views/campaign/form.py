@@ -5,7 +5,6 @@ Its value is a `CampaignConfig`; what is wrong is said beside the field and kept
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -24,20 +23,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.context import Context
 from app.models.campaign_settings import (
     BIASES,
     NOVELTY,
     OBJECTIVES,
     UNSOLVED,
     default_config,
+    domain_for,
+    mixture_problem,
     parse_seeds,
     preset_of,
     seeds_text,
     with_preset,
 )
 from app.models.policy_words import policy_name
-from app.theme import Theme
 from app.views.campaign.oracle_list import OracleList
+from app.views.campaign.pool_choice import PoolChoice
+from app.views.campaign.where_card import WhereCard
 from app.widgets.form_fields import (
     MOST,
     calm,
@@ -45,15 +48,20 @@ from app.widgets.form_fields import (
     changed_signal,
     choice,
     form,
-    limit_in_megabytes,
-    limit_in_seconds,
     number,
     show_value,
     value_of,
 )
+from app.widgets.limit_field import LimitField, megabytes_box, seconds_box
 from app.widgets.link_card import LinkCard
 from app.widgets.tick_list import TickList
-from engine.campaign.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from engine.campaign.config import (
+    LEAST_MEGABYTES,
+    CampaignConfig,
+    FuzzSettings,
+    OracleSettings,
+    UnitLimits,
+)
 from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
 from engine.campaign.project import Project
@@ -65,13 +73,14 @@ NARROW = 700
 class CampaignForm(QScrollArea):
     changed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("campaign-form")
         self.setAccessibleName("Settings of the campaign")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self._theme = theme
+        self._context, self._theme = context, context.theme
+        self.where = WhereCard(context)
         self._project = Project()
         self._config = default_config(self._project)
         self._is_showing = False
@@ -79,7 +88,7 @@ class CampaignForm(QScrollArea):
         left = QVBoxLayout()
         right = QVBoxLayout()
         for column, cards in (
-            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card())),
+            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.where)),
             (right, (self._oracles_card(),)),
         ):
             column.setSpacing(12)
@@ -126,6 +135,7 @@ class CampaignForm(QScrollArea):
         for name, widget in self._fields.items():
             show_value(widget, self._value(config, name))
         self.seeds.setText(seeds_text(config.seeds))
+        self.pool.show_pool(config.pool)
         self.oracles.set_oracles(config.testing.oracles)
         if config.problems or config.policies:
             names = dict(
@@ -152,7 +162,9 @@ class CampaignForm(QScrollArea):
             return "There is no policy yet: add one on the project screen."
         if not self.policies.ticked():
             return "Tick at least one policy."
-        return self.oracles.problem() or self._seeds_problem.text()
+        if problem := self.pool.problem() or mixture_problem(self.problems.ticked()):
+            return problem
+        return self.oracles.problem() or self._seeds_problem.text() or self.where.problem()
 
     @property
     def unit_count(self) -> int:
@@ -174,12 +186,6 @@ class CampaignForm(QScrollArea):
         self._seeds_problem.setProperty("role", "bad")
         self._seeds_problem.setWordWrap(True)
         self._seeds_problem.hide()
-        self.workers = number(1, 256)
-        self.workers.setObjectName("campaign-workers")
-        self.workers.setAccessibleName("Workers")
-        self.workers.setToolTip("How many problems are worked on at a time, each in a process")
-        calm(self.workers)
-        self.workers.setValue(max(1, min(4, (os.cpu_count() or 2) - 1)))
         self._fields: dict[str, QWidget] = {
             "fuzzing.size": number(1, MOST),
             "fuzzing.walk_length": number(1, MOST),
@@ -193,17 +199,21 @@ class CampaignForm(QScrollArea):
             "testing.step_limit": number(1, MOST),
             "testing.skip_known_bugs": QCheckBox("Leave a state alone once it is known as a bug"),
             "localisation.enabled": QCheckBox("Find the bad action of every bug"),
-            "limits.unit_seconds": limit_in_seconds(),
-            "limits.unit_megabytes": limit_in_megabytes(),
+            "limits.unit_seconds": LimitField(seconds_box(), 600),
+            "limits.unit_megabytes": LimitField(megabytes_box(LEAST_MEGABYTES), 4000),
         }
         for name, widget in self._fields.items():
             widget.setObjectName(f"campaign-{name.partition('.')[2].replace('_', '-')}")
             widget.setToolTip(_TIPS[name])
             calm(widget)
             changed_signal(widget).connect(self._edit)
+        fuzzing = [self._fields[name] for name in self._fields if name.startswith("fuzzing.")]
+        self.pool = PoolChoice(self._context, self.problems, fuzzing)
+        self.pool.changed.connect(self._edit)
         for signal in (self.problems.changed, self.policies.changed, self.oracles.changed):
             signal.connect(self._edit)
         self.seeds.textChanged.connect(self._edit)
+        self.where.changed.connect(self.changed)
 
     def field(self, name: str) -> QWidget:
         return self._fields[name]
@@ -230,6 +240,7 @@ class CampaignForm(QScrollArea):
 
     def _fuzzing_card(self) -> QFrame:
         frame, layout = card("Fuzzing")
+        layout.addWidget(self.pool)
         fields = form(layout)
         for label, name in (
             ("Pool size", "fuzzing.size"),
@@ -251,7 +262,6 @@ class CampaignForm(QScrollArea):
         fields.addRow(self._seeds_problem)
         self._row(fields, "Time per unit", "limits.unit_seconds")
         self._row(fields, "Memory per unit", "limits.unit_megabytes")
-        fields.addRow("Workers", self.workers)
         self.total = QLabel()
         self.total.setProperty("role", "muted")
         self.total.setWordWrap(True)
@@ -290,7 +300,7 @@ class CampaignForm(QScrollArea):
         preset = preset_of(self._config)
         for name, button in self.presets.items():
             button.setChecked(name == preset)
-        states = self.unit_count * self._config.fuzzing.size
+        states = self.unit_count * (self.pool.states or self._config.fuzzing.size)
         units = "1 unit" if self.unit_count == 1 else f"{self.unit_count} units"
         self.total.setText(f"{units} (problem x policy x seed), {states:,} states in all")
         self.changed.emit()
@@ -305,10 +315,11 @@ class CampaignForm(QScrollArea):
         project = self._project
         return replace(
             self._config,
-            domain=project.domain,
+            domain=domain_for(project, self.problems.ticked()),
             problems=self.problems.ticked(),
             policies=self.policies.ticked(),
             portfolio=project.portfolio,
+            pool=self.pool.path,
             unit_costs=project.unit_costs,
             seeds=self._read_seeds(),
             fuzzing=FuzzSettings(**tables["fuzzing"]),
@@ -345,6 +356,8 @@ _TIPS = {
     "testing.step_limit": "After so many decisions a run of the policy is given up.",
     "testing.skip_known_bugs": "Faster; but then the oracles cannot be compared with each other.",
     "localisation.enabled": "After the test, look for the action where each run goes wrong.",
-    "limits.unit_seconds": "A limit in seconds makes a campaign hard to repeat exactly.",
-    "limits.unit_megabytes": "A unit that needs more is ended; the others go on.",
+    "limits.unit_seconds": "A unit that takes longer is stopped, and what it found is kept. "
+    "What a limit in seconds cuts off cannot be repeated exactly.",
+    "limits.unit_megabytes": "A unit that uses more is stopped, and what it found is kept. Its "
+    "policy and the planners it starts count as well.",
 }

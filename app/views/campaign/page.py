@@ -56,7 +56,7 @@ class CampaignPage(Page):
         self._followed: int | None = None  # the campaign that was last shown because it began
         self._make_actions()
         self._make_list()
-        self.form = CampaignForm(context.theme)
+        self.form = CampaignForm(context)
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
@@ -103,6 +103,7 @@ class CampaignPage(Page):
             self.toml_action,
             self.import_action,
             self.export_action,
+            self.unit_action,
         ]
 
     @Slot()
@@ -118,7 +119,7 @@ class CampaignPage(Page):
             self.context.messages.warning(f"The campaign cannot run: {reason}")
             return
         self._keep_draft()
-        self.runner.start(self.form.config(), self.form.workers.value())
+        self.runner.start(self.form.config(), self.form.where.choice().executor)
 
     def _blocker(self) -> str:
         """Why the campaign cannot run now, or nothing."""
@@ -170,6 +171,7 @@ class CampaignPage(Page):
         self.toml_action.setCheckable(True)
         self.import_action = self._action("Import TOML…", self._choose_import)
         self.export_action = self._action("Export TOML…", self._choose_export)
+        self.unit_action = self._action("Export for other tools…", self._export_unit)
 
     def _action(self, text: str, slot: object, keys: str = "") -> QAction:
         action = QAction(text, self)
@@ -315,6 +317,12 @@ class CampaignPage(Page):
         if name:
             self.export_toml(Path(name))
 
+    @Slot()
+    def _export_unit(self) -> None:
+        if self.stack.currentIndex() == 0 and self.lines.rows:
+            self.table.select_row(0)  # the newest, from the form
+        self._campaign_view().export_unit()
+
     def export_toml(self, path: Path) -> None:
         try:
             path.write_text(config_text(self.form.config(), path), encoding="utf-8")
@@ -366,8 +374,20 @@ class CampaignPage(Page):
                 "GROUP BY campaign"
             )
         )
+        limited = dict(
+            store.rows(
+                "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
+                "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign"
+            )
+        )
         return [
-            CampaignLine(row, self.runner.state(row), bugs.get(row.id, 0), failed.get(row.id, 0))
+            CampaignLine(
+                row,
+                self.runner.state(row),
+                bugs.get(row.id, 0),
+                failed.get(row.id, 0),
+                limited.get(row.id, 0),
+            )
             for row in reversed(store.campaigns())
         ]
 
@@ -421,7 +441,14 @@ class CampaignPage(Page):
 
     @Slot(int)
     def _resume(self, campaign: int) -> None:
-        self.runner.take_up(campaign, self.form.workers.value())
+        choice = self.form.where.choice()
+        if problem := choice.problem():
+            self.context.messages.warning(
+                f"The campaign cannot go on: where are its units to run? {problem}",
+                actions=[("Show the form", self._show_form)],
+            )
+            return
+        self.runner.take_up(campaign, choice.executor)
 
     @Slot(int)
     def _use_settings(self, campaign: int) -> None:
@@ -457,11 +484,18 @@ class CampaignPage(Page):
 
     @Slot(object)
     def _tell_failure(self, failure: Failure) -> None:
+        actions = [("Show the project", self._want_project)]
+        if (campaign := self.runner.campaign) is not None:
+            actions = [("Resume", lambda: self._resume_later(campaign))]
         self.context.messages.error(
-            f"The campaign could not go on: {failure.text}",
-            failure.details,
-            [("Show the project", self._want_project)],
+            f"The campaign could not go on: {failure.text}", failure.details, actions
         )
+
+    def _resume_later(self, campaign: int) -> None:
+        """Meanwhile it may have been taken up already."""
+        self._select(campaign)
+        if not self.runner.is_busy:
+            self._resume(campaign)
 
     def _want_project(self) -> None:
         self.page_wanted.emit("project", None)
