@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.work.link import Link
 from app.work.stopping import stoppable
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.found_plan import keep_plan
 from engine.campaign.store import Store
 from engine.errors import CancelledError
@@ -30,6 +31,7 @@ def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
     with Store.open(workspace) as store:
         bug = store.bug(number)
         task = store.task(bug.problem_id)
+        refuse_misfit(bug, task)
         link.progress(0, None, "searching")
         with stoppable(link) as control:
             plan = better_plan(

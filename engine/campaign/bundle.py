@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.campaign.checking import SOLVED
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.inputs import PolicyInput
 from engine.campaign.reading import Bug, Reading
 from engine.errors import Location, UsageError
@@ -39,6 +40,7 @@ def write_bundle(store: Reading, number: int, out: Path, task: Task | None = Non
     """The bundle of one bug in a folder of its own below `out`."""
     bug = store.bug(number)
     task = task or store.task(bug.problem_id)
+    refuse_misfit(bug, task)
     policy = store.policy(bug.policy_id)
     plan = _better_plan(bug, task)
     folder = out / f"bug-{number}"

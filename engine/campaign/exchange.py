@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.campaign.bugs_file import FAILS, BugRecord, write_bugs
 from engine.campaign.checking import FAILED
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.reading import Reading, UnitRow
 from engine.campaign.recognise import CACHE_SUFFIX
 from engine.errors import UsageError
@@ -118,6 +119,7 @@ def _decisions(store: Reading, unit: UnitRow, task: Task) -> Iterator[tuple[Stat
         if row.unit != unit.id:
             continue
         bug = store.with_proof(row)
+        refuse_misfit(bug, task)
         state = bug.state
         for operator in bug.run.operators:
             yield state, operator

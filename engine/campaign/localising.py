@@ -6,6 +6,7 @@ Their runs and tasks are stored, so neither the policy nor the translator is nee
 from __future__ import annotations
 
 from engine.campaign.finding_run import localise_finding
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.reading import Bug
 from engine.campaign.store import Store
 from engine.errors import WorkspaceError
@@ -37,6 +38,7 @@ class BugLocaliser:
     def localise(self, bug: Bug, limits: LocalisationLimits | None = None) -> Localisation:
         """Which steps of a bug's run are bad; `keep` writes it down."""
         localiser = self._localiser(bug.problem_id)
+        refuse_misfit(bug, localiser.table.task)
         return localise_finding(localiser, bug.state, bug.run, bug.evidence, limits)
 
     def task(self, problem: int) -> Task:

@@ -61,6 +61,7 @@ class BugRow:
     pool_number: int | None  # None: the state is not in the pool
     retrospective: bool
     bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
+    duplicate_of: int | None = None  # the bug that this one repeats, if that was said
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ _BUGS = """
     SELECT f.id, u.campaign, u.id, f.kind, p.name, y.name, u.seed, f.policy_cost, f.bound, f.gap,
         f.oracle, f.evidence_kind, f.region, {root_cause}, f.status, f.note, f.seconds,
         (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective,
-        {bad_action}
+        {bad_action}, {original}
     FROM findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
         JOIN policies y ON y.id = u.policy
 """
@@ -346,11 +347,13 @@ class Reading:
         return [_root_cause(row, bugs[row[0]]) for row in rows if row[0] in bugs]
 
     def _bugs_query(self) -> str:
-        if not self._has_table("localisations"):
-            return _BUGS.format(root_cause="NULL", bad_action="NULL")
-        cause = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
-        action = f"(SELECT action FROM root_causes WHERE id = {cause})"
-        return _BUGS.format(root_cause=cause, bad_action=action)
+        cause = action = original = "NULL"
+        if self._has_table("localisations"):
+            cause = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
+            action = f"(SELECT action FROM root_causes WHERE id = {cause})"
+        if self._has_table("duplicates"):
+            original = "(SELECT original FROM duplicates WHERE finding = f.id)"
+        return _BUGS.format(root_cause=cause, bad_action=action, original=original)
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
@@ -367,14 +370,15 @@ class Reading:
             (number,),
         )
         domain = self._file(domain_file, domain_path) if domain_file else None
-        return ProblemInput(name, self._file(problem_file, path), domain, bool(unit_costs))
+        file = self._file(problem_file, path)
+        return checked(ProblemInput(name, file, domain, bool(unit_costs)))
 
     @_or_damaged
     def policy(self, number: int) -> PolicyInput:
         ((name, spec, path, file),) = self.rows(
             "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
         )
-        return PolicyInput(name, spec, self._file(file, path) if file else None)
+        return checked(PolicyInput(name, spec, self._file(file, path) if file else None))
 
     @_or_damaged
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
@@ -415,8 +419,8 @@ class Reading:
             return task
         with unpacked(source) as files:
             report = check_files(*files.task_files)
-        assert report.domain is not None  # it was checked before it was stored
-        assert report.problem is not None
+        if report.domain is None or report.problem is None or not report.ok:
+            raise ValueError(f"the copies of {source.name} and its domain have errors")
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
 
@@ -511,5 +515,5 @@ def _root_cause(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:
 
 
 def _bug_row(columns: Sequence[Any]) -> BugRow:
-    *values, retrospective, bad_action = columns
-    return BugRow(*[*values, bool(retrospective), bad_action or ""])
+    *values, retrospective, bad_action, original = columns
+    return BugRow(*[*values, bool(retrospective), bad_action or "", original])

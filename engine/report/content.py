@@ -13,6 +13,7 @@ from typing import Any
 from engine import __version__
 from engine.campaign.course import Course, OracleScore
 from engine.campaign.explanation import explain
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.plan_alignment import align_plans
 from engine.campaign.reading import Bug, BugRow, CampaignRow, Reading
 from engine.campaign.summary import summary
@@ -119,11 +120,12 @@ def _stories(store: Reading, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
         bug = store.with_proof(row)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
-        task = tasks[bug.problem_id]
+        task, localisation = tasks[bug.problem_id], store.localisation(row.id)
+        refuse_misfit(bug, task, localisation)
         yield BugStory(
             row,
             explain(bug, task),
-            tuple(_lines(bug, task, store.localisation(row.id))),
+            tuple(_lines(bug, task, localisation)),
             _ending(bug, task),
         )
 

@@ -33,6 +33,7 @@ from app.widgets.empty_state import EmptyState
 from app.work.better_plan import FoundPlan
 from app.work.localize import LocalisationWish
 from engine.campaign.bug_filter import Term
+from engine.campaign.fitting import refuse_misfit
 from engine.campaign.found_plan import plan_of_localisation
 from engine.campaign.reading import BugRow
 from engine.campaign.verification import Verified
@@ -278,6 +279,7 @@ class BugsPage(Page):
                 return  # it comes later
             found = store.localisation(number)
             history = store.history(number)
+            refuse_misfit(bug, task, found)
         except PlumblineError as error:
             self.context.messages.error(f"Bug {number} cannot be shown: {error}")
             return
@@ -393,6 +395,7 @@ class BugsPage(Page):
             for number in bugs[:MOST_DRAGGED]:
                 bug = store.bug(number)
                 task = self.shelf.get(bug.problem_id) or store.task(bug.problem_id)
+                refuse_misfit(bug, task)
                 paths.append(write_problem(store, bug, task, folder / f"bug-{number}.pddl"))
         except PlumblineError as error:
             self.context.messages.error(str(error))
