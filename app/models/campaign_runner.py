@@ -101,6 +101,7 @@ class CampaignRunner(QObject):
         path = self._context.document.path
         self.campaign = what if isinstance(what, int) else None
         self.progress, self.is_paused = None, False
+        self._failures: list[UnitFailed] = []
         self.executor, self.scene = executor, Scene()
         consent = consent_of(self._context.settings)
         arguments = path, what, executor, consent
@@ -128,7 +129,10 @@ class CampaignRunner(QObject):
                     self.changed.emit()
                 case Advanced(bugs=True):
                     topics["bugs"] = None
-                case UnitFailed() | Warned():
+                case UnitFailed():
+                    self._failures.append(event)
+                    topics["log"] = None
+                case Warned():
                     topics["log"] = None
         for topic in topics:
             self._context.document.notify(topic)
@@ -161,3 +165,16 @@ class CampaignRunner(QObject):
             self._context.document.notify(topic)
         self.advanced.emit()
         self.changed.emit()
+        self._tell_failures()
+
+    def _tell_failures(self) -> None:
+        """Once for all units, such as those whose policy server went away."""
+        if not self._failures:
+            return
+        first, *rest = self._failures
+        which = f"{len(rest) + 1} units" if rest else "1 unit"
+        self._context.messages.warning(
+            f"{which} of campaign {self.campaign} could not be finished: {first.error}. What was "
+            "found is kept; Resume does the rest.",
+            "\n".join(f"unit {failure.unit}: {failure.error}" for failure in self._failures),
+        )

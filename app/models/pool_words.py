@@ -16,7 +16,11 @@ def pool_words(checked: PoolChecked | None) -> str:
     if found.bugs == 0:
         return f"Bugs file: {states}, no bug among them"
     bugs = "1 bug" if found.bugs == 1 else f"{found.bugs:,} bugs"
-    return f"Bugs file: {bugs}, the policy fails in {found.fails:,} of them"
+    return (
+        f"Bugs file: {bugs}, {found.fails:,} of them failures"
+        if found.fails
+        else f"Bugs file: {bugs}"
+    )
 
 
 def pool_verdict(checked: PoolChecked | None, fit: TaskFit) -> Verdict:

@@ -32,7 +32,7 @@ FOLDER = "exchange/folder"
 WIDTH = 460
 FILES: Mapping[str, tuple[str, str]] = {
     "pool": ("Pool", "The states that were tested, with how they were reached"),
-    "bugs": ("Bugs", "The states of all bugs, how much they cost too much, and bounds"),
+    "bugs": ("Bugs", "The states of all bugs, how bad they are, and bounds"),
     "policy-cache": ("Policy cache", "What the policy decided on its runs from all bugs"),
     "sas": ("Task", "The grounded task as Fast Downward writes it (output.sas)"),
 }
@@ -140,7 +140,6 @@ class UnitExportDialog(QDialog):
             about = QLabel(sentence)
             about.setProperty("role", "muted")
             about.setIndent(20)
-            about.setWordWrap(True)
             pair = QVBoxLayout()
             pair.setSpacing(2)
             pair.addWidget(button)

@@ -132,7 +132,16 @@ def _tried(problem: str, pool: str, task: Task) -> PoolTried:
     try:
         return PoolTried(problem, pool, len(GivenPool(read_file(pool), task).entries))
     except PlumblineError as error:
-        return PoolTried(problem, pool, error=str(error))
+        return PoolTried(problem, pool, error=_said(error, pool))
+
+
+def _said(error: PlumblineError, name: str) -> str:
+    """In words; the name of what they are about stands beside them already."""
+    place = error.location
+    if place.file != name:
+        return str(error)
+    line = f"line {place.line}: " if place.line is not None else ""
+    return f"{line}{error.message}; {error.hint}" if error.hint else f"{line}{error.message}"
 
 
 def _ran(
@@ -143,7 +152,7 @@ def _ran(
     cancelled: Callable[[], bool],
 ) -> PolicyRan:
     if isinstance(policy, PlumblineError):
-        return PolicyRan(problem, spec, "error", str(policy))
+        return PolicyRan(problem, spec, "error", _said(policy, spec))
     try:
         return _run(problem, spec, policy, task, cancelled)
     except CancelledError:
@@ -151,7 +160,7 @@ def _ran(
     except LimitReachedError:
         return PolicyRan(problem, spec, "aborted", f"it took more than {SECONDS:g} s")
     except PlumblineError as error:
-        return PolicyRan(problem, spec, "error", str(error))
+        return PolicyRan(problem, spec, "error", _said(error, spec))
 
 
 def _run(

@@ -129,7 +129,8 @@ class CampaignView(QWidget):
         self.stop.setVisible(ours)
         self.stop.setEnabled(not stopping)
         self.stop.setText("Stopping…" if stopping else "Stop")
-        self.resume.setVisible(state in RESUMABLE)
+        is_left = state is State.FINISHED and self._line.failed_units > 0
+        self.resume.setVisible(state in RESUMABLE or is_left)
         self.resume.setEnabled(not self._runner.is_busy)
         self.again.setVisible(not ours)
         self.where.setVisible(ours)

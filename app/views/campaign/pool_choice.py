@@ -17,6 +17,7 @@ from app.widgets.tick_list import TickList
 from app.widgets.verdict_line import VerdictLine
 
 WALKS = "found by random walks"
+AS_THEY_ARE = "These states are tested as they are; nothing is fuzzed."
 
 
 class PoolChoice(QWidget):
@@ -35,6 +36,7 @@ class PoolChoice(QWidget):
         self._files = project_files(context)
         self._problems, self._fuzzing = problems, list(fuzzing)
         self._known = self._files.project.pools
+        self._counted: int | None = None
         self.box = QComboBox()
         self.box.setObjectName("campaign-pool")
         self.box.setAccessibleName("States to test")
@@ -67,7 +69,7 @@ class PoolChoice(QWidget):
         self.box.currentIndexChanged.connect(self._choose)
         self._problems.changed.connect(self._show_words)
         self._files.changed.connect(self._fill)
-        self._files.checked.connect(self._show_words)
+        self._files.checked.connect(self._checked)
 
     @property
     def path(self) -> str | None:
@@ -116,13 +118,20 @@ class PoolChoice(QWidget):
         self.changed.emit()
 
     @Slot()
+    def _checked(self) -> None:
+        self._show_words()
+        if self.states != self._counted:
+            self._counted = self.states
+            self.changed.emit()
+
+    @Slot()
     def _show_words(self) -> None:
         path = self.path
         for field in self._fuzzing:
             field.setEnabled(path is None)
         checked, fit = self._files.pools.get(path or ""), self._files.task_fit(path or "")
         self.words.setVisible(path is not None)
-        self.words.setText(f"{pool_words(checked) or 'A file'}, tested as it is: nothing is fuzzed")
+        self.words.setText(". ".join(filter(None, [pool_words(checked), AS_THEY_ARE])))
         self.verdict.setVisible(path is not None)
         self.verdict.show_verdict(pool_verdict(checked, fit))
         wanted = fit.problems[0] if fit.problems else ""

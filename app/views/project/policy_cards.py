@@ -151,6 +151,7 @@ class PolicyCard(QFrame):
         self.serving = ServingStrip(theme, policy_name(spec))
         self.serving.stop_wanted.connect(self._stop_serving)
         self._lay_out()
+        self.set_chosen(False)
         self.show_check(None, True, TaskFit())
 
     def show_check(self, checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -> None:

@@ -1,0 +1,94 @@
+"""A policy server that goes away while a campaign asks it: said, nothing lost, taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig
+from engine.campaign.store import Store
+from engine.native.library import Int32Array
+from engine.policies import remote
+from engine.policies.policy import BoundPolicy, open_policy
+from engine.policies.server import PolicyServer
+from engine.task.load import load_task
+from engine.task.task import Task
+
+STATES_BEFORE = 20
+HASTY = partial(remote.RemoteSettings, reconnect_seconds=0.3)
+
+
+@pytest.fixture
+def task(folder: Path) -> Task:
+    return load_task(folder / "domain.pddl", folder / "p2.pddl")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "RemoteSettings", HASTY)
+
+
+class Mortal:
+    """Decides as another does, about so many states."""
+
+    def __init__(self, policy: BoundPolicy, states: int) -> None:
+        self._policy, self._left = policy, states
+        self.die: Callable[[], None] = lambda: None
+
+    def decide(self, states: Int32Array) -> Int32Array:
+        self._left -= len(states)
+        if self._left < 0:
+            self.die()
+        return np.asarray(self._policy.decide(states))
+
+
+@contextmanager
+def serving(task: Task, address: str, states: int) -> Iterator[None]:
+    policy = Mortal(open_policy("builtin:hadd").bind(task), states)
+    server = PolicyServer(policy, task, address)
+    policy.die = lambda: server._server.stop(0)
+    try:
+        yield
+    finally:
+        server.stop()
+
+
+def test_a_server_that_goes_away_is_no_end(
+    configure: Callable[..., CampaignConfig],
+    contents: Callable[[Store], dict[str, list[Any]]],
+    in_threads: Callable[[], Any],
+    task: Task,
+    tmp_path: Path,
+) -> None:
+    address = f"unix:{tmp_path}/policy.sock"
+    testing = '[testing]\noracles = ["lookahead:depth=1", "astar"]\n'
+    config = configure(policies=f'"grpc://{address}"', more=testing)
+    with Store.create(tmp_path / "w.plumb") as store:
+        with serving(task, address, STATES_BEFORE):
+            assert run(config, store, executor=in_threads()).finished
+        (unit,) = store.units()
+        assert unit.status == "lost"
+        assert "the connection to" in unit.error
+        assert "was lost" in unit.error
+        kept = len(store.bugs()), store.pool_states()
+        assert 0 < kept[1] < 24
+        assert run(config, store, executor=in_threads(), resume=True).finished
+        (unit,) = store.units()
+        assert "nothing answers" in unit.error
+        assert (len(store.bugs()), store.pool_states()) >= kept
+        with serving(task, address, 10**6):
+            assert run(config, store, executor=in_threads(), resume=True).finished
+        found = contents(store)
+    with Store.create(tmp_path / "other.plumb") as store:
+        with serving(task, address, 10**6):
+            run(config, store, executor=in_threads())
+        assert contents(store) == found
+    assert found["units"][0][-1] == "finished"
+    assert found["findings"]
