@@ -247,6 +247,7 @@ def paper_table(configurations: Sequence[Configuration], results: Results) -> st
 class AgainstPlanning:
     """Seconds of the processor: of Fast Downward (at least so many), our A* if it ended, AOCA*."""
 
+    label: str
     theirs: float
     own: float | None
     seconds: float
@@ -276,7 +277,9 @@ def compare_with_fast_downward(options: argparse.Namespace) -> list[AgainstPlann
                     continue
                 # A search that was not finished took at least its limit: the ratio is below this.
                 seconds = options.time_limit if theirs is None else max(theirs.seconds, SHORTEST)
-                found.append(AgainstPlanning(seconds, own, max(run.cpu_seconds, SHORTEST)))
+                found.append(
+                    AgainstPlanning(instance.label, seconds, own, max(run.cpu_seconds, SHORTEST))
+                )
                 print(
                     f"{instance.label:<34} {run.verdict.value:<12} "
                     f"{'limit' if theirs is None else f'{theirs.seconds:.3f}':>9} "
@@ -310,19 +313,21 @@ def _own_astar(task: Task, options: argparse.Namespace) -> float | None:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    report = exhaustive(parse(["exhaustive", "--tasks", str(setting.choose(100, 5))]))
+    report = exhaustive(parse(["exhaustive", "--tasks", str(setting.choose(30, 3))]))
     what = "answers about actions against h* of all states"
     yield mistakes(what, len(report.violations), report.answers.total())
-    common = ["ipc", str(setting.tasks), "--time-limit", "5"]
-    yield from _planning_rows(compare_with_fast_downward(parse([*common, "--against-fd"])))
-    per_domain = ["--per-domain", str(setting.choose(2, 1)), "--actions", "1"]
-    results, different = compare_algorithms(parse([*common, *per_domain]))
+    common = ["ipc", str(setting.tasks), "--time-limit", setting.choose("3", "1")]
+    found = compare_with_fast_downward(parse([*common, "--against-fd", "--actions", "1"]))
+    long = [item for item in found if item.theirs >= LONG]
+    yield from _planning_rows(long)
+    middle = sorted(long or found, key=lambda item: item.theirs)[: setting.choose(12, 2)]
+    labels = [item.label for item in middle]
+    results, different = compare_algorithms(parse([*common, "--actions", "1", "--only", *labels]))
     yield mistakes("algorithms that answer differently", different, len(results))
     yield from _algorithm_rows(results)
 
 
-def _planning_rows(found: Sequence[AgainstPlanning]) -> Iterator[Row]:
-    long = [item for item in found if item.theirs >= LONG]
+def _planning_rows(long: Sequence[AgainstPlanning]) -> Iterator[Row]:
     what, remark = "one question, AOCA* with LM-cut", f"where theirs takes {LONG:g} s or more"
     against = "A* with LM-cut of Fast Downward"
     yield compared(what, against, [(item.seconds, item.theirs) for item in long], "s", remark)

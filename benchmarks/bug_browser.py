@@ -254,7 +254,7 @@ def measure_with(workspace: Path, bugs: int) -> Browsing:
 def rows(setting: Setting) -> Iterator[Row]:
     application = QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
-        real = workspace(EXAMPLES / "ferry" / "campaign.toml", Path(folder))
+        real = workspace(EXAMPLES / "container-yard" / "campaign.toml", Path(folder))
         for bugs in setting.choose((10_000, 100_000), (1000,)):
             found = measure_with(real, bugs)
             next_bug, slowest = found.actions[0], max(found.actions, key=lambda a: a.processor)

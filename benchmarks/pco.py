@@ -257,7 +257,7 @@ def main() -> int:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    problems, size = setting.choose((4, 30), (1, 10))
+    problems, size = setting.choose((2, 30), (1, 5))
     examples = [
         measure(name, _problems(name, None, EXAMPLES)[:problems], size, 0) for name in _names()
     ]

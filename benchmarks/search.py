@@ -382,7 +382,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def rows(setting: Setting) -> Iterator[Row]:
     shortest = 0.2 if setting.data else 0.02  # the examples are small
-    limit, repeat = setting.choose((3, 3), (1, 1))
+    limit, repeat = setting.choose((2, 3), (1, 1))
     words = f"--time-limit {limit} --repeat {repeat} --shortest {shortest} --to-the-limit".split()
     results = measure([*CONFIGURATIONS], parse([str(setting.tasks), *words]))
     both = [item for item in results.all if item.both_answered]
