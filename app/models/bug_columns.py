@@ -64,7 +64,8 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.status,
         icon=lambda line: STATUS_ICONS.get(line.row.status, ""),
         token=lambda line: STATUS_TOKENS.get(line.row.status, "text"),
-        row_tip=lambda line: line.row.note or line.row.status,
+        text=lambda line: line.row.status_words,
+        row_tip=lambda line: line.row.note or line.row.status_words,
         tip="What you decided: c confirms, i ignores, d marks a duplicate",
     ),
     Column(

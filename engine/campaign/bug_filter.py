@@ -44,6 +44,11 @@ COLUMNS: dict[str, Column] = {
         Column("id", "the bug's number", number=lambda bug: bug.id),
         Column("status", "new, confirmed, ignored or duplicate", text=lambda bug: bug.status),
         Column(
+            "original",
+            "the bug that a duplicate repeats",
+            number=lambda bug: bug.duplicate_of,
+        ),
+        Column(
             "kind",
             "fails (qualitative) or too expensive (quantitative)",
             text=lambda bug: f"{bug.kind} {KIND_WORDS.get(bug.kind, '')}",

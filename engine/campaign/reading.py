@@ -63,6 +63,10 @@ class BugRow:
     bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
     duplicate_of: int | None = None  # the bug that this one repeats, if that was said
 
+    @property
+    def status_words(self) -> str:
+        return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
+
 
 @dataclass(frozen=True)
 class Bug:

@@ -211,6 +211,13 @@ CREATE TABLE pools (
 );
 """
 
+_DUPLICATES = """
+CREATE TABLE duplicates (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    original INTEGER NOT NULL REFERENCES findings
+);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     _FIRST,
     _PORTFOLIOS,
@@ -219,6 +226,7 @@ MIGRATIONS: tuple[str, ...] = (
     _COMPARISONS,
     _TRAININGS,
     _POOLS,
+    _DUPLICATES,
 )
 
 

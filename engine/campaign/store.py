@@ -19,6 +19,7 @@ from typing import Any
 
 from engine.campaign import writer
 from engine.campaign.config import CampaignConfig
+from engine.campaign.decisions import decide
 from engine.campaign.events import (
     BugFound,
     BugImproved,
@@ -48,8 +49,6 @@ from engine.campaign.reading import Reading
 from engine.campaign.workspace_file import open_workspace, workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.localize.localisation import Localisation
-
-STATUSES = ("new", "confirmed", "ignored", "duplicate")
 
 
 class Store(Reading):
@@ -180,17 +179,16 @@ class Store(Reading):
                 self._last_beat = time.monotonic()
                 writer.beat(connection)
 
-    def set_status(self, findings: Sequence[int], status: str, note: str | None = None) -> None:
+    def set_status(
+        self,
+        findings: Sequence[int],
+        status: str,
+        note: str | None = None,
+        duplicate_of: int | None = None,
+    ) -> None:
         """What the user thinks of findings."""
-        if status not in STATUSES:
-            raise UsageError(
-                f"there is no status '{status}'", hint=f"choose one of {', '.join(STATUSES)}"
-            )
         with self.transaction() as connection:
-            connection.executemany(
-                "UPDATE findings SET status = ?, note = ifnull(?, note) WHERE id = ?",
-                [(status, note, finding) for finding in findings],
-            )
+            decide(connection, findings, status, note, duplicate_of)
 
     def set_project(self, project: Project) -> None:
         with self.transaction() as connection:

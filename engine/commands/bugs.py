@@ -1,4 +1,4 @@
-"""`plumbline bugs`: list what the campaigns of a workspace have found."""
+"""`plumbline bugs`: list what the campaigns of a workspace have found, and decide about it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.campaign.bug_filter import parse_filter
+from engine.campaign.decisions import DUPLICATE, STATUSES
 from engine.campaign.reading import Bug, BugRow
 from engine.campaign.store import Store
 from engine.console import Console
-from engine.errors import ExitCode
+from engine.errors import ExitCode, UsageError
 from engine.localize.root_causes import RootCause, SchemaCauses, by_schema
 
 
@@ -25,17 +26,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="only bugs that fit, for example 'gap>5 oracle:aras status:new'",
     )
     parser.add_argument(
+        "--bug", type=int, action="append", metavar="ID", help="only this one; may be repeated"
+    )
+    parser.add_argument(
         "--root-causes",
         action="store_true",
         help="instead of bugs show the bad steps behind them, by the action to blame",
     )
+    decision = parser.add_argument_group("to decide about the bugs that --bug names")
+    decision.add_argument("--mark", choices=STATUSES, help="give them this status")
+    decision.add_argument(
+        "--duplicate-of", type=int, metavar="ID", help="mark them as duplicates of this bug"
+    )
+    decision.add_argument("--note", metavar="TEXT", help="write this beside the status")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     fits = parse_filter(args.filter)
     with Store.open(args.workspace) as store:
+        named = [store.bug(number).row for number in args.bug or ()]
+        _decide(args, store, named)
         every = store.bugs()
-        rows = [row for row in every if fits(row)]
+        wanted = {row.id for row in named} if args.bug else {row.id for row in every}
+        rows = [row for row in every if row.id in wanted and fits(row)]
         documents = [document(store.with_proof(row)) for row in rows] if console.as_json else []
         causes = _causes_of(rows, store.root_causes())
     groups = by_schema(causes)
@@ -47,6 +60,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
     text = _cause_text(groups, rows) if args.root_causes else _text(rows, len(every))
     console.result(whole, text)
     return ExitCode.DONE
+
+
+def _decide(args: argparse.Namespace, store: Store, rows: Sequence[BugRow]) -> None:
+    status = args.mark or (DUPLICATE if args.duplicate_of is not None else None)
+    if status is None and args.note is None:
+        return
+    if not rows:
+        raise UsageError("there is no bug to decide about", hint="name it by --bug ID")
+    if status is not None:
+        store.set_status([row.id for row in rows], status, args.note, args.duplicate_of)
+        return
+    for row in rows:
+        store.set_status([row.id], row.status, args.note, row.duplicate_of)
 
 
 def _causes_of(rows: list[BugRow], causes: list[RootCause]) -> list[RootCause]:
@@ -111,6 +137,7 @@ def document(bug: Bug) -> dict[str, Any]:
         "region": row.region,
         "root_cause": row.root_cause,
         "status": row.status,
+        "duplicate_of": row.duplicate_of,
         "note": row.note,
         "seconds": row.seconds,
         "pool_number": row.pool_number,
@@ -124,7 +151,7 @@ def _text(rows: list[BugRow], total: int) -> str:
     table += [
         (
             str(row.id),
-            row.status,
+            row.status_words,
             row.kind,
             row.problem,
             _number(row.policy_cost),

@@ -87,6 +87,34 @@ def test_what_the_user_decided_is_kept(started: tuple[Path, list[UnitEvent], Uni
             store.set_status([first.id], "perhaps")
 
 
+def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Unit]) -> None:
+    path, events, _ = started
+    with Store.open(path) as store:
+        store.apply(events)
+        first, second, third = (bug.id for bug in store.bugs()[:3])
+
+        def original(bug: int) -> int | None:
+            return store.bug(bug).row.duplicate_of
+
+        store.set_status([second, third], "duplicate", duplicate_of=first)
+        assert (original(first), original(second), original(third)) == (None, first, first)
+        assert store.bug(second).row.status_words == f"duplicate of {first}"
+        store.apply(events)
+        assert original(second) == first
+        with pytest.raises(UsageError, match=f"bug {second} would be a duplicate of itself"):
+            store.set_status([first, second], "duplicate", duplicate_of=second)
+        with pytest.raises(UsageError, match=f"bug {first} would be a duplicate of itself"):
+            store.set_status([first], "duplicate", duplicate_of=third)
+        with pytest.raises(UsageError, match="there is no bug 4711"):
+            store.set_status([third], "duplicate", duplicate_of=4711)
+        with pytest.raises(UsageError, match="is no duplicate"):
+            store.set_status([third], "confirmed", duplicate_of=first)
+        assert original(third) == first
+        store.set_status([second], "confirmed")
+        store.set_status([third], "duplicate")
+        assert (original(second), original(third)) == (None, None)
+
+
 def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
     last = {event.state: event for event in events if isinstance(event, BugFound)}

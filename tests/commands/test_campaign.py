@@ -160,6 +160,24 @@ def test_bugs_are_filtered(workspace: Path, capsys: pytest.CaptureFixture[str]) 
     assert "is no number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
 
 
+def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (bug["id"] for bug in call(capsys, "bugs", workspace)["bugs"][:2])
+    decision = ("--bug", second, "--duplicate-of", first, "--note", "see there")
+    marked = call(capsys, "bugs", workspace, *decision)
+    (bug,) = marked["bugs"]
+    assert (bug["id"], bug["status"], bug["duplicate_of"]) == (second, "duplicate", first)
+    call(capsys, "bugs", workspace, "--bug", second, "--note", "the same trap")
+    (bug,) = call(capsys, "bugs", workspace, "--filter", f"original:{first}")["bugs"]
+    assert (bug["id"], bug["duplicate_of"], bug["note"]) == (second, first, "the same trap")
+    assert main(["bugs", str(workspace), "--bug", str(second)]) == 0
+    assert f"duplicate of {first}" in capsys.readouterr().out
+    (bug,) = call(capsys, "bugs", workspace, "--bug", second, "--mark", "confirmed")["bugs"]
+    assert (bug["status"], bug["duplicate_of"]) == ("confirmed", None)
+    words = ("bugs", workspace, "--bug", first, "--duplicate-of", first)
+    assert "a duplicate of itself" in error(capsys, *words)
+    assert "no bug to decide about" in error(capsys, "bugs", workspace, "--mark", "ignored")
+
+
 def test_failures_have_an_infinite_gap() -> None:
     from engine.campaign.bug_filter import parse_filter
     from engine.campaign.reading import BugRow

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu
 
 from app.models.step_cursor import Side
 from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
 from app.views.bugs.triage import Decision
 from app.views.unit_export import UnitExport
+from engine.campaign.decisions import DUPLICATE
 from engine.campaign.reading import BugRow
 from engine.errors import PlumblineError
 from engine.task.plans import format_operator_plan
@@ -28,9 +29,9 @@ Part = str | None | tuple[str, tuple[str | None, ...]]
 """An action's name, a line, or a submenu's title and what is in it."""
 
 MENU: tuple[Part, ...] = (
-    *("confirm", "ignore", "duplicate", "new", "note", "advance", None),
+    *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
     *("localise", "verify", "find-plan", None),
-    ("Table", ("next-bug", "previous-bug", None, "find", "sort", "columns")),
+    ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
         (
@@ -44,7 +45,7 @@ MENU: tuple[Part, ...] = (
     *("export", "export-problem", "open-problem", "export-unit"),
 )
 CONTEXT_MENU = (
-    *(None, "confirm", "ignore", "duplicate", "new", "note", None),
+    *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
     *("localise", "verify", "find-plan", None),
     *("export", "export-problem", "open-problem", "export-unit"),
 )
@@ -89,6 +90,7 @@ class BugActions(QObject):
         self._add("confirm", "Confirm", self.confirm, "C", icon="check")
         self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
         self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
+        self._add("duplicate-of", "Mark as duplicate of\u2026", self.duplicate_of, "Shift+D")
         self._add("new", "Mark as new", self.mark_new, "U", icon="new")
         self._add("note", "Write a note", self.write_note, "N", icon="note")
         self._advance = self._add("advance", "Go on after a decision", self._keep_advance)
@@ -145,7 +147,20 @@ class BugActions(QObject):
 
     @Slot()
     def duplicate(self) -> None:
-        self._set_status("duplicate")
+        self._set_status(DUPLICATE)
+
+    @Slot()
+    def duplicate_of(self) -> None:
+        """Asks for the bug that the selected ones repeat; the first of their region comes first."""
+        rows = self._page.selected()
+        if not rows:
+            return
+        likely = rows[0].duplicate_of or rows[0].region or 1
+        number, chosen = QInputDialog.getInt(
+            self._page, "Mark as duplicate", "Number of the bug that is repeated", likely, 1
+        )
+        if chosen:
+            self._decide(rows, status=DUPLICATE, duplicate_of=number)
 
     @Slot()
     def mark_new(self) -> None:
@@ -271,7 +286,12 @@ class BugActions(QObject):
             self._page.view.step(1)
 
     def _decide(
-        self, rows: list[BugRow], *, status: str | None = None, note: str | None = None
+        self,
+        rows: list[BugRow],
+        *,
+        status: str | None = None,
+        note: str | None = None,
+        duplicate_of: int | None = None,
     ) -> None:
         context = self._page.context
         context.document.undo_stack.push(
@@ -282,6 +302,7 @@ class BugActions(QObject):
                 context.messages.error,
                 status=status,
                 note=note,
+                duplicate_of=duplicate_of,
             )
         )
 

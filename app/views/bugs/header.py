@@ -159,7 +159,7 @@ class BugHeader(QWidget):
         self.title.setText(self._title(row))
         note = f"  ·  {row.note}" if row.note and self.note.isHidden() else ""
         self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
-        self.status.setText(row.status)
+        self.status.setText(row.status_words)
         self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
         self._picture(self._icon, "error" if row.gap is None else "cost", "policy")
         self._picture(

@@ -28,12 +28,19 @@ class Decision(QUndoCommand):
         *,
         status: str | None = None,
         note: str | None = None,
+        duplicate_of: int | None = None,
     ) -> None:
         super().__init__(_words(rows, status))
         self._store, self._told, self._failed = store, told, failed
-        self._before = [(row.id, row.status, row.note) for row in rows]
+        self._before = [(row.id, row.status, row.note, row.duplicate_of) for row in rows]
         self._after = [
-            (row.id, status or row.status, row.note if note is None else note) for row in rows
+            (
+                row.id,
+                status or row.status,
+                row.note if note is None else note,
+                row.duplicate_of if status is None else duplicate_of,
+            )
+            for row in rows
         ]
 
     def redo(self) -> None:
@@ -42,17 +49,17 @@ class Decision(QUndoCommand):
     def undo(self) -> None:
         self._write(self._before)
 
-    def _write(self, decisions: list[tuple[int, str, str]]) -> None:
-        alike: dict[tuple[str, str], list[int]] = {}
-        for bug, status, note in decisions:
-            alike.setdefault((status, note), []).append(bug)
+    def _write(self, decisions: list[tuple[int, str, str, int | None]]) -> None:
+        alike: dict[tuple[str, str, int | None], list[int]] = {}
+        for bug, status, note, original in decisions:
+            alike.setdefault((status, note, original), []).append(bug)
         try:
-            for (status, note), bugs in alike.items():
-                self._store.set_status(bugs, status, note)
+            for (status, note, original), bugs in alike.items():
+                self._store.set_status(bugs, status, note, original)
         except PlumblineError as error:
             self.setObsolete(True)  # nothing happened, so there is nothing to undo
             self._failed(f"The decision cannot be kept: {error}")
-        self._told([bug for bug, _, _ in decisions])
+        self._told([bug for bug, *_ in decisions])
 
 
 def _words(rows: Sequence[BugRow], status: str | None) -> str:

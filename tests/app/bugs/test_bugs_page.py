@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.models.bug_table import Group, GroupBy
@@ -74,6 +75,29 @@ def test_a_walk_through_twenty_bugs_by_keyboard_alone(qtbot: QtBot, page: BugsPa
     for _ in visited:
         stack.redo()
     assert statuses(page) == decided
+
+
+def test_a_duplicate_names_what_it_repeats(
+    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (row.id for row in page.context.document.store.bugs()[:2])
+    show(qtbot, page, second)
+    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (first, True))
+    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
+    assert page.context.document.store.bug(second).row.duplicate_of == first
+    assert page.detail.header.status.text() == f"duplicate of {first}"
+    stack = page.context.document.undo_stack
+    stack.undo()
+    row = page.context.document.store.bug(second).row
+    assert (row.status, row.duplicate_of) == ("new", None)
+    stack.redo()
+    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (second, True))
+    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
+    assert "duplicate of itself" in page.context.messages.history[-1].text
+    assert page.context.document.store.bug(second).row.duplicate_of == first
+    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (0, False))
+    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
+    assert page.context.document.store.bug(second).row.duplicate_of == first
 
 
 def test_up_and_down_and_without_going_on(qtbot: QtBot, page: BugsPage) -> None:
