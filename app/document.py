@@ -20,6 +20,8 @@ from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, WorkspaceError
 
 WATCH_MILLISECONDS = 1000
+UNDO_STEPS = 500
+"""One of them may remember the old status of many bugs."""
 
 TOPICS = ("project", "campaigns", "bugs", "log", "comparisons", "training", "outside")
 """What can change. `outside`: another process wrote something, told once a second at most."""
@@ -40,6 +42,7 @@ class Document(QObject):
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(UNDO_STEPS)
         self._inode = self._file_identity()
         self._version = self._data_version()
         self._watch = QTimer(self)

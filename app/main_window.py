@@ -162,6 +162,12 @@ class MainWindow(QMainWindow):
 
         AboutDialog(self).open()
 
+    @Slot()
+    def show_caches(self) -> None:
+        from app.caches import CachesDialog
+
+        CachesDialog(self.context, self).open()
+
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         if not self._may_close and (reasons := self._reasons_to_stay()):
             event.ignore()

@@ -184,6 +184,7 @@ class Menus(QObject):
         self._add(
             menu,
             Entry("shortcuts", "&Shortcuts", window.show_shortcuts, ("?", "F1")),
+            Entry("caches", "&Caches\u2026", window.show_caches),
             Entry("about", "&About Plumbline", window.show_about),
         )
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
+KEPT = 1000
+"""How many messages are remembered."""
+
 Action = tuple[str, Callable[[], None]]
 
 
@@ -55,5 +58,6 @@ class Messages(QObject):
 
     def _post(self, message: Message) -> Message:
         self.history.append(message)
+        del self.history[:-KEPT]
         self.posted.emit(message)
         return message

@@ -55,6 +55,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _planners(),
         _plan_checker(),
         _folder("cache", _cache_folder()),
+        _caches(),
         _folder("log", log_path().parent),
     ]
     healthy = all(check.ok for check in checks if check.required)
@@ -145,9 +146,21 @@ def _plan_checker() -> Check:
 
 
 def _cache_folder() -> Path:
-    from engine.task.translation_cache import cache_folder
+    from engine.task.disk_caches import cache_folder
 
     return cache_folder()
+
+
+def _caches() -> Check:
+    def probe() -> str:
+        from engine.task.disk_caches import DISK_CACHES
+
+        return ", ".join(
+            f"{cache.holds} {cache.size() / 1e6:.0f} of {cache.limit_megabytes()} MB"
+            for cache in DISK_CACHES
+        )
+
+    return _attempt("caches", probe, "make the folder readable", required=False)
 
 
 def _folder(name: str, folder: Path) -> Check:

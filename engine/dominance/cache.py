@@ -22,15 +22,13 @@ from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant, com
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
 from engine.search.forward import SearchLimits
+from engine.task.disk_caches import DOMINANCE
 from engine.task.kept_files import keep, read_kept
 from engine.task.task import Task
-from engine.task.translation_cache import cache_folder, cache_key
+from engine.task.translation_cache import cache_key
 
 VERSION = 1
 """Counts up when the same question would get another answer."""
-
-MAX_BYTES = 500_000_000
-"""How large the folder of functions may grow."""
 
 _log = logging.getLogger(__name__)
 _in_memory: dict[int, dict[str, DominanceFunction]] = {}
@@ -52,7 +50,7 @@ def dominance_function(
         weakref.finalize(task, _in_memory.pop, id(task), None)
     question = f"{factorisation} {variant.value}"
     if question not in known:
-        path = _path(task, question, folder or cache_folder() / "dominance")
+        path = _path(task, question, folder or DOMINANCE.folder)
         function = read(path, task)
         if function is None:
             function = compute(task, factorisation, variant, limits=limits, control=control)
@@ -67,7 +65,7 @@ def _path(task: Task, question: str, folder: Path) -> Path:
     return folder / f"{cache_key(task.hash.encode(), question.encode(), bytes([VERSION]))}.npz"
 
 
-def write(path: Path, function: DominanceFunction, max_bytes: int = MAX_BYTES) -> None:
+def write(path: Path, function: DominanceFunction, max_bytes: int | None = None) -> None:
     """A folder that cannot be written means no cache, never an error."""
     arrays: dict[str, np.ndarray] = {}
     header = json.dumps(_describe(function, "", arrays))
@@ -75,7 +73,7 @@ def write(path: Path, function: DominanceFunction, max_bytes: int = MAX_BYTES) -
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
     try:
-        keep(path, stream.getvalue(), max_bytes)
+        keep(path, stream.getvalue(), DOMINANCE.max_bytes() if max_bytes is None else max_bytes)
     except OSError as error:
         _log.warning("could not keep a dominance function in %s: %s", path.parent, error)
 

@@ -37,18 +37,31 @@ def keep(path: Path, data: bytes, max_bytes: int) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
-    _shrink(path.parent, max_bytes)
+    shrink(path.parent, max_bytes)
 
 
-def _shrink(folder: Path, max_bytes: int) -> None:
-    entries = []
-    for path in folder.iterdir():
-        with contextlib.suppress(FileNotFoundError):  # another process shrinks it too
-            status = path.stat()
-            entries.append((status.st_mtime, status.st_size, path))
+def size_of(folder: Path) -> int:
+    """Bytes of all files of a folder."""
+    return sum(size for _, size, _ in _entries(folder))
+
+
+def shrink(folder: Path, max_bytes: int) -> None:
+    """Remove files until the folder is small enough."""
+    entries = _entries(folder)
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
         if total <= max_bytes:
             return
         path.unlink(missing_ok=True)
         total -= size
+
+
+def _entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """When each file was used last, and how large it is."""
+    entries = []
+    with contextlib.suppress(FileNotFoundError):  # there is no folder yet
+        for path in folder.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # another process shrinks it too
+                status = path.stat()
+                entries.append((status.st_mtime, status.st_size, path))
+    return entries

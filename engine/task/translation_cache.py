@@ -10,26 +10,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import logging
-import os
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
+from engine.task.disk_caches import DEFAULT_MEGABYTES, TRANSLATIONS
 from engine.task.kept_files import keep, read_kept
 
-FOLDER_VARIABLE = "PLUMBLINE_CACHE_DIR"
-MAX_BYTES = 500_000_000
-
 _log = logging.getLogger(__name__)
-
-
-def cache_folder() -> Path:
-    """Where Plumbline keeps what it can compute again."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen or platformdirs.user_cache_dir("plumbline", appauthor=False))
 
 
 def cache_key(*parts: bytes) -> str:
@@ -43,11 +32,11 @@ def cache_key(*parts: bytes) -> str:
 @dataclass(frozen=True, slots=True)
 class TranslationCache:
     folder: Path
-    max_bytes: int = MAX_BYTES
+    max_bytes: int = DEFAULT_MEGABYTES * 1_000_000
 
     @classmethod
     def of_user(cls) -> TranslationCache:
-        return cls(cache_folder() / "translations")
+        return cls(TRANSLATIONS.folder, TRANSLATIONS.max_bytes())
 
     def get(self, key: str) -> str | None:
         path = self._path(key)

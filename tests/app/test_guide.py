@@ -16,7 +16,7 @@ from app.shortcuts import group_of_menu, group_of_page
 from app.theme import Theme
 from app.workspaces import workspaces_folder
 from engine.logs import log_path
-from engine.task.translation_cache import cache_folder
+from engine.task.disk_caches import cache_folder
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "user-guide.md").read_text()
 SHORTCUTS = GUIDE.partition("## Shortcuts")[2].partition("\n## ")[0]

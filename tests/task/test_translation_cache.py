@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.task.translation_cache import TranslationCache, cache_folder, cache_key
+from engine.task.disk_caches import cache_folder
+from engine.task.translation_cache import TranslationCache, cache_key
 
 KEY = cache_key(b"a", b"b")
 

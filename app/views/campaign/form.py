@@ -38,6 +38,7 @@ from app.models.campaign_settings import (
     with_preset,
 )
 from app.models.policy_words import policy_name
+from app.theme import POINT_SIZE
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
 from app.views.campaign.where_card import WhereCard
@@ -67,7 +68,7 @@ from engine.campaign.presets import PRESETS
 from engine.campaign.project import Project
 
 NARROW = 700
-"""Pixels: below, two columns do not fit."""
+"""Pixels: below, two columns of the usual text do not fit."""
 
 
 class CampaignForm(QScrollArea):
@@ -107,12 +108,17 @@ class CampaignForm(QScrollArea):
         layout.addLayout(self._columns)
         layout.addStretch(1)
         self.setWidget(content)
+        self._theme.changed.connect(self._arrange)
         self.show_config(self._config)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
         """A narrow form has one column."""
         super().resizeEvent(event)
-        is_narrow = event.size().width() < NARROW
+        self._arrange()
+
+    @Slot()
+    def _arrange(self) -> None:
+        is_narrow = self.viewport().width() < NARROW * self._theme.point_size / POINT_SIZE
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         for layout in (self._columns, self._preset_cards):
             layout.setDirection(way)

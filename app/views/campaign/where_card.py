@@ -108,9 +108,9 @@ class WhereCard(QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.here)
-        row.addStretch(1)
         row.addWidget(self.workers)
         row.addWidget(QLabel("at a time"))
+        row.addStretch(1)
         return row
 
     def _cluster_pane(self) -> QWidget:
@@ -176,7 +176,7 @@ class WhereCard(QWidget):
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:
         if self.sender() is self._job:
-            self._say("error", "bad", failure.text)
+            self._say("error", "bad", failure.text[:1].upper() + failure.text[1:])
 
     @Slot()
     def _show_stop(self) -> None:
