@@ -81,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _main(words)
     except KeyboardInterrupt:  # before or after the command itself
         return ExitCode.INTERRUPTED
+    except PlumblineError as error:  # the command cannot even be loaded
+        Console(as_json=False).message(f"error: {error}")
+        return error.exit_code
 
 
 def _main(words: list[str]) -> int:

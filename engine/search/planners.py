@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import re
+import signal
 import tempfile
 import time
 from collections import Counter
@@ -250,7 +251,7 @@ def _outcome(
         return False, PlannerOutcome.CANCELLED
     code = result.return_code
     starved = code in _OUT_OF_RESOURCES or _out_of_memory(result, limits)
-    if result.ending is Ending.TIME_LIMIT or starved:
+    if result.ending in (Ending.TIME_LIMIT, Ending.MEMORY_LIMIT) or starved:
         return False, PlannerOutcome.SOLVED if has_plans else PlannerOutcome.LIMIT
     if has_plans and code in _PLAN_FOUND:
         return code == 0, PlannerOutcome.SOLVED
@@ -267,6 +268,8 @@ def _outcome(
     }
     if code in answers and not has_plans:
         return True, answers[code]
+    if code < 0:
+        raise PlannerError(f"the planner died of {signal.Signals(-code).name}", hint=_REINSTALL)
     last = result.output[-1] if result.output else "no message"
     raise PlannerError(f"the planner failed with code {code}: {last}", hint=_REINSTALL)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -41,6 +42,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 class Ending(Enum):
     EXITED = auto()
     TIME_LIMIT = auto()
+    MEMORY_LIMIT = auto()  # it was at its limit and did not end by itself
     CANCELLED = auto()
 
 
@@ -114,6 +116,7 @@ def _follow(
 ) -> Ending:
     assert process.stdout is not None
     stream = process.stdout
+    memory = _MemoryWatch(process.pid)
     os.set_blocking(stream.fileno(), False)
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
@@ -128,6 +131,8 @@ def _follow(
                 return Ending.CANCELLED
             if deadline is not None and time.monotonic() > deadline:
                 return Ending.TIME_LIMIT
+            if memory.is_stuck():
+                return Ending.MEMORY_LIMIT
             if at_end:  # select no longer waits
                 time.sleep(POLL_SECONDS / 5)
 
@@ -136,6 +141,42 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
     """Looks without reaping, so that the group can still be killed safely."""
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
     return os.waitid(os.P_PID, process.pid, flags) is not None
+
+
+class _MemoryWatch:
+    """Notices a program that has no memory left and neither ends nor gets on.
+
+    Python 3.11 may try for ever to raise the MemoryError for which there is no memory.
+    """
+
+    LOOK_SECONDS = 0.25
+    PATIENT_LOOKS = 12
+    CLOSE = 2 * 2**20  # less than what allocators ask the system for
+
+    def __init__(self, pid: int) -> None:
+        self._folder = Path(f"/proc/{pid}")
+        self._next = 0.0
+        self._looks = 0
+
+    def is_stuck(self) -> bool:
+        """Whether it has been at the limit of its address space for a while."""
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self.LOOK_SECONDS
+            self._looks = self._looks + 1 if self._is_at_limit() else 0
+        return self._looks >= self.PATIENT_LOOKS
+
+    def _is_at_limit(self) -> bool:
+        try:
+            limits = (self._folder / "limits").read_text()
+            pages = int((self._folder / "statm").read_text().split()[0])
+        except (OSError, IndexError, ValueError):
+            return False  # gone, or another kind of system
+        found = _ADDRESS_SPACE.search(limits)
+        return found is not None and pages * _PAGE_BYTES > int(found[1]) - self.CLOSE
+
+
+_ADDRESS_SPACE = re.compile(r"^Max address space +([0-9]+) ", re.MULTILINE)
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Chunk(Enum):

@@ -196,6 +196,8 @@ def _trouble(result: ProcessResult) -> PlumblineError:
 
 def _ran_out_of_memory(result: ProcessResult, limits: Limits) -> bool:
     output = "\n".join(result.output)
+    if result.ending is Ending.MEMORY_LIMIT:
+        return True
     if result.return_code in (_OUT_OF_MEMORY, -9) or any(sign in output for sign in _MEMORY_SIGNS):
         return True
     # So little that the interpreter could not even start: it has no chance to say so.

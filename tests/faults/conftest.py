@@ -12,8 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from reference.bug_workspace import DOMAIN, make_workspace, problem_text
+from reference.bug_workspace import DOMAIN, InThreads, problem_text
 from reference.faulty import MARK, Bench, wait_for
+
+from engine.campaign.campaign import run
+from engine.campaign.config import parse_config
+from engine.campaign.store import Store
 
 CONFIG = """\
 domain = "domain.pddl"
@@ -51,10 +55,17 @@ def bench(tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     assert not list(scratch.glob("plumbline-*"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with bugs of all kinds, to be copied and never changed."""
-    return make_workspace(tmp_path_factory.mktemp("finished"))
+    """A workspace with bugs, to be copied and never changed."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "domain.pddl").write_text(DOMAIN)
+    (folder / "p2.pddl").write_text(problem_text(2))
+    config = parse_config(CONFIG.replace(', "p3.pddl"', ""), folder / "campaign.toml")
+    with Store.create(folder / "carter.plumb") as store:
+        run(config, store, executor=InThreads(1))
+        assert store.bugs()
+    return folder / "carter.plumb"
 
 
 @pytest.fixture

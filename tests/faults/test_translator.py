@@ -13,7 +13,6 @@ from engine.errors import (
     CancelledError,
     DiskError,
     LimitReachedError,
-    PlumblineError,
     TranslationError,
 )
 from engine.task.load import load_task
@@ -95,7 +94,7 @@ def test_a_translator_that_hangs_meets_its_limit_or_the_user(
 def test_a_translator_that_is_not_there(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write("modules/fast_downward/__init__.py", "")
     monkeypatch.setenv("PYTHONPATH", str(bench.folder / "modules"))
-    with pytest.raises(TranslationError, match="not installed properly.*pip install"):
+    with pytest.raises(TranslationError, match=r"not installed properly.*pip install"):
         load_task(bench.folder / "domain.pddl", bench.folder / "p2.pddl")
 
 
@@ -115,6 +114,25 @@ def test_a_problem_that_explodes_hits_the_limits(
     assert said.lines == [
         "error: the translator did not finish in 0.5 s; give it more time, or a smaller problem"
     ]
+
+
+def test_a_translator_without_memory_that_does_not_end_is_ended(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the real one does now and then: Python may try for ever to raise its MemoryError."""
+    replace_translator(
+        bench,
+        monkeypatch,
+        "taken = []\n"
+        "try:\n"
+        "    while True: taken.append(bytearray(2**16))\n"
+        "except MemoryError:\n"
+        "    while True: pass",
+    )
+    with pytest.raises(LimitReachedError, match="ran out of memory with 100 MB"):
+        load_task(
+            bench.folder / "domain.pddl", bench.folder / "p2.pddl", limits=Limits(megabytes=100)
+        )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +174,3 @@ def test_its_death_costs_one_unit_and_resuming_does_it_again(
     said = bench.plumbline("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
     assert said.code == 0
     assert "units are not done" not in said.out
-
-
-def test_every_one_of_these_errors_says_what_to_do() -> None:
-    assert all(issubclass(kind, PlumblineError) for _, kind, _ in MISDEEDS.values())
