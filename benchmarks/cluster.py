@@ -21,6 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psutil
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from measurement import EXAMPLES, Row, Setting, compared, mistakes
@@ -33,7 +35,6 @@ from engine.campaign.executor import make_executor
 from engine.campaign.reading import BugRow
 from engine.campaign.store import Store
 
-LOCAL = {1: "local:1", 2: "local:2"}
 CAMPAIGN = """\
 domain = "domain.pddl"
 problems = ["problems/p0[3-4].pddl"]
@@ -54,12 +55,34 @@ testing.oracles = ["lookahead:depth=1"]
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where units run: the executor as users write it, and the processes that belong to it."""
+
+    executor: str
+    processes: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Place:
+        processes = (cluster.scheduler, *cluster.workers)
+        return cls(f"dask:{cluster.address}", tuple(process.pid for process in processes))
+
+    def processor_seconds(self) -> float:
+        """Of this process and of those of the place, with all that they started."""
+        times = [psutil.Process(pid).cpu_times() for pid in (os.getpid(), *self.processes)]
+        return sum(t.user + t.system + t.children_user + t.children_system for t in times)
+
+
+LOCAL = {1: Place("local:1"), 2: Place("local:2")}
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What a campaign left behind, but for times and numbers, and how long it took."""
 
     units: tuple[tuple[str, str, int, str], ...]  # problem, policy, seed, status
     bugs: tuple[tuple[Any, ...], ...]
-    seconds: float  # of the clock, from when its executor was there
+    clock: float  # seconds, from when its executor was there
+    processor: float  # seconds of all processes of the place
 
     @property
     def unfinished(self) -> int:
@@ -111,25 +134,25 @@ def measure(rounds: int, seeds: int, tiny: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="plumbline-cluster-") as name:
         folder = Path(name)
         with started(folder / "one", 1) as one, started(folder / "two", 2) as two:
-            executors = {workers: f"dask:{c.address}" for workers, c in ((1, one), (2, two))}
-            small = alternate(config(TINY, tiny), executors, folder, rounds)
+            places = {1: Place.of(one), 2: Place.of(two)}
+            small = alternate(config(TINY, tiny), places, folder, rounds)
             yield small.mistaken()
-            yield overhead(small)
-            whole = alternate(config(CAMPAIGN, seeds), executors, folder, rounds)
-            killed = kill_a_worker(config(CAMPAIGN, seeds), two, executors[2], folder)
+            yield from overhead(small)
+            whole = alternate(config(CAMPAIGN, seeds), places, folder, rounds)
+            killed = kill_a_worker(config(CAMPAIGN, seeds), two, folder)
     yield whole.mistaken(killed)
     yield speed_up("2 processes", "1 process", whole.local)
     yield speed_up("cluster of 2 workers", "cluster of 1", whole.dask)
-    undisturbed = median(run.seconds for run in whole.dask[2])
+    undisturbed = median(run.clock for run in whole.dask[2])
     what = "units unfinished after one of 2 workers was killed"
     yield mistakes(what, killed.unfinished, len(killed.units))
     yield Row(
         "campaign in which one of 2 workers is killed",
-        killed.seconds,
+        killed.clock,
         "s",
         "undisturbed",
         undisturbed,
-        killed.seconds / undisturbed,
+        killed.clock / undisturbed,
         remark="clock; one worker has to do what two did",
     )
 
@@ -151,26 +174,29 @@ def started(folder: Path, workers: int) -> Iterator[Cluster]:
 
 
 def alternate(
-    config: CampaignConfig, clusters: dict[int, str], folder: Path, rounds: int
+    config: CampaignConfig, clusters: dict[int, Place], folder: Path, rounds: int
 ) -> Rounds:
-    """The same campaign on all executors, in turn; before that once, to warm the caches up."""
+    """The same campaign at all places, in turn; before that once, to warm the caches up."""
     found = Rounds(timed(config, LOCAL[1], folder))
     for _ in range(rounds):
-        for kind, names in ((found.local, LOCAL), (found.dask, clusters)):
-            for workers, name in names.items():
-                kind[workers].append(timed(config, name, folder))
+        for kind, places in ((found.local, LOCAL), (found.dask, clusters)):
+            for workers, place in places.items():
+                kind[workers].append(timed(config, place, folder))
     return found
 
 
-def timed(config: CampaignConfig, executor: str, folder: Path, emit: Listener = ignore) -> Run:
+def timed(config: CampaignConfig, place: Place, folder: Path, emit: Listener = ignore) -> Run:
+    executor = make_executor(place.executor)
     with (
         tempfile.TemporaryDirectory(dir=folder) as name,
         Store.create(Path(name) / "w.plumb") as store,
     ):
-        end = run(config, store, emit, executor=make_executor(executor))
+        before = place.processor_seconds()
+        end = run(config, store, emit, executor=executor)
+        processor = place.processor_seconds() - before
         units = [(unit.problem, unit.policy, unit.seed, unit.status) for unit in store.units()]
         bugs = [(*described(row), store.bug(row.id).state) for row in store.bugs()]
-    return Run(tuple(sorted(units)), tuple(sorted(bugs, key=repr)), end.seconds)
+    return Run(tuple(sorted(units)), tuple(sorted(bugs, key=repr)), end.seconds, processor)
 
 
 def described(row: BugRow) -> tuple[Any, ...]:
@@ -178,25 +204,26 @@ def described(row: BugRow) -> tuple[Any, ...]:
     return *where, row.kind, row.policy_cost, row.bound, row.gap, row.found_by, row.evidence_kind
 
 
-def overhead(small: Rounds) -> Row:
-    """Milliseconds per unit that a cluster of one worker adds."""
+def overhead(small: Rounds) -> Iterator[Row]:
+    """What a cluster of one worker adds to a unit."""
     units = len(small.first.units)
-    pairs = [
-        (1000 * dask.seconds / units, 1000 * local.seconds / units)
-        for dask, local in zip(small.dask[1], small.local[1], strict=True)
-    ]
-    added = median(dask - local for dask, local in pairs)
-    remark = f"clock; {added:+.0f} ms per unit; {units} units that do next to nothing"
-    return compared("a unit on a cluster of 1 worker", "1 process", pairs, "ms", remark)
+    for name in ("clock", "processor"):
+        pairs = [
+            (1000 * getattr(dask, name) / units, 1000 * getattr(local, name) / units)
+            for dask, local in zip(small.dask[1], small.local[1], strict=True)
+        ]
+        added = median(dask - local for dask, local in pairs)
+        remark = f"{name}; {added:+.0f} ms per unit; {units} units that do next to nothing"
+        yield compared("a unit on a cluster of 1 worker", "1 process", pairs, "ms", remark)
 
 
 def speed_up(what: str, against: str, runs: dict[int, list[Run]]) -> Row:
-    pairs = [(b.seconds, a.seconds) for a, b in zip(runs[1], runs[2], strict=True)]
+    pairs = [(b.clock, a.clock) for a, b in zip(runs[1], runs[2], strict=True)]
     gain = median(one / two for two, one in pairs)
     return compared(f"campaign, {what}", against, pairs, "s", f"clock; {gain:.2f} times as fast")
 
 
-def kill_a_worker(config: CampaignConfig, cluster: Cluster, executor: str, folder: Path) -> Run:
+def kill_a_worker(config: CampaignConfig, cluster: Cluster, folder: Path) -> Run:
     """Kill one of the workers as soon as a state has been tested."""
     victim = cluster.workers[0]
 
@@ -205,7 +232,7 @@ def kill_a_worker(config: CampaignConfig, cluster: Cluster, executor: str, folde
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()
 
-    found = timed(config, executor, folder, emit)
+    found = timed(config, Place(f"dask:{cluster.address}"), folder, emit)
     assert victim.poll() is not None, "the campaign ended before a worker could be killed"
     return found
 
