@@ -12,6 +12,8 @@ from engine.campaign.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.campaign.campaign import run
 from engine.campaign.config import CampaignConfig
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
+from engine.campaign.given_pool import PoolContents, contents
+from engine.campaign.inputs import File
 from engine.campaign.store import Store
 from engine.cli import main
 from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
@@ -60,6 +62,37 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
             again = {store.with_proof(bug).state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs
             assert run(config, store, executor=in_threads(), resume=True).finished  # type: ignore[arg-type]
+
+
+def test_a_pool_begins_with_the_initial_state(
+    configure: Configure, folder: Path, in_threads: Callable[[], object], task: Task
+) -> None:
+    """Also where the states came from a bugs file without it."""
+    states = [tuple(len(v.values) - 1 for v in task.variables), (1, *task.init[1:])]
+    (folder / "some.bugs").write_text(write_bugs(map(BugRecord, states)))
+    with Store.create(folder / "w.plumb") as store:
+        run(configure(more=f'pool = "some.bugs"\n{ASTAR}'), store, executor=in_threads())  # type: ignore[arg-type]
+        entries = parse_pool(pool_text(store, unit_called(store, None)), task)
+    assert [entry.state for entry in entries] == [task.init, *states]
+    assert [entry.reference for entry in entries] == [-1, -1, -1]
+
+
+def test_files_are_described_without_a_task(task: Task, finished: Store) -> None:
+    with finished as store:
+        pool = pool_text(store, unit_called(store, None))
+    for text, expected in (
+        (pool, PoolContents(24)),
+        ("", PoolContents(0, 0)),
+        ("0\nstate\n1 2 3\n", PoolContents(1, 0)),
+        (
+            write_bugs([BugRecord(task.init, 3), BugRecord((1,), FAILS), BugRecord((2,), 0)]),
+            PoolContents(3, 2, 1),
+        ),
+    ):
+        assert contents(File("x", text.encode(), "x")) == expected
+    for damaged in ("sas_variables\n1\n", "0\nstate\nx\n", "0\nstate\n1\n0\nresult\n-7\n3\n"):
+        with pytest.raises(UnreadableFileError):
+            contents(File("x", damaged.encode(), "x"))
 
 
 def test_bugs_files_are_read_back(task: Task) -> None:

@@ -50,6 +50,12 @@ def test_names_do_not_matter(tmp_path: Path) -> None:
         ("a.toml", "other = 1", Role.UNKNOWN, "names no problems"),
         ("a.bin", "\0\1\2", Role.UNKNOWN, "neither"),
         ("a.pddl", " \n", Role.UNKNOWN, "empty"),
+        ("a", "sas_variables\n1\n2;x;y\npool\n", Role.POOL, ""),
+        ("a", "\ufeffsas_variables\r\n1\r\n2;x;y\r\npool\r\n", Role.POOL, ""),
+        ("a", "17\nstate\n0 1 2\n", Role.POOL, ""),
+        ("a", "begin_sas\nbegin_version\n3\n", Role.POOL, ""),
+        ("a", "3 0 1 2\n-1 0 0 0\n", Role.POLICY, ""),
+        ("a", "17\nhello\n", Role.UNKNOWN, "nor a pool"),
     ],
 )
 def test_what_a_file_is(tmp_path: Path, name: str, content: str, role: Role, reason: str) -> None:
@@ -94,6 +100,16 @@ def test_a_script_in_a_folder_is_no_plug_in(tmp_path: Path) -> None:
     assert recognise_all([tmp_path / "generate.py"]).policies == (
         f"{tmp_path / 'generate.py'}:main",
     )
+
+
+def test_numbers_in_a_folder_are_a_policy_by_name_only(tmp_path: Path) -> None:
+    for name in ("numbers.txt", "policy.cache"):
+        (tmp_path / name).write_text("3 0 1 2\n")
+    (tmp_path / "states").write_text("17\nstate\n0 1 2\n")
+    found = recognise_all([tmp_path])
+    assert found.policies == (str(tmp_path / "policy.cache"),)
+    assert found.pools == (str(tmp_path / "states"),)
+    assert recognise_all([tmp_path / "numbers.txt"]).policies == (str(tmp_path / "numbers.txt"),)
 
 
 def test_factories_take_the_task_alone() -> None:

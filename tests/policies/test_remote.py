@@ -13,7 +13,7 @@ import grpc
 import numpy as np
 import pytest
 
-from engine.errors import PolicyError, UsageError
+from engine.errors import PolicyError, PolicyLostError, UsageError
 from engine.pddl.model import Action, And, Atom, Domain, Problem, Term
 from engine.policies import pheromone
 from engine.policies.encoding_map import EncodingMap
@@ -184,6 +184,10 @@ def test_a_server_that_dies_during_a_run(tmp_path) -> None:
         runs = PolicyRuns(policy.bind(corridor()), table)
     with policy:
         results = runs.run(table.add(corridor().init))
+        assert isinstance(runs.lost, PolicyLostError)
+        calls = runs.statistics.calls
+        runs.run(table.add((1, 0)))
+        assert runs.statistics.calls == calls  # whoever is gone is not asked again
     assert results.outcome.tolist() == [Outcome.ABORTED]
     assert results.reason.tolist() == [Reason.POLICY_ERROR]
     assert "was lost" in runs.statistics.errors[0]

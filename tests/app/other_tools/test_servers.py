@@ -1,0 +1,211 @@
+"""Policy servers in the window: one of others tested and used, a policy of ours served."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QDialog, QMessageBox, QPushButton, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.context import Context
+from app.document import Document
+from app.main_window import MainWindow
+from app.models.served_policies import served_policies
+from app.settings import Settings
+from app.theme import Theme
+from app.views.project.page import ProjectPage
+from app.views.project.policy_servers import server_task_path
+from app.views.project.server_dialog import ServerDialog
+from engine.policies.policy import open_policy
+from engine.policies.remote import open_remote
+from engine.policies.server import PolicyServer
+from engine.task.load import load_sas, load_task
+
+PATIENCE = 60_000
+POLICY = "builtin:hadd"
+
+
+def settled(qtbot: QtBot, page: ProjectPage) -> None:
+    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
+
+
+def dialog_of(page: QWidget) -> QDialog:
+    (dialog,) = (item for item in page.findChildren(QDialog) if item.isVisible())
+    return dialog
+
+
+def press(parent: QWidget, name: str) -> None:
+    button = parent.findChild(QPushButton, name)
+    assert button is not None, name
+    assert button.isEnabled()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def said(context: Context) -> list[str]:
+    return [message.text for message in context.messages.history]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def server_of_others(folder: Path) -> Iterator[str]:
+    """A running policy server, and its address."""
+    task = load_task(folder / "domain.pddl", folder / "p2.pddl")
+    with PolicyServer(open_policy(POLICY).bind(task), task, "127.0.0.1:0") as server:
+        yield server.address
+
+
+def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
+    page.show_item([folder / "domain.pddl"])
+    with server_of_others(folder) as address:
+        press(page, "project-server")
+        dialog = dialog_of(page)
+        assert isinstance(dialog, ServerDialog)
+        assert not dialog.test.isEnabled()
+        for wrong, complaint in (
+            ("nonsense", "is not the address of a policy server"),
+            (f"127.0.0.1:{free_port()}", "nothing answers"),
+        ):
+            dialog.address.setText(wrong)
+            press(dialog, "server-test")
+            qtbot.waitUntil(lambda c=complaint: c in dialog.verdict.text(), timeout=PATIENCE)
+        dialog.address.setText(f"grpc://{address}")
+        press(dialog, "server-test")
+        qtbot.waitUntil(lambda: "server answers" in dialog.verdict.text(), timeout=PATIENCE)
+        assert "operators; in the initial state it does (" in dialog.verdict.text()
+        assert dialog.with_task.isChecked()  # there is no problem yet
+        press(dialog, "server-add")
+        spec = f"grpc://{address}"
+        assert page.files.project.policies == (spec,)
+        task_file = str(server_task_path(page.context.document.path, address))
+        qtbot.waitUntil(lambda: page.files.project.problems == (task_file,), timeout=PATIENCE)
+        settled(qtbot, page)
+        card = page.cards.cards[spec]
+        assert card.kind.text().startswith("Policy server, a task with ")
+        assert card.verdict.text() == f"Fits {Path(task_file).name}"
+        assert not card.serve.isVisible()
+        served = load_sas(task_file)
+        assert served.hash == load_task(folder / "domain.pddl", folder / "p2.pddl").hash
+        assert page.files.rows[task_file].runs[spec].outcome in ("solved", "failed")
+    page.files.check_again()
+    qtbot.waitUntil(lambda: "nothing answers" in card.verdict.text(), timeout=PATIENCE)
+    assert card.again.isVisible()
+    settled(qtbot, page)
+
+
+def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
+    """Somebody listens and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        page.servers.choose_server()
+        dialog = dialog_of(page)
+        assert isinstance(dialog, ServerDialog)
+        dialog.address.setText(f"127.0.0.1:{silent.getsockname()[1]}")
+        press(dialog, "server-test")
+        assert dialog.test.text() == "Stop"
+        press(dialog, "server-test")
+        assert dialog.verdict.text() == "The test was stopped."
+        press(dialog, "server-test")
+        press(dialog, "server-cancel")
+        qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
+    assert page.files.project.is_empty
+
+
+def serve(page: ProjectPage, port: int, problem: str = "p2.pddl") -> None:
+    QTest.mouseClick(page.cards.cards[POLICY].serve, Qt.MouseButton.LeftButton)
+    dialog = dialog_of(page)
+    box, number = dialog.findChild(QComboBox, "serve-problem"), dialog.findChild(QSpinBox)
+    box.setCurrentIndex(box.findText(problem))
+    number.setValue(port)
+    press(dialog, "serve-start")
+
+
+def test_a_policy_is_served_to_others_until_it_is_stopped(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    page.show_item([folder / name for name in ("domain.pddl", "p1.pddl", "p2.pddl")])
+    page.files.add_policy(POLICY)
+    settled(qtbot, page)
+    card, port = page.cards.cards[POLICY], free_port()
+    serve(page, port)
+    address = f"127.0.0.1:{port}"
+    qtbot.waitUntil(lambda: address in card.serving.address.text(), timeout=PATIENCE)
+    assert card.serving.address.text() == f"Serves p2.pddl at {address}"
+    assert not card.serve.isVisible()
+    assert card.serving.answered.text() == "0 requests answered so far"
+    press(card, f"copy-address-{POLICY}")
+    assert QGuiApplication.clipboard().text() == address
+    task = load_task(folder / "domain.pddl", folder / "p2.pddl")
+    states = np.array([task.init] * 3, dtype=np.int32)
+    with open_remote(address) as policy:
+        here = open_policy(POLICY).bind(task).decide(states)
+        assert policy.bind(task).decide(states).tolist() == here.tolist()
+    qtbot.waitUntil(
+        lambda: card.serving.answered.text() == "3 requests answered so far", timeout=PATIENCE
+    )
+    page.files.add_server(address)  # our own server, asked by our own client
+    settled(qtbot, page)
+    assert page.cards.cards[f"grpc://{address}"].verdict.text() == "Fits p2.pddl only"
+    runs = page.files.rows[str(folder / "p2.pddl")].runs
+    assert runs[f"grpc://{address}"].cost == runs[POLICY].cost
+    press(card, f"stop-serving-{POLICY}")
+    qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
+    assert not card.serving.isVisible()
+    assert card.serve.isVisible()
+    assert not said(page.context)
+
+
+def test_a_port_may_be_taken_and_a_served_policy_removed(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    page.show_item([folder / "domain.pddl", folder / "p2.pddl"])
+    page.files.add_policy(POLICY)
+    settled(qtbot, page)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        serve(page, other.getsockname()[1])
+        qtbot.waitUntil(lambda: bool(said(page.context)), timeout=PATIENCE)
+    assert "another program may use this port" in said(page.context)[0]
+    qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
+    assert page.cards.cards[POLICY].serve.isVisible()
+    serve(page, free_port())
+    served = served_policies(page.context)
+    qtbot.waitUntil(lambda: bool(served.by_spec[POLICY].address), timeout=PATIENCE)
+    page.files.remove([POLICY])
+    qtbot.waitUntil(lambda: not served.by_spec, timeout=PATIENCE)
+    settled(qtbot, page)
+
+
+def test_closing_the_window_asks_once_and_ends_the_server(
+    qtbot: QtBot, settings: Settings, theme: Theme, folder: Path, tmp_path: Path
+) -> None:
+    window = MainWindow(Document.create(tmp_path / "w.plumb"), settings, theme)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.show_page("project", [folder / "domain.pddl", folder / "p2.pddl"])
+    page = window.current_page
+    assert isinstance(page, ProjectPage)
+    page.files.add_policy(POLICY)
+    settled(qtbot, page)
+    port = free_port()
+    serve(page, port)
+    served = served_policies(window.context)
+    qtbot.waitUntil(lambda: bool(served.by_spec[POLICY].address), timeout=PATIENCE)
+    window.close()
+    question = window.findChild(QMessageBox, "close-question")
+    assert f"Serve {POLICY} is still running" in question.informativeText()
+    with qtbot.waitSignal(window.closed, timeout=PATIENCE):
+        press(question, "close-yes")
+    with socket.socket() as probe:  # nobody holds the port any more
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+    window.deleteLater()
