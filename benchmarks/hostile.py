@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from measurement import Row, Setting, mistakes
+
 from engine.campaign.bug_filter import parse_filter
 from engine.campaign.config import parse_config
 from engine.campaign.store import Store
@@ -181,6 +183,21 @@ def attack(kind: Kind, rounds: int, seed: int) -> Iterator[tuple[str, bytes]]:
         if time.perf_counter() - began > SLOW_SECONDS:
             outcome = f"DEFECT slow, {outcome}"
         yield outcome, data
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """For the table of all benchmarks."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with tempfile.TemporaryDirectory() as name:
+        found = kinds(Path(name), setting.data)
+        outcomes = [
+            outcome
+            for kind in found.values()
+            for outcome, _ in attack(kind, setting.choose(300, 20), seed=0)
+        ]
+    defects = [outcome for outcome in outcomes if outcome.startswith("DEFECT")]
+    remark = f"{len(found)} kinds of files; {', '.join(sorted(set(defects)))[:200]}".rstrip("; ")
+    yield mistakes("damaged files with a traceback or a wait", len(defects), len(outcomes), remark)
 
 
 def main() -> int:
