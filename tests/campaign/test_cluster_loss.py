@@ -1,0 +1,202 @@
+"""What can go wrong with a cluster: said before a campaign begins, survived when it runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference.dask_cluster import PATIENCE, Cluster
+
+from engine.campaign import cluster as cluster_module
+from engine.campaign.campaign import run
+from engine.campaign.cluster import ClusterSize, look_at, problem_with_address
+from engine.campaign.config import CampaignConfig
+from engine.campaign.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
+from engine.campaign.executor import make_executor
+from engine.campaign.store import Store
+from engine.errors import UsageError, WorkerLostError
+
+Contents = Callable[[Store], dict[str, list[Any]]]
+
+HOARDER = """
+class Hoarder:
+    def __init__(self, task):
+        self.task, self.hoard = task, []
+
+    def decide(self, states):
+        self.hoard.append(bytearray(b"x" * 20_000_000))
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Hoarder(task)
+"""
+
+SLOW = """
+import os
+import time
+
+
+class Slow:
+    def __init__(self, task):
+        self.task, self.calls = task, 0
+
+    def decide(self, states):
+        self.calls += 1
+        while self.calls > 20 and os.path.exists({hold!r}):
+            time.sleep(0.02)
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Slow(task)
+"""
+
+
+@pytest.fixture
+def hold(tmp_path: Path) -> Path:
+    """While this file is there, units with the policy `slow.py` do not come to their end."""
+    hold = tmp_path / "hold"
+    hold.touch()
+    (tmp_path / "slow.py").write_text(SLOW.format(hold=str(hold)))
+    return hold
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    cluster = Cluster(folder, workers=0)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def start_worker(cluster: Cluster) -> None:
+    from distributed import Client
+
+    cluster.workers.append(cluster.start_worker())
+    with Client(cluster.address, timeout=f"{PATIENCE:g}s", set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("address", ["tcp://host:8786", "10.0.0.7:8786", "tls://[::1]:1"])
+def test_addresses(address: str) -> None:
+    assert problem_with_address(address) == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("", "name the address"),
+        ("tcp://host", "has no port: write tcp://host:8786"),
+        ("http://host:8786", "'http' is no protocol"),
+        ("tcp://host:99999", "99999 is no port"),
+        ("tcp://ho st:1", "is no address"),
+    ],
+)
+def test_what_is_no_address_is_said_without_asking(address: str, problem: str) -> None:
+    assert problem in problem_with_address(address)
+    with pytest.raises(UsageError) as caught:
+        look_at(address)
+    assert problem in caught.value.message
+
+
+def test_the_package_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match="need the package 'distributed'") as caught:
+        look_at("tcp://127.0.0.1:1")
+    assert "pip install 'plumbline[cluster]'" in caught.value.hint
+
+
+def test_a_cluster_is_looked_at_before_it_is_used(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="the cluster has no workers"):
+        look_at(cluster.address)
+    start_worker(cluster)
+    assert look_at(cluster.address) == ClusterSize(workers=1, places=1)
+    monkeypatch.setattr(cluster_module, "can_reach", lambda address: False)
+    with pytest.raises(UsageError, match=r"1 of 1 workers, .*, cannot reach this machine"):
+        look_at(cluster.address)
+
+
+def test_a_lost_worker_is_told_and_its_unit_begins_again(
+    cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path, hold: Path
+) -> None:
+    """The only one there is; another one comes later."""
+    start_worker(cluster)
+    (victim,) = cluster.workers
+    seen: list[Event] = []
+
+    def emit(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, StateTested) and victim.poll() is None:
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.wait()
+        if event == ClusterChanged(workers=0, places=0):
+            hold.unlink()
+            cluster.workers.append(cluster.start_worker())
+
+    with Store.create(tmp_path / "w.plumb") as store:
+        executor = make_executor(f"dask:{cluster.address}")
+        config = configure(policies='"slow.py:factory"')
+        assert run(config, store, emit, executor=executor).finished
+        assert [unit.status for unit in store.units()] == ["finished"]
+    sizes = [event.workers for event in seen if isinstance(event, ClusterChanged)]
+    assert sizes == [1, 0, 1]
+    assert sum(isinstance(event, UnitStarted) for event in seen) == 2
+    (warning,) = (event for event in seen if isinstance(event, Warned))
+    assert "its worker was lost; it has started again" in warning.text
+
+
+def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
+    cluster: Cluster,
+    configure: Callable[..., CampaignConfig],
+    tmp_path: Path,
+    contents: Contents,
+    hold: Path,
+) -> None:
+    start_worker(cluster)
+    config = configure(policies='"slow.py:factory"', more="seeds = [1, 2]\n")
+
+    def emit(event: Event) -> None:
+        if isinstance(event, StateTested) and cluster.scheduler.poll() is None:
+            cluster.scheduler.kill()
+            cluster.scheduler.wait()
+
+    with Store.create(tmp_path / "w.plumb") as store:
+        executor = make_executor(f"dask:{cluster.address}")
+        with pytest.raises(WorkerLostError, match="all that was found is kept") as caught:
+            run(config, store, emit, executor=executor)
+        assert "resume the campaign, there or on this machine" in caught.value.hint
+        (campaign,) = store.campaigns()
+        assert campaign.status == "stopped"
+        assert store.pool_states(campaign.id) > 0
+        hold.unlink()
+        assert run(config, store, executor=make_executor("local:2"), resume=True).finished
+        resumed = contents(store)
+    with Store.create(tmp_path / "local.plumb") as store:
+        assert run(config, store, executor=make_executor("local:2")).finished
+        assert contents(store) == resumed
+
+
+def test_limits_hold_on_a_cluster_as_well(
+    cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path
+) -> None:
+    start_worker(cluster)
+    (tmp_path / "hoarder.py").write_text(HOARDER)
+    more = "[fuzzing]\nsize = 100000\n[limits]\nunit_megabytes = 160\n"
+    config = configure(problems='"p3.pddl"', policies='"hoarder.py:factory"', more=more)
+    with Store.create(tmp_path / "w.plumb") as store:
+        assert run(config, store, executor=make_executor(f"dask:{cluster.address}")).finished
+        (unit,) = store.units()
+    assert unit.status == "finished"
+    assert unit.statistics["limit"] == "stopped at its limit of 160 MB"
