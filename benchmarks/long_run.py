@@ -72,12 +72,11 @@ def run(config: Path, seconds: float, every: float) -> list[Sample]:
     ended: list[float] = []
     job.failed.connect(print)
     job.ended.connect(lambda: ended.append(time.monotonic()))
-    cpu = ProcessorTime()
     samples: list[Sample] = []
     began = time.monotonic()
     while time.monotonic() < began + seconds and not ended:
         ticks = probe(lambda: look_around(window, every), lambda: window.current_page.name)
-        samples.append(take_sample(window, time.monotonic() - began, cpu, ticks))
+        samples.append(take_sample(window, time.monotonic() - began, ticks))
         print(line(samples[-1]), flush=True)
         for tick in sorted(ticks)[-2:]:
             if tick.late > 150:
@@ -100,35 +99,37 @@ def look_around(window: MainWindow, seconds: float) -> None:
             wait_for(lambda: time.monotonic() > until, LOOK_SECONDS)
 
 
-class ProcessorTime:
-    """Of all processes below this one, also of those that have ended since the last look."""
+def processor_time() -> float:
+    """Of all processes below this one and, since they were waited for, of those that have ended."""
+    ticks = 0
+    for process in descendants(os.getpid()):
+        fields = known(f"{process}/stat").rpartition(")")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / TICK
 
-    def __init__(self) -> None:
-        self._known: dict[int, float] = {}
 
-    def total(self) -> float:
-        for process in descendants(os.getpid()):
-            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-            self._known[process] = (int(fields[11]) + int(fields[12])) / TICK
-        return sum(self._known.values())
+def megabytes(process: int) -> float:
+    _, resident, *_ = (known(f"{process}/statm") or "0 0").split()
+    return int(resident) * PAGE / 2**20
 
 
 def descendants(process: int) -> list[int]:
     found = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
+    for task in Path(f"/proc/{process}/task").glob("*"):
+        for child in map(int, known(f"{process}/task/{task.name}/children").split()):
             found += [child, *descendants(child)]
     return found
 
 
-def megabytes(process: int) -> float:
-    resident = Path(f"/proc/{process}/statm").read_text().split()[1]
-    return int(resident) * PAGE / 2**20
+def known(name: str) -> str:
+    """What the system tells about a process; nothing of one that has just ended."""
+    try:
+        return Path("/proc", name).read_text()
+    except OSError:
+        return ""
 
 
-def take_sample(
-    window: MainWindow, seconds: float, cpu: ProcessorTime, ticks: Sequence[Tick]
-) -> Sample:
+def take_sample(window: MainWindow, seconds: float, ticks: Sequence[Tick]) -> Sample:
     store = window.context.document.store
     ((units,),) = store.rows("SELECT count(*) FROM units WHERE status = 'finished'")
     ((states,),) = store.rows("SELECT count(*) FROM pool")
@@ -141,7 +142,7 @@ def take_sample(
         units=units,
         states=states,
         bugs=bugs,
-        cpu=cpu.total(),
+        cpu=processor_time(),
         workers=sum(map(megabytes, descendants(os.getpid()))),
         window=megabytes(os.getpid()),
         workspace=sum(file.stat().st_size for file in files if file.exists()) / 2**20,

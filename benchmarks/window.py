@@ -19,11 +19,11 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from measurement import Row, Setting
@@ -270,10 +270,18 @@ class Watch:
         while not self._over.wait(PROBE_MILLISECONDS / 1000):
             if self._where or (time.monotonic() - self._since) * 1000 < LATE_MILLISECONDS:
                 continue
-            stack = traceback.extract_stack(sys._current_frames()[self._window])[-FRAMES:]
             kernel = Path(f"/proc/self/task/{self._task}/wchan").read_text()
-            frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack]
-            self._where = f"{' > '.join(frames)} ({kernel})"
+            self._where = f"{self._frames()} ({kernel})"
+
+    def _frames(self) -> str:
+        """Quickly: what a frame holds must not be freed in this thread."""
+        assert self._window is not None
+        frame: FrameType | None = sys._current_frames()[self._window]
+        places = []
+        while frame is not None and len(places) < FRAMES:
+            places.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        return " < ".join(f"{Path(name).name}:{line}" for name, line in places)
 
 
 def probe(do: Callable[[], None], screen: Callable[[], str]) -> list[Tick]:
