@@ -217,10 +217,6 @@ class Store(Reading):
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
-    def remove_comparison(self, number: int) -> None:
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM comparisons WHERE id = ?", (number,))
-
     def save_localisation(self, finding: int, localisation: Localisation) -> None:
         """What was found out about the steps of a bug's run, in place of what was known."""
         with self.transaction() as connection:

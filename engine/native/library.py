@@ -436,11 +436,8 @@ def native_search(
     start, goal, table = as_int32(start), as_int32(goal, 2), as_int64(table)
     if len(start) != task.n_variables:
         raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
-    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
-        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
-    answer = np.empty(4, np.int64)
-    handle = _POINTER()
-    call(
+    _check_table(task, heuristic, table)
+    return _answered(
         "plumbline_search",
         task.handle,
         int(algorithm),
@@ -454,10 +451,7 @@ def native_search(
         bound,
         ctypes.byref(limits),
         progress,
-        answer,
-        ctypes.byref(handle),
     )
-    return _take_answer(answer, handle)
 
 
 def native_check_action(
@@ -477,11 +471,8 @@ def native_check_action(
     start, successor, table = as_int32(start), as_int32(successor), as_int64(table)
     if not len(start) == len(successor) == task.n_variables:
         raise ValueError(f"the task has {task.n_variables} variables, a state {len(start)}")
-    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
-        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
-    answer = np.empty(4, np.int64)
-    handle = _POINTER()
-    call(
+    _check_table(task, heuristic, table)
+    return _answered(
         "plumbline_check_action",
         task.handle,
         int(heuristic),
@@ -494,13 +485,18 @@ def native_check_action(
         plan_cost,
         ctypes.byref(limits),
         progress,
-        answer,
-        ctypes.byref(handle),
     )
-    return _take_answer(answer, handle)
 
 
-def _take_answer(answer: Int64Array, handle: ctypes.c_void_p) -> NativeAnswer:
+def _check_table(task: NativeTask, heuristic: Heuristic, table: Int64Array) -> None:
+    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
+        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
+
+
+def _answered(name: str, *arguments: object) -> NativeAnswer:
+    """Call a search and fetch what it found."""
+    answer, handle = np.empty(4, np.int64), _POINTER()
+    call(name, *arguments, answer, ctypes.byref(handle))
     outcome, cost, lower_bound, length = answer.tolist()
     plan = np.empty(length, np.int32)
     library().plumbline_result_plan(handle, plan.ctypes.data)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.pddl.model import (
     Action,
@@ -80,10 +80,6 @@ class DomainDiff:
     @property
     def is_empty(self) -> bool:
         return not self.as_text()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return asdict(self)
 
     def as_text(self) -> str:
         """One line per difference; nothing if there is none."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,29 +24,10 @@ from engine.native.library import (
 )
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
+from engine.search.result import SearchResult, replay
 from engine.task.states import native_task
 from engine.task.successors import State, is_applicable, successor
 from engine.task.task import Task
-from engine.task.validate import validate_operators
-
-
-@dataclass(frozen=True, slots=True)
-class AocaResult:
-    """`outcome` is ACTION_OPTIMAL, ACTION_NOT_OPTIMAL, UNSOLVABLE or what ended the search.
-
-    `plan` is an optimal one from the state, which starts with the action if that is optimal; an
-    answer that came before the first goal was expanded has none.
-    """
-
-    outcome: Outcome
-    plan: tuple[int, ...] | None
-    cost: int | None
-    expanded: int
-    evaluated: int
-    generated: int
-    seconds: float
-    peak_bytes: int
-    lower_bound: int  # of the cost of every plan from the state
 
 
 def aoca_star(
@@ -60,8 +40,12 @@ def aoca_star(
     plan_cost: int | None = None,
     limits: SearchLimits = NO_LIMITS,
     control: Control | None = None,
-) -> AocaResult:
+) -> SearchResult:
     """Ask about an applicable operator; `plan_cost` is that of any plan from the state.
+
+    The outcome is ACTION_OPTIMAL, ACTION_NOT_OPTIMAL, UNSOLVABLE or what ended the search. A plan
+    is an optimal one from the state, which starts with the action if that is optimal; an answer
+    that came before the first goal was expanded has none.
 
     An array of heuristic values is as in `engine.search.forward.search`.
     """
@@ -87,17 +71,7 @@ def aoca_star(
             progress=control.progress,
         )
     )
-    return AocaResult(
-        outcome=answer.outcome,
-        plan=_plan(task, start, operator, answer),
-        cost=None if answer.cost == INFINITY else answer.cost,
-        expanded=control.expanded,
-        evaluated=control.evaluated,
-        generated=control.generated,
-        seconds=time.perf_counter() - began,
-        peak_bytes=control.peak_bytes,
-        lower_bound=answer.lower_bound,
-    )
+    return SearchResult.of(answer, _plan(task, start, operator, answer), control, began)
 
 
 def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
@@ -118,7 +92,5 @@ def _plan(task: Task, start: State, operator: int, answer: NativeAnswer) -> tupl
         return None
     is_first = answer.outcome is Outcome.ACTION_OPTIMAL
     plan = (operator, *answer.plan) if is_first else answer.plan
-    verdict = validate_operators(task, plan, start)
-    if not verdict.valid or verdict.cost != answer.cost:
-        raise RuntimeError(f"AOCA* returned a plan that is none: {verdict}, cost {answer.cost}")
+    replay(task, plan, answer.cost, start)
     return plan

@@ -15,7 +15,8 @@ import numpy as np
 from engine.errors import PlanError
 from engine.native.control import Control
 from engine.native.library import NativeAras, Outcome
-from engine.search.forward import SearchLimits
+from engine.search.limits import SearchLimits
+from engine.search.result import replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 from engine.task.validate import validate_operators
@@ -86,7 +87,7 @@ def aras(
     while outcome is Outcome.SOLVED:
         answer = control.run(native.improve)
         outcome = answer.outcome
-        _replay(target, answer.plan, answer.cost, start)
+        replay(target, answer.plan, answer.cost, start)
         if answer.cost < best_cost:
             best_cost = answer.cost
             found = Improvement(answer.plan, answer.cost, time.perf_counter() - began)
@@ -103,9 +104,3 @@ def aras(
         improvements=tuple(improvements),
         peak_bytes=control.peak_bytes,
     )
-
-
-def _replay(task: Task, plan: Sequence[int], cost: int, start: Sequence[int]) -> None:
-    verdict = validate_operators(task, plan, start)
-    if not verdict.valid or verdict.cost != cost:
-        raise RuntimeError(f"Aras returned a plan that is none: {verdict}, cost {cost}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,28 +24,13 @@ from engine.native.library import (
 )
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.search.limits import NO_LIMITS, SearchLimits
+from engine.search.result import SearchResult, replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
-from engine.task.validate import validate_operators
 
 __all__ = ["NO_LIMITS", "Control", "Outcome", "SearchLimits", "SearchResult", "search"]
 
 ALGORITHMS = {"astar": Algorithm.ASTAR, "gbfs": Algorithm.GBFS, "ehc": Algorithm.EHC}
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """`plan` and `cost` are there if and only if the outcome is SOLVED."""
-
-    outcome: Outcome
-    plan: tuple[int, ...] | None
-    cost: int | None
-    expanded: int
-    evaluated: int
-    generated: int
-    seconds: float
-    peak_bytes: int
-    lower_bound: int  # of the cost of every plan; 0 says nothing, INFINITY that there is none
 
 
 def search(
@@ -92,21 +77,5 @@ def search(
     )
     solved = answer.outcome is Outcome.SOLVED
     if solved:
-        _replay(target, answer.plan, answer.cost, start)
-    return SearchResult(
-        outcome=answer.outcome,
-        plan=answer.plan if solved else None,
-        cost=answer.cost if solved else None,
-        expanded=control.expanded,
-        evaluated=control.evaluated,
-        generated=control.generated,
-        seconds=time.perf_counter() - began,
-        peak_bytes=control.peak_bytes,
-        lower_bound=answer.lower_bound,
-    )
-
-
-def _replay(task: Task, plan: Sequence[int], cost: int, start: Sequence[int]) -> None:
-    verdict = validate_operators(task, plan, start)
-    if not verdict.valid or verdict.cost != cost:
-        raise RuntimeError(f"a kernel returned a plan that is none: {verdict}, cost {cost}")
+        replay(target, answer.plan, answer.cost, start)
+    return SearchResult.of(answer, answer.plan if solved else None, control, began)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from engine.pddl import Domain, diff_domains, parse_domain
 
 BEFORE = """(define (domain d) (:requirements :strips :typing)
@@ -61,16 +59,6 @@ def test_the_same_domain_has_no_differences() -> None:
     diff = diff_domains(read(BEFORE), read(BEFORE.upper()))
     assert diff.is_empty
     assert diff.as_text() == ""
-
-
-def test_plain_data_for_json() -> None:
-    document = json.loads(json.dumps(diff_domains(read(BEFORE), read(AFTER)).as_dict()))
-    assert document["name"] == {"name": "domain", "before": "d", "after": "d2"}
-    assert document["actions_removed"] == ["gone"]
-    assert document["types"]["changed"] == [
-        {"name": "ball", "before": "ball", "after": "ball - box"}
-    ]
-    assert document["actions_changed"][0]["effects_added"] == ["(new)"]
 
 
 def test_constants_functions_and_rules() -> None:

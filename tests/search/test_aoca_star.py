@@ -16,9 +16,10 @@ from reference.small_tasks import Rule, one_key, task_of
 from engine.errors import UsageError
 from engine.native.control import Control
 from engine.native.library import INFINITY
-from engine.search.aoca_star import AocaResult, aoca_star
+from engine.search.aoca_star import aoca_star
 from engine.search.forward import Outcome, SearchLimits
 from engine.search.heuristics import ADMISSIBLE
+from engine.search.result import SearchResult
 from engine.task.task import Task
 
 OPTIMAL, NOT_OPTIMAL = Outcome.ACTION_OPTIMAL, Outcome.ACTION_NOT_OPTIMAL
@@ -32,7 +33,7 @@ def graph(*edges: tuple[int, int, int], goal: int) -> Task:
     return task_of((size,), rules, (0,), {0: goal})
 
 
-def ask(task: Task, operator: int, *h: int, **options: bool | int) -> AocaResult:
+def ask(task: Task, operator: int, *h: int, **options: bool | int) -> SearchResult:
     heuristic = np.array(h, np.int64) if h else "blind"
     return aoca_star(task, task.init, operator, heuristic, **options)  # type: ignore[arg-type]
 
@@ -230,7 +231,7 @@ def test_limits_decide_nothing(heuristic: str) -> None:
 
 def test_it_can_be_cancelled() -> None:
     task, control = dials(10, 8, solvable=False), Control()
-    results: list[AocaResult] = []
+    results: list[SearchResult] = []
     thread = threading.Thread(
         target=lambda: results.append(aoca_star(task, task.init, 0, "blind", control=control))
     )
