@@ -1,0 +1,310 @@
+"""Where units run: chosen in the form, remembered, checked, and seen while a campaign runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSpinBox
+from pytestqt.qtbot import QtBot
+from reference.dask_cluster import Cluster
+
+from app.context import Context
+from app.models.agreement import agree
+from app.models.campaign_runner import State
+from app.models.campaign_settings import default_config
+from app.models.campaign_tables import UNITS
+from app.models.campaign_where import Where, keep_where, scene_words, where
+from app.settings import Settings
+from app.views.campaign.campaign_view import CampaignView
+from app.views.campaign.page import CampaignPage
+from app.views.campaign.where_card import WhereCard
+from app.widgets.limit_field import LimitField
+from app.work.campaign import Scene
+from engine.campaign.cluster import ClusterSize
+from engine.campaign.project import Project
+from engine.campaign.reading import UnitRow
+from engine.campaign.store import Store
+
+PATIENCE = 120_000
+EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+
+SLOW = """
+import os
+import time
+
+
+class Slow:
+    def __init__(self, task):
+        self.task, self.calls = task, 0
+
+    def decide(self, states):
+        self.calls += 1
+        while self.calls > 20 and os.path.exists({hold!r}):
+            time.sleep(0.02)
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Slow(task)
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, no_leaks: None) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    del no_leaks  # what is started here is ended before anybody looks
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    cluster = Cluster(folder, workers=0)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@pytest.fixture
+def card(qtbot: QtBot, context: Context) -> WhereCard:
+    card = WhereCard(context)
+    qtbot.addWidget(card)
+    card.resize(400, 200)
+    with qtbot.waitExposed(card):
+        card.show()
+    return card
+
+
+def test_the_choice_is_remembered(settings: Settings) -> None:
+    choice = Where(on_cluster=True, workers=7, address="tcp://host:8786")
+    keep_where(settings, choice)
+    assert where(settings) == choice
+    assert choice.executor == "dask:tcp://host:8786"
+    settings.set("campaign/where", {"on_cluster": "yes", "workers": -3, "address": 7})
+    assert where(settings).executor.startswith("local:")
+
+
+@pytest.mark.parametrize(
+    ("executor", "scene", "words"),
+    [
+        ("local:1", Scene(), "On this machine, one unit at a time"),
+        ("local:3", Scene(), "On this machine, 3 units at a time"),
+        ("dask:tcp://h:1", Scene(), "Connecting to tcp://h:1…"),
+        ("dask:tcp://h:1", Scene(ClusterSize(2, 4)), "On tcp://h:1: 2 workers, 4 units at a time"),
+        (
+            "dask:tcp://h:1",
+            Scene(ClusterSize(1, 1), 1),
+            "On tcp://h:1: 1 worker, 1 unit at a time · a worker was lost, its unit began again",
+        ),
+        (
+            "dask:tcp://h:1",
+            Scene(ClusterSize(0, 0), 2),
+            "There are no workers at tcp://h:1 now: the units wait for one · "
+            "workers were lost, 2 units began again",
+        ),
+    ],
+)
+def test_words_of_a_scene(executor: str, scene: Scene, words: str) -> None:
+    assert scene_words(executor, scene) == words
+
+
+def test_an_address_is_checked_while_it_is_written(card: WhereCard, context: Context) -> None:
+    assert card.problem() == ""
+    assert not card.address.isVisible()
+    card.on_cluster.setFocus()
+    QTest.keyClick(card.on_cluster, Qt.Key.Key_Space)
+    assert card.address.isVisible()
+    assert not card.workers.isEnabled()
+    assert "name the address" in card.verdict.text()
+    QTest.keyClicks(card.address, "tcp://host")
+    assert "has no port: write tcp://host:8786" in card.verdict.text()
+    assert card.address.property("invalid")
+    assert not card.check_button.isEnabled()
+    assert "has no port" in card.problem()
+    QTest.keyClicks(card.address, ":8786")
+    assert card.problem() == ""
+    assert not card.verdict.isVisible()
+    assert not card.address.property("invalid")
+    assert card.check_button.isEnabled()
+    assert where(context.settings) == card.choice()
+    QTest.mouseClick(card.here, Qt.MouseButton.LeftButton, pos=card.here.rect().center())
+    card.here.setChecked(True)
+    card.workers.setValue(3)
+    assert where(context.settings).executor == "local:3"
+
+
+def test_check_says_what_it_found(qtbot: QtBot, card: WhereCard, cluster: Cluster) -> None:
+    card.on_cluster.setChecked(True)
+    card.address.setText(cluster.address)
+    QTest.mouseClick(card.check_button, Qt.MouseButton.LeftButton)
+    assert card.verdict.text() == "asking…"
+    assert not card.check_button.isEnabled()
+    qtbot.waitUntil(card.check_button.isEnabled, timeout=PATIENCE)
+    assert card.verdict.text().startswith("The cluster has no workers; start some")
+    cluster.workers.append(cluster.start_worker())
+
+    def answer() -> str:
+        QTest.keyClick(card.address, Qt.Key.Key_Return)
+        qtbot.waitUntil(card.check_button.isEnabled, timeout=PATIENCE)
+        return card.verdict.text()
+
+    qtbot.waitUntil(
+        lambda: answer() == "1 worker, 1 unit at a time, same version", timeout=PATIENCE
+    )
+    assert not card.grab().toImage().isNull()
+    card.address.setText(f"{cluster.address}0")  # the answer was about another address
+    assert card.verdict.text() != "1 worker, 1 unit at a time, same version"
+
+
+@pytest.fixture
+def page(
+    qtbot: QtBot, make_context: Callable[..., Context], tmp_path: Path, settings: Settings
+) -> CampaignPage:
+    """A campaign of two units that do not end while the file `hold` is there."""
+    (tmp_path / "hold").touch()
+    policy = tmp_path / "slow.py"
+    policy.write_text(SLOW.format(hold=str(tmp_path / "hold")))
+    ferry = EXAMPLES / "ferry"
+    project = Project(
+        str(ferry / "domain.pddl"),
+        (str(ferry / "problems" / "p03.pddl"),),
+        (f"{policy}:factory",),
+    )
+    config = default_config(project).with_seeds(0, 1)
+    testing = replace(config.testing, oracles=("lookahead:depth=1",))
+    config = replace(config, testing=testing, fuzzing=replace(config.fuzzing, size=20))
+    with Store.create(tmp_path / "w.plumb") as store:
+        store.set_project(replace(project, draft=config))
+    agree(settings, f"{policy}:factory")
+    page = CampaignPage(make_context(tmp_path / "w.plumb"))
+    qtbot.addWidget(page)
+    page.resize(1196, 750)
+    with qtbot.waitExposed(page):
+        page.show()
+    qtbot.waitUntil(lambda: not page.files.is_checking, timeout=PATIENCE)
+    return page
+
+
+def test_a_campaign_survives_its_cluster(
+    qtbot: QtBot, page: CampaignPage, cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.workers.append(cluster.start_worker())
+    form = page.form
+    form.where.on_cluster.setChecked(True)
+    form.where.address.setText(cluster.address)
+
+    def is_there() -> bool:
+        form.where.check()
+        qtbot.waitUntil(form.where.check_button.isEnabled, timeout=PATIENCE)
+        return "same version" in form.where.verdict.text()
+
+    qtbot.waitUntil(is_there, timeout=PATIENCE)
+    page.run()
+    qtbot.waitUntil(
+        lambda: page.monitor.course is not None and page.monitor.course.states > 0,
+        timeout=PATIENCE,
+    )
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
+    assert view.where.isVisible()
+    assert view.where.text() == f"On {cluster.address}: 1 worker, 1 unit at a time"
+    QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
+    assert page.runner.state(page.lines.row(0).row) is State.PAUSED
+    QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(view.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    assert page.lines.row(0).state is State.STOPPED
+    assert not view.where.isVisible()
+    found = page.context.document.store.pool_states(1)
+    assert found > 0
+
+    QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.runner.scene.cluster is not None, timeout=PATIENCE)
+    cluster.scheduler.kill()
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    (message,) = (m for m in page.context.messages.history if m.level == "error")
+    assert "the connection to the cluster was lost; all that was found is kept" in message.text
+    assert "resume the campaign, there or on this machine" in message.text
+    assert page.context.document.store.pool_states(1) >= found
+
+    (tmp_path / "hold").unlink()
+    form.where.here.setChecked(True)
+    ((title, resume),) = message.actions
+    assert title == "Resume"
+    resume()
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
+    assert page.lines.row(0).state is State.FINISHED
+
+
+def test_a_wrong_address_holds_a_campaign_back(qtbot: QtBot, page: CampaignPage) -> None:
+    assert page.run_button.isEnabled()
+    page.form.where.on_cluster.setChecked(True)
+    assert not page.run_button.isEnabled()
+    assert "name the address of the scheduler" in page.run_button.toolTip()
+    page.form.where.address.setText("tcp://host:8786")
+    assert page.run_button.isEnabled()
+
+
+def test_a_limit_is_ticked_and_named(qtbot: QtBot, page: CampaignPage) -> None:
+    form = page.form
+    memory = form.field("limits.unit_megabytes")
+    assert isinstance(memory, LimitField)
+    assert memory.box.text() == "no limit"
+    assert not memory.box.isEnabled()
+    assert form.config().limits.unit_megabytes is None
+    form.ensureWidgetVisible(memory)
+    memory.tick.setFocus()
+    QTest.keyClick(memory.tick, Qt.Key.Key_Space)
+    assert form.config().limits.unit_megabytes == 4000
+    memory.box.setFocus()
+    memory.box.selectAll()
+    QTest.keyClicks(memory.box, "500\t")
+    assert memory.box.text() == "500 MB"
+    assert form.config().limits.unit_megabytes == 500
+    memory.box.setValue(3)
+    assert form.config().limits.unit_megabytes == 64
+    QTest.keyClick(memory.tick, Qt.Key.Key_Space)
+    assert form.config().limits.unit_megabytes is None
+    assert memory.box.text() == "no limit"
+    seconds = form.field("limits.unit_seconds")
+    assert isinstance(seconds, LimitField)
+    seconds.setValue(2.5)
+    assert form.config().limits.unit_seconds == 2.5
+    assert seconds.box.text() == "2.5 s"
+    page.form.show_config(default_config(page.files.project))
+    assert seconds.value() is None
+
+
+def test_a_unit_says_that_it_was_stopped_at_its_limit() -> None:
+    limit = "stopped at its limit of 500 MB"
+    unit = UnitRow(1, 1, "p", "y", 0, "finished", None, "", {"states": 3, "limit": limit})
+    columns = {column.name: column for column in UNITS}
+    assert columns["status"].value(unit) == "at its limit"
+    assert columns["status"].icon is not None
+    assert columns["status"].icon(unit) == "warning"
+    assert columns["error"].value(unit) == limit
+
+
+def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
+    qtbot: QtBot, page: CampaignPage, tmp_path: Path
+) -> None:
+    (tmp_path / "hold").unlink()
+    seconds = page.form.field("limits.unit_seconds")
+    size = page.form.field("fuzzing.size")
+    assert isinstance(seconds, LimitField)
+    assert isinstance(size, QSpinBox)
+    seconds.setValue(0.3)
+    size.setValue(1_000_000)
+    page.form.seeds.setText("0")
+    page.run()
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
+    words = {column.name: column.text_of(view.units.row(0)) for column in UNITS}
+    assert words["status"] in ("at its limit", "failed")  # there may be no time for a state
+    assert words["error"].startswith("stopped at its limit of 0.3 s")
+    assert page.lines.row(0).words in ("finished, 1 at a limit", "finished, 1 failed")
