@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import tempfile
 import time
@@ -79,11 +80,19 @@ def chosen(only: Sequence[str]) -> Iterator[tuple[str, str]]:
 def measure(benchmarks: Iterable[tuple[str, str]], setting: Setting) -> Iterator[Measured]:
     for topic, name in benchmarks:
         print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
-        began = time.monotonic()
+        began, before = time.monotonic(), processor_seconds()
         item = measure_one(topic, name, setting)
         how = item.failure or item.left_out or f"{len(item.rows)} rows"
-        print(f"{time.monotonic() - began:.0f} s: {how}", file=sys.stderr, flush=True)
+        used = processor_seconds() - before
+        spent = f"{time.monotonic() - began:.0f} s, {used:.0f} s of the processor"
+        print(f"{spent}: {how}", file=sys.stderr, flush=True)
         yield item
+
+
+def processor_seconds() -> float:
+    """Of all that was started here and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure_one(topic: str, name: str, setting: Setting) -> Measured:
