@@ -71,8 +71,11 @@ class Supervisor(threading.Thread):
         del self._report  # the receiver must not be kept alive, and deleted, by this thread
 
     def _supervise(self) -> End:
-        with tempfile.TemporaryFile() as output:
-            process, connection = _start_worker(output)
+        with (
+            tempfile.TemporaryFile() as output,
+            tempfile.TemporaryDirectory(prefix="plumbline-") as folder,  # also if it is killed
+        ):
+            process, connection = _start_worker(output, folder)
             self.pid = process.pid
             try:
                 with connection:
@@ -133,7 +136,7 @@ class _Gathered:
             self._due = time.monotonic() + BATCH_SECONDS
 
 
-def _start_worker(output: IO[bytes]) -> tuple[subprocess.Popen[bytes], Connection]:
+def _start_worker(output: IO[bytes], temporary: str) -> tuple[subprocess.Popen[bytes], Connection]:
     ours, theirs = Pipe()
     try:
         root = str(Path(__file__).resolve().parents[2])
@@ -148,6 +151,7 @@ def _start_worker(output: IO[bytes]) -> tuple[subprocess.Popen[bytes], Connectio
                 **os.environ,
                 "OMP_NUM_THREADS": "1",  # one thread for torch: more are slower, and take the cores
                 "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+                "TMPDIR": temporary,
             },
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tempfile
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from engine.campaign.ticket import Address, Ticket
 from engine.errors import UsageError
+from engine.files import scratch_errors
 from engine.task.process import run_process
 
 if TYPE_CHECKING:
@@ -33,19 +34,21 @@ class WorkerEnd:
 
 
 def run_worker(ticket: Ticket) -> WorkerEnd:
-    """Start the process of a unit and wait for its end."""
+    """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]
-    result = run_process(
-        # -P: modules beside the user's files must not shadow ours
-        [sys.executable, "-P", "-m", WORKER],
-        folder=Path(tempfile.gettempdir()),
-        environment={
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-            **ticket.environment(),
-        },
-    )
+    with scratch_errors(), TemporaryDirectory(prefix="plumbline-") as folder:
+        result = run_process(
+            # -P: modules beside the user's files must not shadow ours
+            [sys.executable, "-P", "-m", WORKER],
+            folder=Path(folder),
+            environment={
+                "OMP_NUM_THREADS": "1",
+                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+                "TMPDIR": folder,
+                **ticket.environment(),
+            },
+        )
     return WorkerEnd(result.return_code, result.output[-1] if result.output else "")
 
 

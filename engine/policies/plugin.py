@@ -121,7 +121,10 @@ class BoundPluginPolicy:
             self._worker = None
 
     def _start(self) -> None:
-        self._worker = _Worker(self._policy.path, self._policy.factory)
+        try:
+            self._worker = _Worker(self._policy.path, self._policy.factory)
+        except _WorkerError as error:
+            raise self._loss(str(error)) from error
         source = self._task.source
         objects = () if source is None else (*source.domain.constants, *source.problem.objects)
         header = {
@@ -177,16 +180,25 @@ class _Worker:
     """The process and its three pipes, none of which is ever waited for beyond a deadline."""
 
     def __init__(self, path: Path, factory: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-u", "-m", WORKER, str(path), factory],
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            process_group=0,
-        )
-        self._finalizer = weakref.finalize(self, _end, self._process)
+        theirs, ours = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-u", "-m", WORKER, str(path), factory, str(theirs)],
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                process_group=0,
+                pass_fds=[theirs],
+            )
+        except OSError as error:
+            os.close(ours)
+            message = f"the plug-in's process could not be started: {error.strerror}"
+            raise _WorkerError(message) from error
+        finally:
+            os.close(theirs)
+        self._finalizer = weakref.finalize(self, _end, self._process, ours)
         self._frames = FrameReader()
         self._printed = _PrintedLines(path.name)
         for stream in _streams(self._process):
@@ -259,8 +271,9 @@ def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO
     return process.stdin, process.stdout, process.stderr
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], life_line: int) -> None:
     kill_group(process)
+    os.close(life_line)
     for stream in _streams(process):
         stream.close()
 

@@ -6,9 +6,11 @@ which the other side logs. Every mistake of the plug-in becomes an `error` frame
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import queue
+import signal
 import sys
 import threading
 import traceback
@@ -30,6 +32,7 @@ class PluginMistakeError(Exception):
 
 def main() -> None:
     path, factory = Path(sys.argv[1]), sys.argv[2]
+    _die_with_line(int(sys.argv[3]))
     incoming, outgoing = _take_channels()
     frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(incoming, frames), daemon=True).start()
@@ -48,6 +51,18 @@ def main() -> None:
         except PluginMistakeError as mistake:
             answer = Frame({"kind": "error", "message": str(mistake)})
         _write(outgoing, answer.encode())
+
+
+def _die_with_line(line: int) -> None:
+    """When the other end of a pipe is closed, be killed at once with all that was started here.
+
+    The system does it, so it works even if the plug-in hangs and no Python code gets a turn.
+    """
+    os.set_inheritable(line, False)
+    if sys.platform == "linux":
+        fcntl.fcntl(line, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(line, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(line, fcntl.F_SETFL, fcntl.fcntl(line, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _take_channels() -> tuple[int, int]:

@@ -159,7 +159,7 @@ class _MemoryWatch:
         self._looks = 0
 
     def is_stuck(self) -> bool:
-        """Whether it has been at the limit of its address space for a while."""
+        """Whether it has been at a limit of its memory for a while."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.LOOK_SECONDS
             self._looks = self._looks + 1 if self._is_at_limit() else 0
@@ -167,15 +167,17 @@ class _MemoryWatch:
 
     def _is_at_limit(self) -> bool:
         try:
-            limits = (self._folder / "limits").read_text()
-            pages = int((self._folder / "statm").read_text().split()[0])
-        except (OSError, IndexError, ValueError):
+            limits = dict(_LIMIT.findall((self._folder / "limits").read_text()))
+            pages = list(map(int, (self._folder / "statm").read_text().split()))
+        except (OSError, ValueError):
             return False  # gone, or another kind of system
-        found = _ADDRESS_SPACE.search(limits)
-        return found is not None and pages * _PAGE_BYTES > int(found[1]) - self.CLOSE
+        used = {"address space": pages[0], "data size": pages[5]}
+        return any(
+            used[name] * _PAGE_BYTES > int(limit) - self.CLOSE for name, limit in limits.items()
+        )
 
 
-_ADDRESS_SPACE = re.compile(r"^Max address space +([0-9]+) ", re.MULTILINE)
+_LIMIT = re.compile(r"^Max (address space|data size) +([0-9]+) ", re.MULTILINE)
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
