@@ -91,7 +91,7 @@ def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -
     if not trusted:
         is_server = checked.spec.startswith(SERVER)
         return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
-    if checked.kind in _OF_TASKS:
+    if checked.kind in _OF_TASKS or not fit.has_domain:
         return fit_verdict(fit)
     is_plugin = plugin_file(checked.spec) is not None
     return "check", "proven", _PLUGIN_FITS if is_plugin else "Fits the domain"

@@ -176,7 +176,8 @@ class ProjectFiles(QObject):
                 misfits.append(pool.error)
             elif run is not None or pool is not None:
                 fits.append(path)
-        return TaskFit(tuple(fits), tuple(misfits), is_known=not self.is_busy)
+        has_domain = self.project.domain is not None
+        return TaskFit(tuple(fits), tuple(misfits), not self.is_busy, has_domain)
 
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
         if self.domain is not None and path == self.domain.path:

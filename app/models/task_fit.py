@@ -16,6 +16,7 @@ class TaskFit:
     problems: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     is_known: bool = False
+    has_domain: bool = True  # or there are tasks only, and nothing else to fit
 
     @property
     def is_none(self) -> bool:

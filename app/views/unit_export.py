@@ -92,7 +92,7 @@ class UnitExport(QObject):
     def _tell(self, written: Exported) -> None:
         word = FILES[written.format][0].lower()
         self._context.messages.info(
-            f"The {word} of unit {written.unit.id} is in {written.path}: {written.counted}",
+            f"Wrote the {word} of unit {written.unit.id} to {written.path}: {written.counted}",
             actions=[("Show in folder", partial(show_folder, written.path.parent))],
         )
 

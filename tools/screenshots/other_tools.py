@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton
 
 from app.main_window import MainWindow
+from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 from app.views.project.server_dialog import ServerDialog
@@ -47,7 +48,8 @@ def _export(stage: Stage, folder: Path) -> None:
     assert isinstance(page, CampaignPage)
     stage.settle()
     stage.wait(lambda: page.monitor.is_complete)
-    view = page._campaign_view()
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
     QTest.mouseClick(view.export, Qt.MouseButton.LeftButton)
     dialog = _dialog(window)
     stage.grab("export-for-other-tools", dialog)

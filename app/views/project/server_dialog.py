@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -34,6 +34,7 @@ class ServerDialog(QDialog):
         super().__init__(parent)
         self._context = context
         self._job: Job | None = None
+        self._is_tested = False
         self.setObjectName("server-dialog")
         self.setWindowTitle("Add a policy server")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -87,7 +88,6 @@ class ServerDialog(QDialog):
         cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
         cancel.setObjectName("server-cancel")
         cancel.setAccessibleName("Cancel")
-        self.test.setAutoDefault(False)
         box.accepted.connect(self.accept)
         box.rejected.connect(self.reject)
         return box
@@ -108,9 +108,20 @@ class ServerDialog(QDialog):
     def _wanted(self) -> str:
         return self.address.text().strip().removeprefix(SCHEME)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        """Enter after the address tests it first, and adds it then."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not (is_enter and self.address.hasFocus()):
+            super().keyPressEvent(event)
+        elif self._is_tested:
+            self.accept()
+        elif self._wanted() and self._job is None:
+            self._toggle_test()
+
     @Slot()
     def _edited(self) -> None:
         self._stop()
+        self._is_tested = False
         there = bool(self._wanted())
         self.test.setEnabled(there)
         self.add.setEnabled(there)
@@ -152,6 +163,7 @@ class ServerDialog(QDialog):
         does = f"it does ({found.action})" if found.action else "it does nothing"
         text = f"A policy server answers. It has {size}; in the initial state {does}."
         self.verdict.show_verdict(("check", "proven", text))
+        self._is_tested = True
 
     @Slot(object)
     def _failed(self, failure: Failure) -> None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QDialog, QMessageBox, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDialog,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.context import Context
@@ -20,10 +30,18 @@ from app.main_window import MainWindow
 from app.models.served_policies import served_policies
 from app.settings import Settings
 from app.theme import Theme
+from app.views.campaign.campaign_view import CampaignView
+from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 from app.views.project.policy_servers import server_task_path
+from app.views.project.serve_dialog import ServeDialog
 from app.views.project.server_dialog import ServerDialog
-from engine.policies.policy import open_policy
+from app.views.unit_export import UnitExportDialog
+from engine.campaign.config import read_config
+from engine.campaign.project import Project
+from engine.campaign.store import Store
+from engine.native.library import Int32Array
+from engine.policies.policy import BoundPolicy, open_policy
 from engine.policies.remote import open_remote
 from engine.policies.server import PolicyServer
 from engine.task.load import load_sas, load_task
@@ -32,7 +50,7 @@ PATIENCE = 60_000
 POLICY = "builtin:hadd"
 
 
-def settled(qtbot: QtBot, page: ProjectPage) -> None:
+def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:
     qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
 
 
@@ -80,12 +98,15 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
             dialog.address.setText(wrong)
             press(dialog, "server-test")
             qtbot.waitUntil(lambda c=complaint: c in dialog.verdict.text(), timeout=PATIENCE)
+        dialog.activateWindow()
+        dialog.address.setFocus()
+        qtbot.waitUntil(dialog.address.hasFocus, timeout=PATIENCE)
         dialog.address.setText(f"grpc://{address}")
-        press(dialog, "server-test")
+        QTest.keyClick(dialog.address, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: "server answers" in dialog.verdict.text(), timeout=PATIENCE)
         assert "operators; in the initial state it does (" in dialog.verdict.text()
         assert dialog.with_task.isChecked()  # there is no problem yet
-        press(dialog, "server-add")
+        QTest.keyClick(dialog.address, Qt.Key.Key_Return)
         spec = f"grpc://{address}"
         assert page.files.project.policies == (spec,)
         task_file = str(server_task_path(page.context.document.path, address))
@@ -102,6 +123,71 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
     qtbot.waitUntil(lambda: "nothing answers" in card.verdict.text(), timeout=PATIENCE)
     assert card.again.isVisible()
     settled(qtbot, page)
+
+
+class Mortal:
+    """Decides as another does; about more than `left` states its server goes away."""
+
+    def __init__(self, policy: BoundPolicy) -> None:
+        self._policy, self.left = policy, 10**6
+        self.die: Callable[[], object] = lambda: None
+
+    def decide(self, states: Int32Array) -> Int32Array:
+        self.left -= len(states)
+        if self.left < 0:
+            self.die()
+        return np.asarray(self._policy.decide(states))
+
+
+def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
+    qtbot: QtBot, context: Context, show: Callable[[QWidget], None], folder: Path
+) -> None:
+    task = load_task(folder / "domain.pddl", folder / "p2.pddl")
+    mortal = Mortal(open_policy(POLICY).bind(task))
+    config = read_config(folder / "campaign.toml")
+    context.document.store.set_project(Project(config.domain, config.problems, draft=config))
+    page = CampaignPage(context)
+    show(page)
+    with PolicyServer(mortal, task, "127.0.0.1:0") as server:
+        page.files.add_server(server.address)
+        settled(qtbot, page)  # it was tried on the problem
+        page.form.show_config(replace(config, policies=(f"grpc://{server.address}",)))
+        mortal.left, mortal.die = 15, lambda: server._server.stop(0)
+        page.run()
+        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    (text,) = said(context)
+    assert text.startswith("1 unit of campaign 1 could not be finished: the connection to ")
+    assert text.endswith("What was found is kept; Resume does the rest.")
+    assert context.document.store.pool_states() > 0
+    view = page.stack.currentWidget()
+    assert isinstance(view, CampaignView)
+    qtbot.waitUntil(view.resume.isVisible, timeout=PATIENCE)
+    with PolicyServer(open_policy(POLICY).bind(task), task, server.address):
+        press(view, "campaign-resume")
+        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    (unit,) = context.document.store.units()
+    assert (unit.status, unit.statistics["states"]) == ("finished", 24)
+    assert said(context) == [text]
+    qtbot.waitUntil(lambda: not view.resume.isVisible(), timeout=PATIENCE)
+
+
+def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> None:
+    with Store.open(folder / "w.plumb") as store:
+        rows = store.units()
+    dialogs = [
+        ServerDialog(page.context, True, page),
+        ServeDialog(POLICY, ["p2.pddl"], 50051, page),
+        UnitExportDialog(rows, None, page),
+    ]
+    for dialog in dialogs:
+        parts = [
+            part
+            for kind in (QAbstractButton, QComboBox, QLineEdit, QSpinBox)
+            for part in dialog.findChildren(kind)
+            if not part.objectName().startswith("qt_")
+        ]
+        assert len(parts) > 3
+        assert all(part.objectName() and part.accessibleName() for part in parts)
 
 
 def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
