@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import (
@@ -30,6 +30,7 @@ from engine.campaign.events import UnitEvent
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
 from engine.campaign.ticket import Address, Ticket
 from engine.campaign.unit import Unit
+from engine.files import scratch_errors
 
 GREETING_SECONDS = 10
 """How long somebody who connects may take to say who it is."""
@@ -49,7 +50,8 @@ class Hub:
     def __init__(self, units: dict[int, Unit], address: Address | None = None) -> None:
         self._units = units
         self._secret = secrets.token_bytes(32)
-        self._listener = Listener(address)
+        with scratch_errors() if address is None else nullcontext():  # the file of the socket
+            self._listener = Listener(address)
         self._lock = threading.Lock()
         self._waiting: list[tuple[Connection, Hello]] = []  # without a unit yet
         self._workers: dict[Connection, _Worker] = {}

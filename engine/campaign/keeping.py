@@ -6,10 +6,12 @@ that is written to it would be gone afterwards. So that is noticed, and the cont
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign.store import Store
@@ -17,16 +19,25 @@ from engine.campaign.workspace_copy import copy_workspace
 from engine.campaign.writer import HEARTBEAT_SECONDS
 from engine.errors import Location, WorkspaceError
 
-Identity = tuple[int, int]
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A file as it was at the last look."""
 
-def file_identity(path: Path) -> Identity | None:
-    """What stays the same as long as it is the same file; None if there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    device: int
+    number: int
+    size: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Seen | None:
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        return cls(status.st_dev, status.st_ino, status.st_size)
+
+    def is_same_as(self, other: _Seen | None) -> bool:
+        return other is not None and (self.device, self.number) == (other.device, other.number)
 
 
 class Keeper:
@@ -35,7 +46,9 @@ class Keeper:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._path = store.path.resolve()
-        self._identity = file_identity(self._path)
+        # What was written last is in the write-ahead log, and nowhere else.
+        self._files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        self._seen = {file: _Seen.of(file) for file in self._files}
         self._next = 0.0
 
     def look(self) -> None:
@@ -45,15 +58,34 @@ class Keeper:
             self.refuse_loss()
 
     def refuse_loss(self) -> None:
-        if file_identity(self._path) == self._identity:
-            return
+        for file in self._files:
+            before, now = self._seen[file], _Seen.of(file)
+            if before is not None and not before.is_same_as(now):
+                raise self._loss()
+            if before is not None and now is not None and now.size < before.size:
+                self._refuse_cut()
+            self._seen[file] = now
+
+    def _loss(self) -> WorkspaceError:
         rescued = self._rescue()
-        hint = f"what was found is in {rescued}" if rescued else "see that the disk is still there"
-        raise WorkspaceError(
+        return WorkspaceError(
             "the file was deleted, moved or replaced while the campaign was writing to it",
             Location.of(self._path),
-            hint,
+            f"what was found is in {rescued}" if rescued else "see that the disk is still there",
         )
+
+    def _refuse_cut(self) -> None:
+        """SQLite would not notice before it reads what is missing."""
+        try:
+            (verdict,) = self._store.connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.DatabaseError:
+            verdict = ""
+        if verdict != "ok":
+            raise WorkspaceError(
+                "another program has cut the file while the campaign was writing to it",
+                Location.of(self._path),
+                "take a copy from before",
+            )
 
     def _rescue(self) -> Path | None:
         """A copy in the first place that takes one."""

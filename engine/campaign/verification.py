@@ -17,7 +17,7 @@ from engine.campaign.inputs import unpacked
 from engine.campaign.policy_question import PolicyQuestions, PolicyReply
 from engine.campaign.reading import Bug, BugRow, Reading
 from engine.campaign.val import val_opinion, val_program
-from engine.errors import WorkspaceError
+from engine.errors import Location, WorkspaceError
 from engine.native.control import Control
 from engine.oracles.verify import DominanceCheck
 from engine.pddl import format_domain
@@ -143,4 +143,5 @@ def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
 
 def refuse_damaged(store: Reading) -> None:
     if damage := store.damage():
-        raise WorkspaceError(f"{store.path}: the file is damaged: {damage}")
+        text = f"the file is damaged: {' '.join(damage.split())}"
+        raise WorkspaceError(text, Location.of(store.path), "take a copy from before")

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ testing.oracles = ["lookahead:depth=2", "astar:expansions=2000"]
 @pytest.fixture
 def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where temporary files go; its name is short, as those of sockets must be."""
+    get_temp_dir()  # the sockets of this process stay where they are
     folder = Path(tempfile.mkdtemp(prefix="pl-"))
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,0 +1,295 @@
+"""The file of a workspace is locked, deleted, moved, cut or broken while a campaign writes to it.
+
+The campaign ends with a sentence, what was committed is safe or saved elsewhere, and taken up again
+it comes to the findings of a campaign that was never disturbed. Full disks have a module of
+their own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference.bug_workspace import InThreads
+from reference.faulty import Bench
+
+from engine.campaign import keeping, workspace_file
+from engine.campaign.campaign import run
+from engine.campaign.config import CampaignConfig, read_config
+from engine.campaign.events import BugFound, Event
+from engine.campaign.store import Store
+from engine.campaign.verification import refuse_damaged
+from engine.errors import PlumblineError, WorkspaceError
+
+LOCKER = """\
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+class Locker:
+    """Another program that has the file for itself."""
+
+    def __init__(self, path: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", LOCKER, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"locked\n"
+
+    def end(self) -> None:
+        self._process.communicate()
+
+
+class Disturbance:
+    """Does something once, when a campaign has found its first bugs."""
+
+    def __init__(self, fault: Callable[[], object], bugs: int = 3) -> None:
+        self._fault, self._left = fault, bugs
+
+    def hear(self, event: Event) -> None:
+        if type(event) is BugFound:
+            self._left -= 1
+            if self._left == 0:
+                self._fault()
+
+
+@pytest.fixture
+def config(bench: Bench) -> CampaignConfig:
+    return read_config(bench.folder / "campaign.toml")
+
+
+@pytest.fixture
+def path(bench: Bench) -> Path:
+    (bench.folder / "place").mkdir()
+    return bench.folder / "place" / "w.plumb"
+
+
+@pytest.fixture
+def expected(config: CampaignConfig, bench: Bench) -> set[Any]:
+    with Store.create(bench.folder / "undisturbed.plumb") as store:
+        assert run(config, store, executor=InThreads(1)).finished
+        return findings(store)
+
+
+def findings(store: Store) -> set[Any]:
+    return {
+        (row.problem, store.bug(row.id).state, row.kind, row.policy_cost, row.bound, row.gap)
+        for row in store.bugs()
+    }
+
+
+def disturbed(config: CampaignConfig, path: Path, fault: Callable[[], object]) -> None:
+    with Store.create(path) as store:
+        run(config, store, Disturbance(fault).hear, executor=InThreads(1))
+
+
+def taken_up(config: CampaignConfig, path: Path) -> set[Any]:
+    with Store.create(path) as store:
+        assert run(config, store, executor=InThreads(1), resume=True).finished
+        return findings(store)
+
+
+def test_a_lock_that_lasts_is_named_and_costs_nothing(
+    config: CampaignConfig, path: Path, expected: set[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_file, "BUSY_SECONDS", 0.3)
+    lockers: list[Locker] = []
+    with pytest.raises(WorkspaceError, match=r"another program has kept.*end it and try again"):
+        disturbed(config, path, lambda: lockers.append(Locker(path)))
+    with pytest.raises(WorkspaceError, match="another program has kept"), Store.create(path) as new:
+        run(config, new, executor=InThreads(1), resume=True)
+    lockers[0].end()
+    assert taken_up(config, path) == expected
+
+
+def test_a_short_lock_is_waited_for(config: CampaignConfig, path: Path, expected: set[Any]) -> None:
+    lockers: list[Locker] = []
+
+    def lock_for_a_moment() -> None:
+        """The lock goes while the campaign waits for it."""
+        lockers.append(Locker(path))
+        threading.Timer(0.3, lockers[0].end).start()
+
+    disturbed(config, path, lock_for_a_moment)
+    assert lockers
+    with Store.open(path) as store:
+        assert findings(store) == expected
+
+
+def other_file(path: Path) -> None:
+    aside = path.with_name("other")
+    aside.write_bytes(b"")
+    aside.replace(path)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Path.unlink, lambda path: path.rename(path.with_name("moved.plumb")), other_file],
+    ids=["deleted", "moved", "replaced"],
+)
+def test_a_file_that_is_gone_is_noticed_and_saved(
+    fault: Callable[[Path], object],
+    config: CampaignConfig,
+    path: Path,
+    expected: set[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 0.0)
+    with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced.*w-rescued.plumb"):
+        disturbed(config, path, lambda: fault(path))
+    rescued = path.with_name("w-rescued.plumb")
+    with Store.open(rescued) as store:
+        assert len(store.bugs()) >= 3
+        assert findings(store) <= expected
+    assert taken_up(config, rescued) == expected
+
+
+def test_noticed_at_the_end_it_is_saved_too(
+    config: CampaignConfig, path: Path, expected: set[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However seldom one looks: at the end one looks."""
+    monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 1e6)
+    with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced"):
+        disturbed(config, path, path.unlink)
+    with Store.open(path.with_name("w-rescued.plumb")) as store:
+        assert findings(store) == expected
+
+
+def test_its_whole_folder_is_removed(
+    config: CampaignConfig, path: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(bench.folder / "home"))
+    (bench.folder / "home").mkdir(exist_ok=True)
+    with pytest.raises(WorkspaceError, match=r"home.w-rescued.plumb"):
+        disturbed(config, path, lambda: shutil.rmtree(path.parent))
+    with Store.open(bench.folder / "home" / "w-rescued.plumb") as store:
+        assert store.bugs()
+
+
+def test_without_permissions_it_goes_on_writing(
+    config: CampaignConfig, path: Path, expected: set[Any]
+) -> None:
+    """An open file needs none."""
+
+    def forbid() -> None:
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+
+    try:
+        disturbed(config, path, forbid)
+    finally:
+        path.parent.chmod(0o755)
+    with Store.open(path) as store:
+        assert findings(store) == expected
+
+
+def test_a_file_that_is_cut_is_noticed(config: CampaignConfig, path: Path) -> None:
+    """Without a look it would be noticed when somebody reads it, long after."""
+    shutil.copy(_enlarged(config, path), path)
+    with pytest.raises(WorkspaceError, match=r"cut the file|damaged|cannot be written or read"):
+        disturbed(config, path, lambda: os.truncate(path, 512))
+
+
+def _enlarged(config: CampaignConfig, path: Path) -> Path:
+    """A workspace that another campaign has filled before."""
+    other = path.with_name("other.plumb")
+    with Store.create(other) as store:
+        run(config.with_seeds(9), store, executor=InThreads(1))
+    return other
+
+
+def test_a_disk_that_fails_is_told(config: CampaignConfig, path: Path) -> None:
+    """Writing gives an error of the system, as on a disk that was pulled out."""
+
+    def fail() -> None:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for entry in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                if os.readlink(entry).startswith(str(path)) and "shm" not in os.readlink(entry):
+                    os.dup2(nothing, int(entry.name))
+        os.close(nothing)
+
+    with pytest.raises(WorkspaceError, match=r"disk cannot be written or read.*see that it is"):
+        disturbed(config, path, fail)
+
+
+def test_any_damage_ends_in_a_sentence(workspace: Path, bench: Bench) -> None:
+    """Whatever is overwritten, nothing but our own errors come out, and `verify` notices."""
+    whole = workspace.read_bytes()
+    said = []
+    for seed in range(25):
+        chance = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 4)):
+            start = chance.randrange(len(data))
+            data[start : start + 512] = chance.randbytes(len(data[start : start + 512]))
+        broken = bench.folder / f"broken-{seed}.plumb"
+        broken.write_bytes(data)
+        try:
+            read_everything(broken)
+        except PlumblineError as error:
+            said.append(str(error))
+    assert len(said) > 5
+    assert [text for text in said if "; " not in text] == []  # each says what to do
+
+
+def read_everything(path: Path) -> None:
+    with Store.open(path) as store:
+        refuse_damaged(store)
+        for row in store.bugs():
+            store.bug(row.id)
+            store.localisation(row.id)
+        for campaign in store.campaigns():
+            store.pending(campaign.id)
+
+
+def test_commands_on_a_broken_file_say_it_in_one_line(workspace: Path, bench: Bench) -> None:
+    with workspace.open("r+b") as file:
+        file.seek(100)
+        file.write(os.urandom(4000))
+    for command in (("bugs",), ("verify",), ("report", "--out", "r.html"), ("localize", "--all")):
+        name, *options = command
+        said = bench.plumbline(name, workspace.name, *options)
+        assert said.code == 2
+        (line,) = said.lines
+        assert line.startswith("error: carter.plumb: ")
+        assert "; " in line  # what to do
+    assert not (bench.folder / "r.html").exists()
+
+
+def test_a_writer_is_heard_of_although_nothing_happens(
+    config: CampaignConfig, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pause, or while a task is translated for minutes, nobody else may take the file."""
+    from engine.campaign import writer
+
+    monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(writer, "HEARTBEAT_SECONDS", 0.0)
+    heard: set[float] = set()
+
+    def beats() -> bool:
+        """Asked ten times a second, also in the pause."""
+        if path.exists():
+            with Store.open(path) as other:
+                row = other.connection.execute("SELECT heartbeat FROM writer").fetchone()
+                heard.update(row or ())
+        return len(heard) > 5
+
+    with Store.create(path) as store:
+        run(config, store, cancelled=beats, executor=InThreads(1), paused=lambda: True)
+    assert len(heard) > 5
