@@ -28,6 +28,8 @@ from engine.policies.files import portfolio_files
 from engine.task.load import SAS_SUFFIX
 
 MOST = 10**9
+_MOST_PARTS = 1000
+"""Of a dotted key: reading one takes time that grows with the square of its length."""
 LEAST_MEGABYTES = 64
 """With less not even the program itself could start."""
 
@@ -123,11 +125,21 @@ def read_config(path: str | Path) -> CampaignConfig:
 
 def parse_config(text: str, path: Path) -> CampaignConfig:
     """The configuration in `text`; `path` is where it stands, or would."""
+    document = parse_toml(text, path)
+    return _Reader(document, key_positions(text), path).config()
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    for number, line in enumerate(text.splitlines(), 1):
+        key, equals, _ = line.partition("=")
+        if (equals or key.lstrip().startswith("[")) and key.count(".") > _MOST_PARTS:
+            raise ConfigurationError("the key has too many parts", Location.of(path, number))
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(error, text, path) from None
-    return _Reader(document, key_positions(text), path).config()
+    except RecursionError:
+        raise ConfigurationError("not TOML: it is nested too deeply", Location.of(path)) from None
 
 
 def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> ConfigurationError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import struct
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ from enum import Enum
 from pathlib import Path
 
 from engine.campaign.bugs_file import is_bugs_file
+from engine.campaign.config import parse_toml
 from engine.campaign.schema import APPLICATION_ID
-from engine.errors import PolicyError
+from engine.errors import ConfigurationError, PolicyError
 from engine.fuzzing.pool import is_pool
 from engine.pddl import definition_kind
 from engine.policies.files import SUFFIXES, Format, recognise
@@ -116,7 +116,7 @@ def plugin_factories(source: str) -> list[str]:
     """The functions and classes of a Python file that could make a policy of a task."""
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # as Python says it is nested
         return []
     found = [
         node.name
@@ -175,8 +175,8 @@ def _plugin(file: Path) -> Recognised:
 
 def _campaign(file: Path) -> Recognised:
     try:
-        document = tomllib.loads(file.read_text("utf-8", "replace"))
-    except tomllib.TOMLDecodeError:
+        document = parse_toml(file.read_text("utf-8", "replace"), file)
+    except ConfigurationError:
         document = {"problems": []}  # whoever reads it says where the mistake is
     if "problems" in document:
         return Recognised(Role.CAMPAIGN, str(file))

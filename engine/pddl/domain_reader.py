@@ -23,6 +23,7 @@ from engine.pddl.model import (
     TypedName,
 )
 from engine.pddl.sexpr import Block, Node, Word, show
+from engine.pddl.types import MOST_LEVELS, levels_of
 from engine.pddl.words import RESERVED, read_name, read_type, read_typed_list
 
 ORDER = (
@@ -96,6 +97,13 @@ def _read_requirements(block: Block, parts: _Parts, diagnostics: Diagnostics) ->
 
 def _read_types(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
     types = read_typed_list(block.items[1:], diagnostics, "a type")
+    if levels_of(types) > MOST_LEVELS:
+        diagnostics.error(
+            block.position,
+            f"the types are below each other on more than {MOST_LEVELS} levels, or in a circle",
+            "flatten the hierarchy",
+        )
+        return
     parts.types = types + _implicit_types(types, diagnostics)
 
 

@@ -7,6 +7,9 @@ from enum import Enum
 
 from engine.pddl.model import OBJECT, Domain, Problem, TypedName
 
+MOST_LEVELS = 50
+"""Who is above whom is written out for every type, which takes time and space for each level."""
+
 
 class Fit(Enum):
     """How a thing of some types fits where other types are asked for."""
@@ -91,6 +94,29 @@ class Types:
         if any(self.covers(asked, subtype) for subtype in below):
             return Fit.SOMETIMES
         return Fit.NEVER
+
+
+def levels_of(declarations: Iterable[TypedName]) -> int:
+    """How many types are above each other at most; circles of types count as so many levels."""
+    parents: dict[str, set[str]] = {}
+    for item in declarations:
+        parents.setdefault(item.name, set()).update(item.types)
+    below: dict[str, list[str]] = {}
+    for name, above in parents.items():
+        for parent in above:
+            below.setdefault(parent, []).append(name)
+    open_parents = {
+        name: sum(parent in parents and parent != OBJECT for parent in above)
+        for name, above in parents.items()
+    }
+    level, levels = [name for name, count in open_parents.items() if not count], 0
+    while level:
+        levels += 1
+        under = [child for name in level if name != OBJECT for child in below.get(name, ())]
+        for child in under:
+            open_parents[child] -= 1
+        level = [child for child in dict.fromkeys(under) if not open_parents[child]]
+    return levels + sum(count > 0 for count in open_parents.values())
 
 
 def objects_of_type(

@@ -34,6 +34,8 @@ def recognise(path: Path) -> Format:
             Location.of(path),
             "name one of its files" if portfolio_files(path) else "it has no policy files",
         )
+    if path.exists() and not path.is_file():  # a pipe could make us wait for ever
+        raise PolicyError("this is not a regular file", Location.of(path), "name a policy file")
     try:
         with path.open("rb") as file:
             start = file.read(_BEGINNING)

@@ -58,9 +58,9 @@ def open_plugin(
         )
     try:
         compile(source, str(path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
-        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = error.msg if isinstance(error, SyntaxError) else str(error) or "it is too nested"
         raise PolicyError(f"not Python: {message}", Location.of(path, line)) from None
     return PluginPolicy(Path(path).resolve(), factory, settings or PluginSettings())
 

@@ -1,0 +1,201 @@
+"""Everything that reads a file of a user's, one function per kind, and how a file was taken.
+
+Only errors of our own may come out: whatever else does is a defect.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.campaign.bug_filter import matching, parse_terms
+from engine.campaign.bugs_file import parse_bugs
+from engine.campaign.bundle import write_bundle
+from engine.campaign.comparison import compare_campaigns
+from engine.campaign.config import parse_config
+from engine.campaign.exchange import FORMATS
+from engine.campaign.fitting import refuse_misfit
+from engine.campaign.given_pool import contents
+from engine.campaign.inputs import File
+from engine.campaign.store import Store
+from engine.errors import PlumblineError
+from engine.fuzzing.pool import PoolEntry, parse_pool, write_pool
+from engine.pddl import check_texts, format_domain
+from engine.policies.policy import close_policy, open_policy_file
+from engine.report.content import gather
+from engine.report.html import html_report
+from engine.report.tables import csv_report, json_report, junit_report
+from engine.task.load import load_task
+from engine.task.plans import parse_plan
+from engine.task.sas import parse_sas, write_sas
+from engine.task.task import Task
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+FERRY = EXAMPLES / "ferry"
+REFUSED, READ = "refused", "read"
+Read = Callable[[bytes], object]
+
+PLAN = "(sail a b)\n(embark r a b)\n; cost = 2 (unit cost)\n"
+FILTER = 'gap>5 oracle:bmo|aras -status:new "a b" id:1..9'
+
+
+def taken(read: Read, data: bytes) -> str:
+    """`read`, `refused`, or what is wrong with us."""
+    try:
+        read(data)
+    except PlumblineError as error:
+        str(error).encode()  # it can be shown, too
+        return REFUSED
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        return f"DEFECT {type(error).__name__}: {str(error)[:200]} ({place})"
+    return READ
+
+
+def text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def ferry_task() -> Task:
+    return load_task(FERRY / "domain.pddl", FERRY / "problems" / "p01.pddl")
+
+
+def samples(task: Task) -> dict[str, str]:
+    """Sound texts of a task."""
+    pool = [PoolEntry(task.init), PoolEntry(task.init, 0, 3)]
+    state = " ".join(map(str, task.init))
+    other = " ".join(map(str, (int(task.init[0] == 0), *task.init[1:])))
+    return {
+        "sas": write_sas(task),
+        "plan": PLAN,
+        "pool": write_pool(task, pool),
+        "bugs": f"0\nstate\n{state}\n0\nresult\n3\n5\n0\npool\n"
+        f"1\nstate\n{state}\n1\nresult\n-1\n2\n",
+        "policy cache": f"0 {state}\n-1 {other}\n",
+        "filter": FILTER,
+    }
+
+
+def readers(folder: Path, task: Task) -> dict[str, Read]:
+    """By kind of file; those that need a file on disk write it below `folder`."""
+    domain = (FERRY / "domain.pddl").read_text()
+
+    def in_file(suffix: str, read: Callable[[Path], object]) -> Read:
+        path = folder / f"sample{suffix}"
+
+        def use(data: bytes) -> object:
+            path.write_bytes(data)
+            return read(path)
+
+        return use
+
+    def policy(path: Path) -> None:
+        close_policy(open_policy_file(path))
+
+    def cache(path: Path) -> None:
+        open_policy_file(path).bind(task)
+
+    return {
+        "domain": _read_domain,
+        "problem": lambda data: check_texts(domain, text(data)),
+        "own problem": lambda data: check_texts(
+            "(define (domain d) (:predicates (p)))", text(data)
+        ),
+        "sas": lambda data: parse_sas(text(data)),
+        "plan": lambda data: parse_plan(text(data)),
+        "pool": lambda data: (parse_pool(text(data), task), contents(File("f", data, "f"))),
+        "bugs": lambda data: (parse_bugs(text(data), task), contents(File("f", data, "f"))),
+        "policy cache": in_file("", cache),
+        "campaign": lambda data: parse_config(text(data), FERRY / "campaign.toml"),
+        "filter": lambda data: matching([], parse_terms(text(data))),
+        "own policy": in_file(".pt", policy),
+        "gnn checkpoint": in_file(".ckpt", policy),
+        "cpddl policy": in_file(".policy", policy),
+        "workspace": in_file(".plumb", read_workspace),
+    }
+
+
+def _read_domain(data: bytes) -> None:
+    report = check_texts(text(data))
+    if report.domain is not None and report.ok:
+        check_texts(format_domain(report.domain))
+
+
+def read_workspace(path: Path) -> None:
+    """Ask everything that can be asked; one refusal does not end the questions."""
+    refusals = 0
+    with Store.open(path) as store, TemporaryDirectory() as out:
+        for question in _questions(store, Path(out)):
+            try:
+                question()
+            except PlumblineError:
+                refusals += 1
+    if refusals:
+        raise PlumblineError(f"{refusals} questions were refused")
+
+
+def _questions(store: Store, out: Path) -> Iterator[Callable[[], object]]:
+    yield from (store.project, store.log, store.trainings, store.root_causes)
+    yield lambda: [store.comparison(row.id) for row in store.comparisons()]
+    numbers = [number for (number,) in store.rows("SELECT id FROM campaigns LIMIT 2")]
+    for campaign in numbers:
+        yield lambda campaign=campaign: store.pending(campaign)
+        yield lambda campaign=campaign: _reports(store, campaign)
+        yield lambda campaign=campaign: compare_campaigns(store, campaign, numbers[0])
+    for (unit,) in store.rows("SELECT id FROM units LIMIT 2"):
+        yield lambda unit=unit: store.pool(unit)
+        yield lambda unit=unit: _exports(store, unit)
+    for (bug,) in store.rows("SELECT id FROM findings LIMIT 2"):
+        yield lambda bug=bug: _whole_bug(store, bug)
+        yield lambda bug=bug: write_bundle(store, bug, out)
+    yield lambda: matching(store.bugs(), parse_terms(FILTER))
+
+
+def _reports(store: Store, campaign: int) -> None:
+    content = gather(store, campaign, 2)
+    for report in (html_report, csv_report, json_report, junit_report):
+        report(content).encode()
+
+
+def _exports(store: Store, unit: int) -> None:
+    (row,) = (row for row in store.units() if row.id == unit)
+    for kind in FORMATS.values():
+        kind.counted(kind.text(store, row))
+
+
+def _whole_bug(store: Store, number: int) -> None:
+    bug = store.bug(number)
+    refuse_misfit(bug, store.task(bug.problem_id), store.localisation(number))
+    store.history(number)
+    store.policy(bug.policy_id)
+
+
+def workspace_columns(path: Path) -> list[tuple[str, str]]:
+    """All tables and columns that hold something."""
+    connection = sqlite3.connect(path)
+    found = [
+        (table, column[1])
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        if connection.execute(f"SELECT 1 FROM {table}").fetchone()
+        for column in connection.execute(f"PRAGMA table_info({table})").fetchall()
+    ]
+    connection.close()
+    return found
+
+
+def documents(path: Path) -> list[tuple[str, str, str]]:
+    """Tables and columns that hold JSON, each with one such document."""
+    found = []
+    connection = sqlite3.connect(path)
+    for table, column in workspace_columns(path):
+        (value,) = connection.execute(f"SELECT {column} FROM {table} LIMIT 1").fetchone()
+        if isinstance(value, str) and value.startswith(("{", "[")):
+            json.loads(value)
+            found.append((table, column, value))
+    connection.close()
+    return found

@@ -1,0 +1,88 @@
+"""Workspaces of strangers: a sound one, changed behind the back of the program."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from reference.hostile_files import cells, other_documents
+from reference.hostile_readers import documents, workspace_columns
+
+STRANGE_SCHEMAS = (
+    "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM findings; END",
+    "CREATE TRIGGER t AFTER UPDATE ON units BEGIN UPDATE policies SET spec = 'x.py:f'; END",
+    "CREATE VIEW v AS SELECT * FROM findings",
+    "ALTER TABLE findings RENAME TO f2; CREATE VIEW findings AS SELECT * FROM f2",
+    "DROP TABLE log; CREATE VIEW log AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+    "FROM c) SELECT x AS id, x AS time, 'info' AS level, NULL AS unit, 'x' AS text FROM c",
+    "CREATE VIRTUAL TABLE v USING fts5(x)",
+    "ALTER TABLE findings ADD COLUMN x TEXT DEFAULT (hex(randomblob(9)))",
+    "ALTER TABLE findings ADD COLUMN y AS (load_extension('/tmp/x.so'))",
+    "CREATE TABLE extra (x)",
+    "CREATE INDEX i ON findings (abs(bound))",
+    *(f"PRAGMA foreign_keys = OFF; DROP TABLE {table}" for table in ("units", "runs", "project")),
+    "PRAGMA user_version = 99",
+    "PRAGMA user_version = 1",
+    "PRAGMA user_version = -1",
+    "PRAGMA application_id = 0",
+    "PRAGMA foreign_keys = OFF; DELETE FROM problems",
+    "PRAGMA foreign_keys = OFF; DELETE FROM inputs",
+    "PRAGMA foreign_keys = OFF; DELETE FROM evidence; DELETE FROM runs",
+    "PRAGMA foreign_keys = OFF; DELETE FROM states",
+)
+
+
+def altered(sound: Path, path: Path, *statements: str) -> Path:
+    shutil.copy(sound, path)
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.executescript(statement)
+    connection.commit()
+    connection.close()
+    return path
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Some value in one row, or in all rows, of a column."""
+
+    table: str
+    column: str
+    value: Any
+    everywhere: bool
+
+    def put(self, sound: Path, path: Path) -> bytes:
+        shutil.copy(sound, path)
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA foreign_keys = OFF")
+        where = (
+            ""
+            if self.everywhere
+            else f" WHERE {self.column} = (SELECT {self.column} FROM {self.table})"
+        )
+        with suppress(sqlite3.IntegrityError, OverflowError, UnicodeEncodeError):
+            connection.execute(
+                f"UPDATE OR IGNORE {self.table} SET {self.column} = ?{where}", (self.value,)
+            )
+        connection.commit()
+        connection.close()
+        return path.read_bytes()
+
+
+def strange_cells(sound: Path) -> st.SearchStrategy[Cell]:
+    """Wrong values in every column, and wrong documents where there are documents."""
+    columns = st.sampled_from(workspace_columns(sound))
+    plain = st.builds(
+        lambda place, value, all_: Cell(*place, value, all_), columns, cells, st.booleans()
+    )
+    kinds = [
+        other_documents(document).map(lambda value, t=table, c=column: Cell(t, c, value, True))
+        for table, column, document in documents(sound)
+    ]
+    return plain | st.one_of(kinds)
