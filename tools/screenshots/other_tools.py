@@ -35,6 +35,7 @@ def take(stage: Stage) -> None:
         page.files.add_policy("builtin:hadd")
         stage.wait(lambda: not page.files.is_busy, "for the files")
         stage.grab("project-other-tools")
+        page.files.remove([str(folder / "unit.cache"), str(folder / "unit.bugs")])
         _servers(stage, page)
         _form(stage, window)
         page.context.document.undo_stack.clear()
@@ -79,6 +80,7 @@ def _servers(stage: Stage, page: ProjectPage) -> None:
     QTest.mouseClick(adding.add, Qt.MouseButton.LeftButton)
     stage.wait(lambda: not page.files.is_busy, "for the files")
     QTest.qWait(300)
+    page.cards.choose("builtin:hadd")
     stage.grab("project-servers", docs=True)
 
 
