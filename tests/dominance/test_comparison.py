@@ -74,6 +74,7 @@ def test_states_get_the_best_bound_that_known_ones_imply() -> None:
 
 
 def test_no_pair_is_left_with_something_to_say() -> None:
+    """P26: what the kernel remembers of a bound is never better than what is proven."""
     random = Random(2)
     improved = 0
     for _ in range(25):

@@ -188,7 +188,29 @@ def test_cancelling(build: Build) -> None:
         compute(task, Factorisation(), control=control)
 
 
+def test_sums_with_an_unknown_part_are_unknown() -> None:
+    """P10: whatever is known of the other factors, nothing makes up for what is not."""
+    random = Random(12)
+    unknown = 0
+    for _ in range(20):
+        task = random_task(random)
+        function = compute(task, Factorisation())
+        states = [tuple(random.randrange(n) for n in task.domain_sizes) for _ in range(12)]
+        ids = function.ids(states)
+        for s, row in enumerate(ids.tolist()):
+            for t, other in enumerate(ids.tolist()):
+                parts = [
+                    NO_VALUE if a < 0 or b < 0 else int(factor.table[a, b])
+                    for factor, a, b in zip(function.factors, row, other, strict=True)
+                ]
+                expected = None if NO_VALUE in parts else sum(parts)
+                assert function.value(states[s], states[t]) == expected
+                unknown += NO_VALUE in parts and any(part > 0 for part in parts)
+    assert unknown > 20
+
+
 def test_huge_costs_are_refused(build: Build) -> None:
+    """P47: sums of tables must fit."""
     task = build((3, 2), [({0: 0}, {0: 1}, 2**31)], (0, 0), {0: 1})
     with pytest.raises(UnsupportedError, match="unit-costs"):
         compute(task, Factorisation())

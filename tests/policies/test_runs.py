@@ -175,6 +175,7 @@ def test_one_question_per_step_for_all_runs_together() -> None:
 
 
 def test_cost_is_not_the_number_of_steps() -> None:
+    """P19"""
     runs, cells = runs_of(corridor(costs=lambda i: 10), walking_right(corridor()))
     trace = runs.run(cells[9:10]), runs.trace(int(cells[9]))
     assert trace[1].cost == 20
@@ -197,6 +198,7 @@ def test_a_limited_run_goes_on_along_known_decisions() -> None:
 
 
 def test_a_stopped_run_is_not_remembered_as_a_failure() -> None:
+    """P16: a cut-off run, then the whole one."""
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     cost = sum(i % 3 for i in range(11))
     assert runs.run_bounded(cells[:1], cost).tolist() == [INFINITY]
@@ -229,6 +231,7 @@ def test_a_bounded_run_ends_in_a_free_loop() -> None:
 
 
 def test_a_goal_state_costs_nothing_whatever_the_policy_says() -> None:
+    """P18: the goal test comes first."""
     task = corridor()
     runs, cells = runs_of(task, walking_right(task) | {(11,): 11 + 10})
     results = runs.run(cells[11:])
@@ -250,6 +253,7 @@ class Noisy:
 
 
 def test_a_noisy_policy_is_tested_as_a_function() -> None:
+    """P20: what it says first counts."""
     task = corridor()
     table = StateTable(task)
     runs = PolicyRuns(Noisy(task), table)
@@ -261,6 +265,57 @@ def test_a_noisy_policy_is_tested_as_a_function() -> None:
     for number in range(12):
         outcome, reason, _, _, _ = run_by_the_book(task, frozen, (number,))
         assert (first.outcome[number], first.reason[number]) == (outcome, reason)
+
+
+class Alternating:
+    """Answers right and left in turn: it remembers how often it was asked."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+
+    def decide(self, states: np.ndarray) -> np.ndarray:
+        answers = []
+        for (cell,) in states.tolist():
+            self.questions += 1
+            goes_right = self.questions % 2 or cell == 0
+            answers.append(cell if goes_right else 10 + cell)
+        return np.array(answers)
+
+
+def test_a_policy_with_a_memory_is_tested_as_a_function() -> None:
+    """P21: caches, predecessors and gaps are those of one function of the state."""
+    task = corridor()
+    table = StateTable(task)
+    policy = Alternating()
+    runs = PolicyRuns(policy, table)
+    cells = table.add([(i,) for i in range(12)])
+    one_by_one = [runs.run([cell]) for cell in cells[:11]]
+    asked = policy.questions
+    assert asked == 11
+    together = runs.run(cells[:11])
+    assert policy.questions == asked
+    assert together.outcome.tolist() == [result.outcome[0] for result in one_by_one]
+    frozen = dict(zip([(i,) for i in range(11)], runs.decisions(cells[:11]).tolist(), strict=True))
+    for number in range(11):
+        outcome, reason, _, states, _ = run_by_the_book(task, frozen, (number,))
+        assert (together.outcome[number], together.reason[number]) == (outcome, reason)
+        assert len(runs.trace(int(cells[number])).states) == len(states)
+
+
+def test_a_step_that_changes_nothing_is_a_loop() -> None:
+    """P44: empty effects, effects that hold already, and twins of operators."""
+    operators = (
+        Operator("wait", (), (), 0),
+        Operator("stay", ((0, 0),), ((0, 0),), 1),
+        Operator("go", ((0, 0),), ((0, 1),), 1),
+        Operator("go too", ((0, 0),), ((0, 1),), 1),
+    )
+    task = make_task((2,), operators, (0,), ((0, 1),))
+    for choice, outcome in enumerate([Outcome.FAILED] * 2 + [Outcome.SOLVED] * 2):
+        table = StateTable(task)
+        results = PolicyRuns(Scripted({(0,): choice}), table).run(table.add([(0,)]))
+        assert results.outcome[0] == outcome
+        assert results.reason[0] == (Reason.LOOP if choice < 2 else Reason.GOAL)
 
 
 @pytest.mark.parametrize("answer", [0, 21, 22, 10**6, -3, -100])

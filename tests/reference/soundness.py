@@ -16,6 +16,7 @@ import numpy as np
 from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin, Verdict
+from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.registry import make_oracle
 from engine.oracles.verify import DominanceCheck, verify
@@ -238,6 +239,8 @@ def check(
         values = bench.values(number)
         if (u := bench.bounds.u(number)) < truth.hstar[values]:
             violations.append(f"u{values} = {u} is below h* = {truth.hstar[values]}")
+        if bench.bounds.plans is not bench.bounds:
+            violations += _plan_violations(truth, bench.bounds, number)
     flagged = {bench.values(state) for state in bench.findings}
     return Checked(violations, flagged, [bench.values(state) for state in pool])
 
@@ -253,6 +256,15 @@ def _pool(bench: Bench, seed: int) -> list[int]:
         if entry.reference >= 0 and entry.operators is not None:
             bench.origins[state] = Origin(ids[entry.reference], entry.operators)
     return ids
+
+
+def _plan_violations(truth: Truth, bounds: Bounds, state: int) -> Iterator[str]:
+    """What is known without dominance values is never better, and holds without them."""
+    plans = bounds.plans
+    if plans.u(state) < bounds.u(state):
+        yield f"a plan of cost {plans.u(state)} is not known where u = {bounds.u(state)}"
+    if plans.u(state) != fdr.INFINITY and not verify(plans.evidence(state), truth.task).ok:
+        yield f"there is no plan of cost {plans.u(state)} from {plans.evidence(state).state}"
 
 
 def _verdict_violations(

@@ -87,6 +87,7 @@ def test_nor_where_there_is_much_to_do(seed: int) -> None:
 @settings(max_examples=40)
 @given(task=SMALL, data=st.data())
 def test_any_state_and_goal_may_be_asked_for(name: str, task: Task, data: st.DataObject) -> None:
+    """P30: admissible where it was built for, also outside of what the initial state reaches."""
     start = data.draw(st.sampled_from(fdr.all_states(task)))
     goal = data.draw(st.none() | partial_states(task.domain_sizes, 3))
     check(BUILT_FOR_STATE[name], task, start, goal)
@@ -205,6 +206,7 @@ def test_building_can_be_stopped(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILT_FOR_STATE)
 def test_searches_build_them_for_the_state_they_start_from(name: str) -> None:
+    """P30: a search from anywhere builds its own."""
     for seed in range(8):
         task = dense_task(seed)
         truth = fdr.optimal_costs(task, fdr.all_states(task))

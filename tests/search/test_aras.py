@@ -122,6 +122,7 @@ def test_a_detour_is_cut_by_search_around_the_plan() -> None:
 
 
 def test_zero_cost_cycles_end() -> None:
+    """P46"""
     turns = tuple(
         Operator(f"turn {x} {y}", ((0, x),), ((0, y),), 0)
         for x in range(4)
@@ -216,6 +217,7 @@ def test_it_can_be_cancelled_and_says_how_far_it_is() -> None:
 
 
 def test_large_costs() -> None:
+    """P47"""
     task = dials(2, 8, costs=(2**32,))
     index = task.operator_index
     ahead = [f"turn {dial} {x} {x + 1}" for dial in (0, 1) for x in range(4)]

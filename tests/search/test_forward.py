@@ -133,6 +133,7 @@ def test_greedy_best_first_solves_what_is_solvable(task: Task, heuristic: str) -
 
 @given(tasks(), st.sampled_from(sorted(HEURISTICS)))
 def test_hill_climbing_never_calls_a_task_unsolvable(task: Task, heuristic: str) -> None:
+    """P31: that it fails says nothing about the task."""
     result = search(task, "ehc", heuristic)
     assert result.outcome in {Outcome.SOLVED, Outcome.FAILED}
     if result.cost is not None:
@@ -220,7 +221,7 @@ def test_lower_bounds_of_unfinished_searches_hold(costs: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("costs", [(60_000, 59_999), (1_000_000, 0), (2**32, 1), (2**31,)])
 @pytest.mark.parametrize("heuristic", sorted(ADMISSIBLE))
 def test_sums_of_large_costs_are_exact(costs: tuple[int, ...], heuristic: str) -> None:
-    """Far beyond 32 bits: the narrow blind search must notice and begin again."""
+    """P47. Far beyond 32 bits: the narrow blind search must notice and begin again."""
     bits = 17 if heuristic == "blind" else 8
     task = counter(bits, costs)
     steps = [2 ** (bits - 1 - bit) for bit in range(bits)]

@@ -186,6 +186,7 @@ def test_a_time_limit_keeps_the_plans(puzzle: Task, temporary: Path) -> None:
 
 
 def test_a_time_limit_without_a_plan(puzzle: Task) -> None:
+    """P32: out of time is no dead end."""
     result = run_planner(Planner.ASTAR_LMCUT, puzzle, limits=Limits(seconds=0.3))
     assert result.outcome is PlannerOutcome.LIMIT
     assert not result.finished
@@ -259,6 +260,7 @@ def test_an_error_of_the_listener_stops_the_planner(puzzle: Task, temporary: Pat
     ],
 )
 def test_an_invalid_plan_is_rejected(plan: str, reason: str, corridor: Task, program) -> None:
+    """P45"""
     planner = program(f"open('plan', 'w').write({plan + '; cost = 1 (unit cost)' + chr(10)!r})")
     with pytest.raises(PlannerError, match=reason):
         run_planner(Planner.ASTAR_LMCUT, corridor, program=planner)

@@ -24,7 +24,7 @@ from reference.dominance import Reference, random_task
 from reference.random_tasks import make_task
 
 from engine.dominance.compute import Factorisation, Variant, compute
-from engine.dominance.function import NO_SUM, DominanceFunction
+from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.native.library import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import SearchLimits
@@ -166,12 +166,59 @@ def atomic(task: Task) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant[0])
 def test_a_broken_rule_is_noticed(mutant: Mutant) -> None:
+    """P4-P7 and P11, one mutant each; and P1, stopping after one sweep."""
     defect, sizes, ops, init, goal = mutant
     task = build(sizes, ops, init, goal)
     assert wrong_claims(task, Reference(task, atomic(task), defects=[defect]).D)
     assert not wrong_claims(task, Reference(task, atomic(task)).D)
     function = compute(task, Factorisation())
     assert not Truth(task).violations(function)
+
+
+def free_walks(random: Random) -> Task:
+    """Variables that move by themselves, most of it for nothing, and steps that need the others."""
+    sizes = tuple(random.randint(2, 4) for _ in range(random.randint(2, 3)))
+    ops: list[tuple[Facts, Facts, int]] = []
+    for variable, size in enumerate(sizes):
+        for _ in range(random.randint(1, 2 * size)):
+            x, y = random.randrange(size), random.randrange(size)
+            ops.append(({variable: x}, {variable: y}, random.choice([0, 0, 0, 1, 2])))
+    for _ in range(random.randint(1, 4)):
+        mover, guard = random.sample(range(len(sizes)), 2)
+        before = {guard: random.randrange(sizes[guard])}
+        after = {mover: random.randrange(sizes[mover]), guard: random.randrange(sizes[guard])}
+        ops.append((before, after, random.choice([0, 1, 3])))
+    goal = {v: random.randrange(n) for v, n in enumerate(sizes) if random.random() < 0.7}
+    return build(sizes, ops, tuple(random.randrange(n) for n in sizes), goal)
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_walks_for_nothing_prove_nothing_wrong(variant: Variant) -> None:
+    """P8: zero-cost steps of single variables, with which circular arguments would cost nothing."""
+    random = Random(8)
+    finite = 0
+    for number in range(60):
+        task = free_walks(random)
+        for factorisation in (Factorisation(), Factorisation(60)):
+            function = compute(task, factorisation, variant)
+            assert not Truth(task).violations(function), (number, factorisation)
+            finite += sum(int((f.table > NO_VALUE).sum()) for f in function.factors)
+    assert finite > 1000
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_a_place_that_is_reached_twice_is_one_place(variant: Variant) -> None:
+    """P9: the way to 1 is found dear, then cheap; 3 is left out, so not all is reached from all."""
+    walks: list[tuple[Facts, Facts, int]] = [
+        *(({0: 0}, {0: 1}, 5), ({0: 0}, {0: 2}, 1), ({0: 2}, {0: 1}, 1), ({0: 1}, {0: 0}, 1)),
+        ({0: 3}, {0: 0}, 1),
+        *(({0: x, 1: 0}, {0: y, 1: 1}, 1) for x, y in ((3, 2), (1, 2), (2, 2))),
+    ]
+    task = build((4, 2), walks, (3, 0), {1: 1})
+    function = compute(task, Factorisation(), variant)
+    assert not Truth(task).violations(function)
+    away = function.value((3, 0), (0, 0))
+    assert away is None or away <= -1  # there one is one step before the goal, here two
 
 
 def test_swapped_arguments_are_noticed() -> None:

@@ -91,6 +91,7 @@ def test_goal_reaching_only(oracle: str) -> None:
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_an_optimal_policy_is_never_flagged(oracle: str) -> None:
+    """P22"""
     for number, truth in enumerate(truths(13)):
         checked = check(truth, optimal_policy(truth), oracle, seed=number)
         assert not checked.flagged
