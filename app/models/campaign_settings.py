@@ -74,6 +74,11 @@ def mixture_problem(problems: Sequence[str]) -> str:
     return "PDDL problems and .sas files do not go together: tick one kind."
 
 
+def problem_of(fit: TaskFit) -> str:
+    """Whose states they are; if it can be chosen a problem in PDDL, which more can be done with."""
+    return min(fit.problems, key=is_grounded, default="")
+
+
 def pool_problem(
     path: str, checked: PoolChecked | None, fit: TaskFit, problems: Sequence[str]
 ) -> str:
@@ -87,7 +92,7 @@ def pool_problem(
         return f"{name} fits none of the problems: {fit.misfits[0]}"
     if len(problems) == 1 and (not fit.problems or problems[0] in fit.problems):
         return ""
-    whose = Path(fit.problems[0]).name if fit.problems else "the one it belongs to"
+    whose = Path(problem_of(fit)).name or "the one it belongs to"
     return f"The states of {name} belong to one problem: tick {whose} alone."
 
 

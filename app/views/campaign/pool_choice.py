@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.context import Context
-from app.models.campaign_settings import pool_problem
+from app.models.campaign_settings import pool_problem, problem_of
 from app.models.pool_words import pool_verdict, pool_words
 from app.models.project_files import project_files
 from app.widgets.form_fields import calm
@@ -134,13 +134,13 @@ class PoolChoice(QWidget):
         self.words.setText(". ".join(filter(None, [pool_words(checked), AS_THEY_ARE])))
         self.verdict.setVisible(path is not None)
         self.verdict.show_verdict(pool_verdict(checked, fit))
-        wanted = fit.problems[0] if fit.problems else ""
-        name = Path(wanted).name
-        self.alone.setText(f"Test {name} only")
+        ticked, wanted = self._problems.ticked(), problem_of(fit)
+        self.alone.setText(f"Test {Path(wanted).name} only")
         self.alone.setAccessibleName(self.alone.text())
-        self.alone.setVisible(bool(path and wanted) and self._problems.ticked() != (wanted,))
+        is_good = len(ticked) == 1 and ticked[0] in fit.problems
+        self.alone.setVisible(bool(path and wanted) and not is_good)
 
     @Slot()
     def _tick_alone(self) -> None:
-        if self.path is not None and (fits := self._files.task_fit(self.path).problems):
-            self._problems.tick_only({fits[0]})
+        if self.path is not None and (wanted := problem_of(self._files.task_fit(self.path))):
+            self._problems.tick_only({wanted})

@@ -28,7 +28,7 @@ testing.skip_known_bugs = false
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two problems, `w.plumb` with a campaign on the second, and `unit.*` with what it found."""
     folder = tmp_path_factory.mktemp("exchange")
