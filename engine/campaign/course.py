@@ -199,7 +199,8 @@ class Course:
 
     def _times(self, moments: _Moments) -> Times:
         offsets = unit_offsets(self.units)
-        begins = np.array([offsets[unit] for unit in moments.units], dtype=np.float64)
+        # A unit without its problem or policy is not among the units of a damaged file.
+        begins = np.array([offsets.get(unit, 0.0) for unit in moments.units], dtype=np.float64)
         return np.sort(begins + np.array(moments.seconds, dtype=np.float64))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from reference.bug_workspace import make_workspace
+from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_readers import FERRY, Read, ferry_task, readers
 
 from engine.campaign.config import parse_config
@@ -41,7 +41,7 @@ def reading(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[str, R
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with something in every table."""
     folder = tmp_path_factory.mktemp("sound")
-    path = make_workspace(folder)
+    path = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
     with Store.open(path) as store:
         bug = store.bug(store.bugs()[0].id)
         localiser = BugLocaliser(store)

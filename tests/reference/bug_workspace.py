@@ -70,13 +70,13 @@ class InThreads(ThreadPoolExecutor):
         return super().submit(work)
 
 
-def make_workspace(folder: Path) -> Path:
+def make_workspace(folder: Path, configuration: str = CONFIG) -> Path:
     """The files of the task and `carter.plumb` in a folder that exists."""
     (folder / "domain.pddl").write_text(DOMAIN)
     for loads in (2, 3):
         (folder / f"p{loads}.pddl").write_text(problem_text(loads))
     path = folder / "carter.plumb"
     with Store.create(path) as store:
-        config = parse_config(CONFIG, folder / "campaign.toml")
+        config = parse_config(configuration, folder / "campaign.toml")
         run(config, store, executor=InThreads(1))
     return path

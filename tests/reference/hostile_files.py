@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import pickle
 import re
 import zipfile
@@ -231,13 +232,13 @@ def _with(document: Any, place: tuple[Any, ...], value: Any) -> Any:
 
 
 class RunsCode:
-    """What a pickle would do to whoever loads it: make a file."""
+    """What a pickle would do to whoever loads it: make a folder."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
 
-    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
-        return open, (self.mark, "w")
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, (self.mark,)
 
 
 def torch_file(
@@ -291,5 +292,5 @@ def saved(contents: object) -> bytes:
 
 
 def dangerous(mark: str) -> bytes:
-    """A checkpoint that makes a file when it is unpickled carelessly."""
+    """A checkpoint that makes a folder when it is unpickled carelessly."""
     return torch_file(pickle.dumps({"plumbline": 1, "metadata": RunsCode(mark)}, protocol=2))

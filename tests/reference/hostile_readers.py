@@ -17,7 +17,7 @@ from engine.campaign.bugs_file import parse_bugs
 from engine.campaign.bundle import write_bundle
 from engine.campaign.comparison import compare_campaigns
 from engine.campaign.config import parse_config
-from engine.campaign.exchange import FORMATS
+from engine.campaign.exchange import FORMATS, unit_called
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.given_pool import contents
 from engine.campaign.inputs import File
@@ -163,7 +163,7 @@ def _reports(store: Store, campaign: int) -> None:
 
 
 def _exports(store: Store, unit: int) -> None:
-    (row,) = (row for row in store.units() if row.id == unit)
+    row = unit_called(store, unit)
     for kind in FORMATS.values():
         kind.counted(kind.text(store, row))
 

@@ -75,7 +75,7 @@ def read_checkpoint(path: Path, contents: Mapping[str, Any]) -> StoredNetwork:
             _modules(contents["state_dict"], hidden, layers),
             {"format": "plumbline checkpoint", **dict(metadata["details"])},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise PolicyError(
             f"the checkpoint is damaged ({error})", Location.of(path), "train or copy it again"
         ) from error

@@ -55,9 +55,11 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
     if not isinstance(settings, Mapping) or not isinstance(weights, Mapping):
         raise _refused(path, "the file is not a checkpoint of a policy we know")
     try:
+        if not isinstance(settings["predicates"], list | tuple):  # a tensor may be without end
+            raise ValueError("the predicates are no list")
         predicates = tuple((str(name), int(arity)) for name, arity in settings["predicates"])
         hidden, iterations = int(settings["hidden_size"]), int(settings["iterations"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _refused(path, f"the checkpoint lacks usable settings ({error})") from error
     known = domain_predicates(predicates)
     if predicates != (*known, *((name + GOAL_SUFFIX, arity) for name, arity in known)):

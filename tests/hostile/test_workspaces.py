@@ -1,0 +1,230 @@
+"""A workspace from a stranger: whatever is in it, it is read or refused, and no more happens."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+import shlex
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.hostile_files import NAMES
+from reference.hostile_readers import READ, REFUSED, Read, read_workspace, taken
+from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
+
+from engine.campaign import packing
+from engine.campaign.bundle import reproduce_commands, write_bundle
+from engine.campaign.inputs import safe_name, unpacked
+from engine.campaign.store import Store
+from engine.cli import main
+from engine.errors import PlumblineError, UsageError, WorkspaceError
+from engine.report.content import gather
+from engine.report.html import html_report
+from engine.report.tables import csv_report
+
+hostile = settings.get_profile("hostile")
+Change = Callable[..., Path]
+
+
+def test_the_workspace_is_sound(reading: dict[str, Read], sound: Path) -> None:
+    assert taken(reading["workspace"], sound.read_bytes()) == READ
+
+
+@settings(hostile, max_examples=60)
+@given(data=st.data())
+def test_any_value_in_any_column(
+    reading: dict[str, Read],
+    sound: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+) -> None:
+    cell = data.draw(strange_cells(sound))
+    content = cell.put(sound, tmp_path_factory.getbasetemp() / "cell.plumb")
+    assert taken(reading["workspace"], content) in (READ, REFUSED)
+
+
+@pytest.mark.parametrize("statements", STRANGE_SCHEMAS)
+def test_any_schema(changed: Change, statements: str) -> None:
+    path = changed(statements)
+    with pytest.raises(PlumblineError):
+        read_workspace(path)
+
+
+@pytest.mark.parametrize("statements", STRANGE_SCHEMAS[:10])
+def test_what_we_did_not_make_is_not_even_opened(changed: Change, statements: str) -> None:
+    with pytest.raises(WorkspaceError, match=r"did not make|has no|cannot be there"):
+        Store.open(changed(statements))
+
+
+def test_sqlite_trusts_no_file(sound: Path) -> None:
+    with Store.open(sound) as store:
+        assert store.rows("PRAGMA trusted_schema") == [(0,)]
+        with pytest.raises(sqlite3.OperationalError, match="not authorized"):
+            store.connection.execute("SELECT load_extension('x')")
+
+
+def test_a_few_bytes_do_not_fill_the_memory(
+    changed: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "LARGEST_CONTENT", 2**20)
+    path = changed()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE inputs SET content = ?", (zlib.compress(bytes(2**20 + 1)),))
+    connection.commit()
+    connection.close()
+    with Store.open(path) as store, pytest.raises(WorkspaceError, match="too large"):
+        store.problem(1)
+
+
+# names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_never_leaves_its_folder(sound: Path, tmp_path: Path, name: str) -> None:
+    with Store.open(sound) as store:
+        problem, policy = store.problem(1), store.policy(1)
+    file = type(problem.problem)(name, problem.problem.content, name)
+    with unpacked(type(problem)(name, file, problem.domain, False), policy) as files:
+        for path in files.task_files:
+            assert path.is_file()
+            assert files.folder in path.resolve().parents
+            assert ":" not in path.name
+    assert "/" not in safe_name(name)
+
+
+def test_verify_and_localise_write_nothing_outside(changed: Change, tmp_path: Path) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    path = changed(f"UPDATE inputs SET name = '{victim}'", f"UPDATE problems SET path = '{victim}'")
+    assert main(["verify", str(path), "--bug", "1"]) == 0
+    assert main(["localize", str(path), "--bug", "1"]) == 0
+    assert victim.read_text() == "mine"
+
+
+def named(path: Path, name: str) -> Path:
+    """All that has a name is called so."""
+    connection = sqlite3.connect(path)
+    for statement in (
+        "UPDATE OR IGNORE problems SET name = ?1, path = ?1",
+        "UPDATE OR IGNORE policies SET name = ?1, spec = ?1",
+        "UPDATE findings SET note = ?1, oracle = ?1, evidence_kind = ?1",
+        "UPDATE units SET error = ?1",
+        "UPDATE root_causes SET action = ?1",
+        "UPDATE inputs SET name = ?1",
+    ):
+        connection.execute(statement, (name,))
+    connection.commit()
+    connection.close()
+    return path
+
+
+class _Page(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.links.update(value or "" for name, value in attrs if name in ("href", "src"))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if set(name) & set("<=+@{")])
+def test_reports_show_names_and_run_nothing(changed: Change, name: str) -> None:
+    with Store.open(named(changed(), name)) as store:
+        content = gather(store, None, 5)
+    page = _Page()
+    text = html_report(content)
+    page.feed(text)
+    assert not page.tags & {"script", "img", "iframe", "object", "embed", "link", "b " + name}
+    assert not [attribute for attribute in page.attributes if attribute.startswith("on")]
+    assert all(link.startswith("#") for link in page.links)
+    assert "49" not in re.findall(r"<td>(.*?)</td>", text) or "{{" not in name
+    for line in csv_report(content).splitlines()[1:]:
+        assert not re.search(r'(^|,)"?[=+@]', line)
+
+
+def test_a_name_in_a_command_is_a_word(changed: Change) -> None:
+    spec = "x$(touch owned); rm -rf ~ #"
+    path = changed(f"UPDATE policies SET spec = '{spec}', path = NULL, file = NULL")
+    with Store.open(path) as store:
+        bug = store.bug(1)
+        run, *_ = reproduce_commands(bug, store.task(bug.problem_id), store.policy(1), True)
+    assert shlex.split(run)[:3] == ["plumbline", "run", spec]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bundles_stay_in_their_folder(
+    changed: Change, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    path = named(changed(), name)
+    with Store.open(path) as store:
+        bundle = write_bundle(store, 1, tmp_path / "out")
+        text = (bundle.folder / "README.md").read_text()
+    assert {child.name for child in tmp_path.iterdir()} == {"home", "out", path.name}
+    assert not list(home.iterdir())
+    assert text.count("\n    plumbline run ") == 1
+
+
+@pytest.mark.parametrize("link", ["bug-1", "bug-1/README.md", "bug-1/bug.json"])
+def test_no_bundle_through_a_link(sound: Path, tmp_path: Path, link: str) -> None:
+    target = tmp_path / "mine"
+    target.mkdir() if link == "bug-1" else target.write_text("mine")
+    place = tmp_path / "out" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(target)
+    with Store.open(sound) as store, pytest.raises(UsageError, match="link"):
+        write_bundle(store, 1, tmp_path / "out")
+    assert list(target.iterdir()) == [] if target.is_dir() else target.read_text() == "mine"
+
+
+# programs
+
+PLUGIN = """\
+import pathlib
+pathlib.Path({mark!r}).write_text("it has run")
+
+
+def factory(task):
+    raise ValueError
+"""
+
+
+def test_a_campaign_goes_on_only_with_the_policies_of_the_configuration(tmp_path: Path) -> None:
+    """The workspace was changed after it was stopped."""
+    from reference.bug_workspace import CONFIG, DOMAIN, problem_text
+
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    for loads in (2, 3):
+        (tmp_path / f"p{loads}.pddl").write_text(problem_text(loads))
+    (tmp_path / "campaign.toml").write_text(CONFIG)
+    mark, plugin = tmp_path / "mark", tmp_path / "evil.py"
+    plugin.write_text(PLUGIN.format(mark=str(mark)))
+    path = tmp_path / "w.plumb"
+    command = ["campaign", str(tmp_path / "campaign.toml"), "--out", str(path)]
+    assert main([*command, "--time-limit", "0.001"]) == 3
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE policies SET spec = ?", (f"{plugin}:factory",))
+    connection.execute("UPDATE units SET status = 'waiting'")
+    connection.commit()
+    connection.close()
+    assert main([*command, "--resume"]) == 2
+    assert not mark.exists()
+
+
+def test_verifying_asks_no_program_and_no_server(changed: Change, tmp_path: Path) -> None:
+    mark, plugin = tmp_path / "mark", tmp_path / "evil.py"
+    plugin.write_text(PLUGIN.format(mark=str(mark)))
+    path = changed(f"UPDATE policies SET spec = '{plugin}:factory'")
+    assert main(["verify", str(path), "--bug", "1"]) == 0
+    assert not mark.exists()
