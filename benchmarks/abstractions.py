@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    spread = setting.choose("20", "3")
+    spread = setting.choose("12", "3")
     pairs = measure(parse([str(setting.tasks), "--time-limit", "20", "--spread", spread]))
     known = [pair for pair in pairs if pair.truth is not None]
     what = "initial values above the cost of an optimal plan"

@@ -316,7 +316,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     report = exhaustive(parse(["exhaustive", "--tasks", str(setting.choose(30, 3))]))
     what = "answers about actions against h* of all states"
     yield mistakes(what, len(report.violations), report.answers.total())
-    common = ["ipc", str(setting.tasks), "--time-limit", setting.choose("3", "1")]
+    common = ["ipc", str(setting.tasks), "--time-limit", setting.choose("2", "1")]
     found = compare_with_fast_downward(parse([*common, "--against-fd", "--actions", "1"]))
     long = [item for item in found if item.theirs >= LONG]
     yield from _planning_rows(long)

@@ -1,6 +1,6 @@
 """A campaign on a Dask cluster of this machine against the same campaign on local processes.
 
-    python benchmarks/cluster.py [--rounds 3] [--seeds 2] [--tiny 10]
+    python benchmarks/cluster.py [--rounds 3] [--units 2] [--tiny 4]
 
 The cluster is on the loopback. All must find the same. Measured by the clock, executors in turn:
 what two workers gain over one, what the cluster adds to a unit that does next to nothing, and how
@@ -37,10 +37,10 @@ from engine.campaign.store import Store
 
 CAMPAIGN = """\
 domain = "domain.pddl"
-problems = ["problems/p0[3-4].pddl"]
+problems = ["problems/p04.pddl"]
 policies = ["policies/policy.pt"]
 seeds = {seeds}
-fuzzing.size = 60
+fuzzing.size = 30
 testing.oracles = ["bmo", "astar:expansions=20000"]
 testing.skip_known_bugs = false
 """
@@ -114,11 +114,11 @@ class Rounds:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seeds", type=int, default=2, help="so many times two units")
-    parser.add_argument("--tiny", type=int, default=10, help="units that do next to nothing")
+    parser.add_argument("--units", type=int, default=2, help="units of a campaign")
+    parser.add_argument("--tiny", type=int, default=4, help="units that do next to nothing")
     options = parser.parse_args()
     found = []
-    for row in measure(options.rounds, options.seeds, options.tiny):
+    for row in measure(options.rounds, options.units, options.tiny):
         found.append(row)
         ratio = "" if row.ratio is None else f", ratio {row.ratio:.2f}"
         print(f"{row.what}: {row.ours:.3g} {row.unit}, {row.against} {row.theirs:.3g}{ratio}")
@@ -127,10 +127,10 @@ def main() -> int:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    yield from measure(*setting.choose((3, 2, 10), (1, 1, 2)))
+    yield from measure(*setting.choose((3, 2, 4), (1, 2, 2)))
 
 
-def measure(rounds: int, seeds: int, tiny: int) -> Iterator[Row]:
+def measure(rounds: int, units: int, tiny: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="plumbline-cluster-") as name:
         folder = Path(name)
         with started(folder / "one", 1) as one, started(folder / "two", 2) as two:
@@ -138,8 +138,8 @@ def measure(rounds: int, seeds: int, tiny: int) -> Iterator[Row]:
             small = alternate(config(TINY, tiny), places, folder, rounds)
             yield small.mistaken()
             yield from overhead(small)
-            whole = alternate(config(CAMPAIGN, seeds), places, folder, rounds)
-            killed = kill_a_worker(config(CAMPAIGN, seeds), two, folder)
+            whole = alternate(config(CAMPAIGN, units), places, folder, rounds)
+            killed = kill_a_worker(config(CAMPAIGN, units), two, folder)
     yield whole.mistaken(killed)
     yield speed_up("2 processes", "1 process", whole.local)
     yield speed_up("cluster of 2 workers", "cluster of 1", whole.dask)
@@ -157,8 +157,9 @@ def measure(rounds: int, seeds: int, tiny: int) -> Iterator[Row]:
     )
 
 
-def config(text: str, seeds: int) -> CampaignConfig:
-    return parse_config(text.format(seeds=list(range(seeds))), EXAMPLES / "ferry" / "campaign.toml")
+def config(text: str, units: int) -> CampaignConfig:
+    """One unit per seed."""
+    return parse_config(text.format(seeds=list(range(units))), EXAMPLES / "ferry" / "campaign.toml")
 
 
 @contextmanager

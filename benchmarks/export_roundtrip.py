@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    states = setting.choose(10, 2)
+    states = setting.choose(6, 2)
     parts = [(EXAMPLES, False)]
     if setting.data is not None:  # some of the published problems lack the costs of their domain
         parts += [(setting.published(name), True) for name in ("asnets", "gnn")]

@@ -1,9 +1,11 @@
-"""Throw damaged files at everything that reads files: only our own errors may come out.
+"""Throw files at everything that reads files: only our own errors may come out.
 
-Every kind of file starts from sound ones, which are then cut, doubled, shuffled and rewritten at
-random places. Published policies and checkpoints join in where a folder with some is given.
+Half of them are sound ones that were cut, doubled, shuffled and rewritten at random places; half
+keep their form and lose their meaning, from the generators of the tests. Published policies and
+checkpoints join in where a folder with some is given. A file must be read or refused in a minute,
+within `MEMORY`.
 
-    python benchmarks/hostile.py [--rounds 2000] [--kinds pddl,sas,...] [--policies FOLDER]
+    python benchmarks/hostile.py [--rounds 2000] [--kinds domain,sas,...] [--policies FOLDER]
 """
 
 from __future__ import annotations
@@ -11,31 +13,28 @@ from __future__ import annotations
 import argparse
 import random
 import resource
-import sqlite3
 import sys
 import tempfile
 import time
-import traceback
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from measurement import Row, Setting, mistakes
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from engine.campaign.bug_filter import parse_filter
-from engine.campaign.config import parse_config
-from engine.campaign.store import Store
-from engine.cli import main as plumbline
-from engine.errors import PlumblineError
-from engine.fuzzing.pool import PoolEntry, parse_pool, write_pool
-from engine.pddl import check_texts
-from engine.policies.policy import close_policy, open_policy_file
-from engine.task.load import load_task
-from engine.task.plans import parse_plan
-from engine.task.sas import parse_sas, write_sas
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+from measurement import MissingDataError, Row, Setting
+from reference import hostile_files as files
+from reference.bug_workspace import CONFIG, make_workspace
+from reference.hostile_readers import EXAMPLES, FERRY, Read, ferry_task, readers, samples, taken
+from reference.hostile_workspaces import strange_cells
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
 WORDS = [
     b"(",
     b")",
@@ -48,8 +47,9 @@ WORDS = [
     b"\n",
     b"nan",
 ]
-MEMORY = 6 * 2**30
-SLOW_SECONDS = 20.0
+MEMORY = 4 * 2**30
+SLOW_SECONDS = 60.0
+DEFECT = "DEFECT"
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
@@ -82,122 +82,139 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 @dataclass(frozen=True)
 class Kind:
-    samples: list[bytes]
-    read: Callable[[bytes], object]
+    """Sound files, files made to be strange, and what reads them."""
+
+    read: Read
+    samples: list[bytes] = field(default_factory=list)
+    strange: st.SearchStrategy[bytes] | None = None
     slowness: int = 1  # one round in so many
 
 
-def text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def kinds(folder: Path, policies: Path | None) -> dict[str, Kind]:
-    ferry = EXAMPLES / "ferry"
-    domain, problem = ferry / "domain.pddl", ferry / "problems" / "p01.pddl"
-    task = load_task(domain, problem)
-    pool = write_pool(task, [PoolEntry(task.init), PoolEntry(task.init, 0, 3)])
+    task = ferry_task()
+    reading = readers(folder, task)
+    texts = samples(task)
     own = [path.read_bytes() for path in EXAMPLES.glob("*/policies/policy.pt")]
-
-    def in_file(suffix: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
-        path = folder / f"sample{suffix}"
-
-        def use(data: bytes) -> object:
-            path.write_bytes(data)
-            return read(path)
-
-        return use
-
-    def open_and_close(path: Path) -> None:
-        close_policy(open_policy_file(path))
-
-    def read_workspace(path: Path) -> None:
-        with Store.open(path) as store:
-            store.campaigns(), store.units(), store.project(), store.log(), store.comparisons()
-            store.trainings(), store.root_causes()
-            for row in store.bugs()[:3]:
-                store.with_proof(row), store.localisation(row.id), store.task(1)
-
+    contents = torch.load(next(EXAMPLES.glob("*/policies/policy.pt")), weights_only=True)
+    toml = (FERRY / "campaign.toml").read_text()
+    sound = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
     found = {
         "domain": Kind(
-            [p.read_bytes() for p in EXAMPLES.glob("*/domain.pddl")], lambda d: check_texts(text(d))
+            reading["domain"],
+            [path.read_bytes() for path in EXAMPLES.glob("*/domain.pddl")],
+            files.domains.map(encoded),
         ),
         "problem": Kind(
-            [p.read_bytes() for p in ferry.glob("problems/*.pddl")],
-            lambda d: check_texts(domain.read_text(), text(d)),
+            reading["problem"],
+            [path.read_bytes() for path in FERRY.glob("problems/*.pddl")],
+            files.problems.map(encoded),
         ),
-        "sas": Kind([write_sas(task).encode()], lambda d: parse_sas(text(d))),
-        "plan": Kind(
-            [b"(sail a b)\n(embark r a b)\n; cost = 2 (unit cost)\n"], lambda d: parse_plan(text(d))
-        ),
-        "pool": Kind([pool.encode()], lambda d: parse_pool(text(d), task)),
+        "own problem": Kind(reading["own problem"], strange=files.problems.map(encoded)),
+        **{
+            name: Kind(reading[name], [text.encode()], files.with_other_words(text).map(encoded))
+            for name, text in texts.items()
+        },
         "campaign": Kind(
-            [p.read_bytes() for p in EXAMPLES.glob("*/campaign.toml")],
-            lambda d: parse_config(text(d), ferry / "campaign.toml"),
+            reading["campaign"],
+            [path.read_bytes() for path in EXAMPLES.glob("*/campaign.toml")],
+            files.campaigns(tomllib.loads(toml)).map(encoded),
         ),
-        "filter": Kind(
-            [b'gap>5 oracle:bmo|aras -status:new "a b" id:1..9'], lambda d: parse_filter(text(d))
+        "own policy": Kind(reading["own policy"], own, files.checkpoints(contents)),
+        "workspace": Kind(
+            reading["workspace"],
+            [sound.read_bytes()],
+            strange_cells(sound).map(lambda cell: cell.put(sound, folder / "cell.plumb")),
+            slowness=4,
         ),
-        "own policy": Kind(own, in_file(".pt", open_and_close)),
-        "workspace": Kind([workspace(folder)], in_file(".plumb", read_workspace), slowness=4),
     }
-    if policies is not None:
-        for name, suffix in (("cpddl policy", ".policy"), ("gnn checkpoint", ".ckpt")):
-            samples = [path.read_bytes() for path in sorted(policies.rglob(f"*{suffix}"))[:4]]
-            if samples:
-                found[name] = Kind(samples, in_file(suffix, open_and_close), slowness=10)
+    for name, suffix in (("cpddl policy", ".policy"), ("gnn checkpoint", ".ckpt")):
+        paths = sorted(policies.rglob(f"*{suffix}"))[:9] if policies is not None else []
+        if paths:
+            published = [path.read_bytes() for path in paths]
+            found[name] = Kind(reading[name], published, slowness=10)
     return found
 
 
-def workspace(folder: Path) -> bytes:
-    """A small finished campaign."""
-    path, config = folder / "sound.plumb", folder / "campaign.toml"
-    config.write_text(
-        f'domain = "{EXAMPLES}/ferry/domain.pddl"\n'
-        f'problems = ["{EXAMPLES}/ferry/problems/p01.pddl"]\n'
-        'policies = ["builtin:gc"]\n[fuzzing]\nsize = 6\n[testing]\noracles = ["astar"]\n'
-        "[localisation]\nenabled = true\n"
-    )
-    assert plumbline(["campaign", str(config), "--out", str(path)]) == 0
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = DELETE")
-    connection.close()
-    return path.read_bytes()
+def judged(read: Read, data: bytes) -> str:
+    """How a file was taken, and whether that took too long."""
+    began = time.process_time()
+    outcome = taken(read, data)
+    slow = time.process_time() - began > SLOW_SECONDS and len(data) < 2**20
+    return f"{DEFECT} slow, {outcome}" if slow else outcome
 
 
 def attack(kind: Kind, rounds: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    """How each damaged file was taken, with the file."""
+    """How each file was taken, with the file."""
+    count = max(1, rounds // kind.slowness)
     chance = random.Random(seed)
-    for _ in range(max(1, rounds // kind.slowness)):
-        data = damaged(chance.choice(kind.samples), chance)
-        began = time.perf_counter()
-        try:
-            kind.read(data)
-        except PlumblineError:
-            outcome = "refused"
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{Path(where.filename).name}:{where.lineno}"
-            outcome = f"DEFECT {type(error).__name__}: {error} ({place})"
-        else:
-            outcome = "read"
-        if time.perf_counter() - began > SLOW_SECONDS:
-            outcome = f"DEFECT slow, {outcome}"
-        yield outcome, data
+    if kind.samples:
+        for _ in range(count):
+            data = damaged(chance.choice(kind.samples), chance)
+            yield judged(kind.read, data), data
+    if kind.strange is not None:
+        yield from strange_files(kind.strange, kind.read, count, seed)
+
+
+def strange_files(
+    strategy: st.SearchStrategy[bytes], read: Read, count: int, seed: int
+) -> list[tuple[str, bytes]]:
+    outcomes: list[tuple[str, bytes]] = []
+
+    @seeded(seed)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def each(data: bytes) -> None:
+        outcome = judged(read, data)
+        outcomes.append((outcome, data if outcome.startswith(DEFECT) else b""))
+
+    each()
+    return outcomes
+
+
+Keep = Callable[[str, bytes], None]
+
+
+def counts_of(kind: Kind, rounds: int, seed: int, keep: Keep | None = None) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for outcome, data in attack(kind, rounds, seed):
+        counts[outcome] += 1
+        if keep is not None and outcome.startswith(DEFECT) and counts[outcome] == 1:
+            keep(f"{len(counts)}", data)
+    return counts
+
+
+def limit_memory() -> None:
+    """A size read from a file is no order."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def rows(setting: Setting) -> Iterator[Row]:
     """For the table of all benchmarks."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    policies: Path | None = None
+    with suppress(MissingDataError):
+        policies = setting.published("asnets").parent
     with tempfile.TemporaryDirectory() as name:
-        found = kinds(Path(name), setting.data)
-        outcomes = [
-            outcome
-            for kind in found.values()
-            for outcome, _ in attack(kind, setting.choose(300, 20), seed=0)
-        ]
-    defects = [outcome for outcome in outcomes if outcome.startswith("DEFECT")]
-    remark = f"{len(found)} kinds of files; {', '.join(sorted(set(defects)))[:200]}".rstrip("; ")
-    yield mistakes("damaged files with a traceback or a wait", len(defects), len(outcomes), remark)
+        for kind, reader in kinds(Path(name), policies).items():
+            counts = counts_of(reader, 40 if setting.quick else 400, 0)
+            defects = sum(n for text, n in counts.items() if text.startswith(DEFECT))
+            yield Row(
+                f"hostile files, {kind}: taken wrongly",
+                defects,
+                "files",
+                instances=sum(counts.values()),
+                remark=f"{counts['read']} read, {counts['refused']} refused",
+                wrong=defects > 0,
+            )
 
 
 def main() -> int:
@@ -208,26 +225,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for files that showed a defect")
     args = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))  # a size read from a file is no order
+    limit_memory()
     defects = 0
     with tempfile.TemporaryDirectory() as name:
         for kind, reader in kinds(Path(name), args.policies).items():
             if args.kinds and kind not in args.kinds.split(","):
                 continue
-            counts: Counter[str] = Counter()
-            for outcome, data in attack(reader, args.rounds, args.seed):
-                counts[outcome] += 1
-                if outcome.startswith("DEFECT") and counts[outcome] == 1 and args.keep:
+
+            def keep(number: str, data: bytes, kind: str = kind) -> None:
+                if args.keep is not None:
                     args.keep.mkdir(parents=True, exist_ok=True)
-                    (args.keep / f"{kind.replace(' ', '-')}-{len(counts)}").write_bytes(data)
-            bad = {text: n for text, n in counts.items() if text.startswith("DEFECT")}
+                    (args.keep / f"{kind.replace(' ', '-')}-{number}").write_bytes(data)
+
+            counts = counts_of(reader, args.rounds, args.seed, keep)
+            bad = {text: n for text, n in counts.items() if text.startswith(DEFECT)}
             defects += sum(bad.values())
             total = sum(counts.values())
             print(
                 f"{kind:<15} {total:>6} files: {counts['read']} read, {counts['refused']} refused"
             )
-            for text_, n in bad.items():
-                print(f"    {n:>5} x {text_[:300]}")
+            for text, n in bad.items():
+                print(f"    {n:>5} x {text[:300]}")
             sys.stdout.flush()
     return 1 if defects else 0
 

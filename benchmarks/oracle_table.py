@@ -187,7 +187,7 @@ def main() -> int:
 def rows(setting: Setting) -> Iterator[Row]:
     """Published policies with pools and times that are smaller than the paper's."""
     options = [str(setting.published("asnets")), "--problems", "1"]
-    pool, seconds = setting.choose(("30", "2"), ("10", "0.5"))
+    pool, seconds = setting.choose(("20", "1.5"), ("10", "0.5"))
     options += ["--pool", pool, "--seconds", seconds]
     domains = measure_all(parse(options))
     proofs, wrong, false = check(domains)

@@ -42,7 +42,7 @@ from engine.pddl.model import And, Atom, Term, TypedName
 TRANSLATOR_SECONDS = 300
 OBJECTS_PER_TYPE = 3
 MOST_FACTS = 3000
-LARGEST = 5000
+LARGEST = 3000
 """Bytes of a problem that takes part in the table of all benchmarks."""
 
 
@@ -136,13 +136,14 @@ def main() -> int:
 def rows(setting: Setting) -> Iterator[Row]:
     for folder in (EXAMPLES, setting.data):
         if folder is not None:
-            counts = check_all(folder, translate=not setting.quick, largest=LARGEST)
+            translate = not setting.quick
+            counts = check_all(folder, translate, largest=LARGEST)
             whose = "published" if folder == setting.data else "bundled"
             yield mistakes(
                 f"{whose} PDDL files whose printed form means something else",
                 counts["failures"],
                 counts["failures"] + counts["good pairs"],
-                f"{counts['domains']} domains; the translator is the judge",
+                f"{counts['domains']} domains" + "; the translator is the judge" * translate,
             )
 
 

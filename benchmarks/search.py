@@ -382,7 +382,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def rows(setting: Setting) -> Iterator[Row]:
     shortest = 0.2 if setting.data else 0.02  # the examples are small
-    limit, repeat = setting.choose((2, 3), (1, 1))
+    limit, repeat = setting.choose((1.5, 3), (1, 1))
     words = f"--time-limit {limit} --repeat {repeat} --shortest {shortest} --to-the-limit".split()
     results = measure([*CONFIGURATIONS], parse([str(setting.tasks), *words]))
     both = [item for item in results.all if item.both_answered]
@@ -397,7 +397,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             ("memory per state", "bytes", lambda run: run.bytes / max(run.states, 1)),
         ):
             pairs = [(of(item.ours), of(item.theirs)) for item in chosen if item.ratio(of)]
-            remark = f"tasks for which theirs takes {shortest:g} to {limit} s"
+            remark = f"tasks for which theirs takes {shortest:g} to {limit:g} s"
             yield compared(f"A* with {heuristic}: {what}", "Fast Downward", pairs, unit, remark)
 
 

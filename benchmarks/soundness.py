@@ -60,7 +60,7 @@ class Found:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    tasks = setting.choose(200, 20)
+    tasks = setting.choose(100, 20)
     found = run(ORACLES, tasks, 0)
     remark = f"{len(ORACLES)} oracles on {tasks} random tasks, {found.flagged.total()} flagged"
     yield mistakes(

@@ -20,7 +20,7 @@ class Cluster:
         self._folder = folder
         options = ["--host", "127.0.0.1", "--port", "0"]
         self.scheduler = self._start("dask_scheduler", *options)
-        wait_for(self._scheduler_file.exists)
+        wait_for(self._is_announced)
         self.workers = [self.start_worker() for _ in range(workers)]
 
     @property
@@ -30,6 +30,13 @@ class Cluster:
     def start_worker(self) -> subprocess.Popen[bytes]:
         """Without a nanny, so that a worker that is killed stays dead."""
         return self._start("dask_worker", "--nthreads", "1", "--no-nanny")
+
+    def _is_announced(self) -> bool:
+        """The file is there before it is written."""
+        try:
+            return bool(self.address)
+        except (FileNotFoundError, json.JSONDecodeError):
+            return False
 
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
