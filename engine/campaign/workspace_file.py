@@ -35,7 +35,27 @@ _CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
 def open_workspace(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """A connection to a workspace of the present version, made or brought up to date."""
     _refuse_impossible(path, create)
-    writable = create or _is_writable(path)
+    try:
+        return _open(path, create, writable=create or _is_writable(path))
+    except WorkspaceError as error:
+        if create or not _can_be_read_anyway(path, error):
+            raise
+        return _open(path, create=False, writable=False)
+
+
+def _can_be_read_anyway(path: Path, error: WorkspaceError) -> bool:
+    """On a full disk there is no room for the files that go with writing.
+
+    Without them a log of what was written last would be overlooked: there must be none.
+    """
+    name = getattr(error.__cause__, "sqlite_errorname", None) or ""
+    log = path.with_name(f"{path.name}-wal")
+    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR")) and not (
+        log.exists() and log.stat().st_size
+    )
+
+
+def _open(path: Path, create: bool, writable: bool) -> sqlite3.Connection:
     with workspace_errors(path):
         mode = "rwc" if create else "rw" if writable else "ro&immutable=1"
         connection = sqlite3.connect(
