@@ -10,7 +10,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
-from types import TracebackType
 
 from engine.campaign.checking import FAILED
 from engine.campaign.events import State
@@ -57,21 +56,14 @@ class PolicyQuestions:
         self._runs: PolicyRuns | str = ""
         self._opened = ExitStack()
 
-    def __enter__(self) -> PolicyQuestions:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Let go of the policy that was asked last."""
         self._opened.close()
 
     def ask(self, bug: Bug, task: Task) -> PolicyReply:
         """About a bug whose stored run can be replayed on this task."""
         if bug.row.unit != self._unit:
-            self._opened.close()
+            self.close()
             self._unit, self._runs = bug.row.unit, self._open(bug, task)
         if isinstance(self._runs, str):
             return PolicyReply(Answer.NOT_ASKED, self._runs)

@@ -1,8 +1,7 @@
 """The workspace: one SQLite file that holds a campaign's inputs, states, findings and log.
 
-Every insertion is keyed by what it is about, so that a unit that is run again from its start
-leaves the same rows as one that was never interrupted. What the user decided about a finding is
-never overwritten. Nothing is told to anybody before it is committed.
+Everything is written in transactions, and nothing is told to anybody before it is committed. What
+events, inputs, decisions and localisations leave behind is said in modules of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,30 +18,12 @@ from typing import Any
 from engine.campaign import writer
 from engine.campaign.config import CampaignConfig
 from engine.campaign.decisions import decide
-from engine.campaign.events import (
-    BugFound,
-    BugImproved,
-    BugLocalised,
-    CampaignFinished,
-    CampaignStarted,
-    Event,
-    Progress,
-    RegionsChanged,
-    RunFinished,
-    State,
-    StateAdded,
-    StateTested,
-    TaskReady,
-    UnitFailed,
-    UnitFinished,
-    UnitStarted,
-    UnitStopped,
-    Warned,
-)
+from engine.campaign.event_rows import EventRows
+from engine.campaign.events import Event
 from engine.campaign.identity import campaign_key
+from engine.campaign.input_rows import add_file, add_policy, add_problem
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.campaign.localisation_rows import save_localisation
-from engine.campaign.packing import compress, pack
 from engine.campaign.project import Project
 from engine.campaign.reading import Reading
 from engine.campaign.workspace_file import open_workspace, workspace_errors
@@ -138,8 +118,8 @@ class Store(Reading):
             )
             campaign = cursor.lastrowid
             assert campaign is not None
-            problem_ids = [self._add_problem(problem) for problem in problems]
-            policy_ids = [self._add_policy(policy) for policy in policies]
+            problem_ids = [add_problem(connection, problem) for problem in problems]
+            policy_ids = [add_policy(connection, policy) for policy in policies]
             connection.executemany(
                 "INSERT INTO units (campaign, problem, policy, seed) VALUES (?, ?, ?, ?)",
                 [
@@ -151,12 +131,15 @@ class Store(Reading):
             )
             connection.executemany(
                 "INSERT INTO portfolios (campaign, position, policy) VALUES (?, ?, ?)",
-                [(campaign, i, self._add_policy(policy)) for i, policy in enumerate(portfolio)],
+                [
+                    (campaign, i, add_policy(connection, policy))
+                    for i, policy in enumerate(portfolio)
+                ],
             )
             if pool is not None:
                 connection.execute(
                     "INSERT INTO pools (campaign, path, file) VALUES (?, ?, ?)",
-                    (campaign, pool.path, self._add_file(pool)),
+                    (campaign, pool.path, add_file(connection, pool)),
                 )
         return campaign
 
@@ -173,8 +156,9 @@ class Store(Reading):
     def apply(self, events: Iterable[Event]) -> None:
         """Write events down and commit them."""
         with self.transaction() as connection:
+            rows = EventRows(connection)
             for event in events:
-                self._write(event)
+                rows.write(event)
             if time.monotonic() - self._last_beat > writer.HEARTBEAT_SECONDS:
                 self._last_beat = time.monotonic()
                 writer.beat(connection)
@@ -208,8 +192,8 @@ class Store(Reading):
                     time.time(),
                     a.path,
                     b.path,
-                    self._add_file(a),
-                    self._add_file(b),
+                    add_file(connection, a),
+                    add_file(connection, b),
                     json.dumps(dict(question)),
                     json.dumps(dict(answer)),
                 ),
@@ -230,247 +214,3 @@ class Store(Reading):
                 "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
                 (folder, time.time(), json.dumps(dict(document))),
             )
-
-    def _add_file(self, file: File) -> str:
-        content = compress(file.content)
-        self._insert_new("inputs (sha256, name, content)", (file.sha256, file.name, content))
-        return file.sha256
-
-    def _add_problem(self, problem: ProblemInput) -> int:
-        domain = problem.domain
-        domain_file = self._add_file(domain) if domain else None
-        problem_file = self._add_file(problem.problem)
-        self._insert_new(
-            "problems (name, path, domain_path, problem_file, domain_file, unit_costs)",
-            (
-                problem.name,
-                problem.problem.path,
-                domain.path if domain else None,
-                problem_file,
-                domain_file,
-                problem.unit_costs,
-            ),
-        )
-        return self._one(
-            "SELECT id FROM problems WHERE name = ? AND problem_file = ? AND domain_file IS ? "
-            "AND unit_costs = ?",
-            (problem.name, problem_file, domain_file, problem.unit_costs),
-        )
-
-    def _add_policy(self, policy: PolicyInput) -> int:
-        file = self._add_file(policy.file) if policy.file else None
-        path = policy.file.path if policy.file else None
-        self._insert_new(
-            "policies (name, spec, path, file)", (policy.name, policy.spec, path, file)
-        )
-        return self._one(
-            "SELECT id FROM policies WHERE name = ? AND spec = ? AND file IS ?",
-            (policy.name, policy.spec, file),
-        )
-
-    def _insert_new(self, target: str, values: Sequence[object]) -> None:
-        marks = ", ".join("?" * len(values))
-        self.connection.execute(f"INSERT OR IGNORE INTO {target} VALUES ({marks})", values)
-
-    def _one(self, query: str, parameters: Sequence[object]) -> int:
-        (value,) = self.connection.execute(query, parameters).fetchone()
-        return int(value)
-
-    def _write(self, event: Event) -> None:
-        execute = self.connection.execute
-        match event:
-            case UnitStarted():
-                execute(
-                    "UPDATE units SET status = 'running', error = '', "
-                    "started = ifnull(started, ?) WHERE id = ?",
-                    (time.time(), event.unit),
-                )
-            case TaskReady():
-                self._write_task(event)
-            case StateAdded():
-                self._write_state(event)
-            case RunFinished():
-                execute(
-                    "UPDATE pool SET outcome = ?, reason = ?, policy_cost = ? "
-                    "WHERE unit = ? AND number = ?",
-                    (event.outcome, event.reason, event.policy_cost, event.unit, event.number),
-                )
-            case StateTested():
-                self._write_answers(event)
-            case BugFound():
-                self._write_finding(event)
-            case RegionsChanged():
-                self._write_regions(event)
-            case BugLocalised():
-                self._write_localisation(event)
-            case _:
-                self._write_course(event)
-
-    def _write_course(self, event: Event) -> None:
-        """How units and campaigns get on."""
-        execute = self.connection.execute
-        match event:
-            case Progress():
-                self._write_statistics(event.unit, event)
-            case UnitFinished():
-                self._write_statistics(event.unit, event)
-                execute("UPDATE units SET status = 'finished' WHERE id = ?", (event.unit,))
-                # A unit that cannot be repeated exactly may have had more states before.
-                execute(
-                    "DELETE FROM pool WHERE unit = ? AND number >= ?",
-                    (event.unit, event.statistics.states),
-                )
-            case UnitStopped():
-                execute("UPDATE units SET status = 'stopped' WHERE id = ?", (event.unit,))
-            case UnitFailed():
-                status = "lost" if event.lost else "failed"
-                execute(
-                    "UPDATE units SET status = ?, error = ? WHERE id = ?",
-                    (status, event.error, event.unit),
-                )
-                self._log("error", event.unit, event.error)
-            case Warned():
-                self._log("warning", event.unit, event.text)
-            case CampaignStarted():
-                execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (event.campaign,))
-                self._log("info", None, f"campaign {event.campaign}: {len(event.units)} units")
-            case CampaignFinished():
-                execute(
-                    "UPDATE campaigns SET status = ?, seconds = seconds + ? WHERE id = ?",
-                    (event.status, event.seconds, event.campaign),
-                )
-                self._log("info", None, f"campaign {event.campaign}: {event.status}")
-
-    def _write_statistics(self, unit: int, event: Progress | UnitFinished) -> None:
-        self.connection.execute(
-            "UPDATE units SET statistics = ? WHERE id = ?",
-            (json.dumps(asdict(event.statistics)), unit),
-        )
-
-    def _write_task(self, event: TaskReady) -> None:
-        file = self._add_file(File("task.sas", event.sas.encode(), ""))
-        self.connection.execute(
-            "UPDATE problems SET task_hash = ?, sas_file = ? "
-            "WHERE id = (SELECT problem FROM units WHERE id = ?)",
-            (event.task_hash, file, event.unit),
-        )
-
-    def _state(self, unit: int, state: State) -> int:
-        """The number of a state, which is the same for all units of a problem."""
-        problem, packed = self._one("SELECT problem FROM units WHERE id = ?", (unit,)), pack(state)
-        self._insert_new("states (problem, packed)", (problem, packed))
-        return self._one(
-            "SELECT id FROM states WHERE problem = ? AND packed = ?", (problem, packed)
-        )
-
-    def _write_state(self, event: StateAdded) -> None:
-        self.connection.execute(
-            "INSERT INTO pool (unit, number, state, reference, walk, seconds) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (unit, number) DO UPDATE SET "
-            "state = excluded.state, reference = excluded.reference, walk = excluded.walk",
-            (
-                event.unit,
-                event.number,
-                self._state(event.unit, event.state),
-                event.reference,
-                pack(event.operators),
-                event.seconds,
-            ),
-        )
-
-    def _write_answers(self, event: StateTested) -> None:
-        self.connection.execute(
-            "UPDATE pool SET tested = 1 WHERE unit = ? AND number = ?", (event.unit, event.number)
-        )
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    event.unit,
-                    event.number,
-                    answer.oracle,
-                    answer.verdict,
-                    answer.bound,
-                    answer.seconds,
-                )
-                for answer in event.answers
-            ],
-        )
-
-    def _write_finding(self, event: BugFound | BugImproved) -> None:
-        """A new finding, or a better bound for a known one; anything else changes nothing."""
-        state = self._state(event.unit, event.state)
-        known = self.connection.execute(
-            "SELECT id, bound FROM findings WHERE unit = ? AND state = ?", (event.unit, state)
-        ).fetchone()
-        if known is None:
-            finding = self._insert_finding(event, state)
-        elif event.bound < known[1]:
-            finding = known[0]
-            self.connection.execute(
-                "UPDATE findings SET kind = ?, policy_cost = ?, bound = ?, gap = ?, "
-                "evidence_kind = ? WHERE id = ?",
-                (
-                    event.kind,
-                    event.policy_cost,
-                    event.bound,
-                    event.gap,
-                    event.evidence_kind,
-                    finding,
-                ),
-            )
-        else:
-            return
-        run = event.run
-        self.connection.execute(
-            "INSERT OR REPLACE INTO evidence VALUES (?, ?)", (finding, event.evidence)
-        )
-        self.connection.execute(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
-            (finding, run.outcome, run.reason, run.cost, pack(run.operators), run.last_decision),
-        )
-        self._insert_new("history", (finding, event.bound, event.gap, event.seconds))
-
-    def _insert_finding(self, event: BugFound, state: int) -> int:
-        cursor = self.connection.execute(
-            "INSERT INTO findings (unit, state, kind, policy_cost, bound, gap, oracle, "
-            "evidence_kind, retrospective, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                event.unit,
-                state,
-                event.kind,
-                event.policy_cost,
-                event.bound,
-                event.gap,
-                event.oracle,
-                event.evidence_kind,
-                event.retrospective,
-                event.seconds,
-            ),
-        )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
-
-    def _write_regions(self, event: RegionsChanged) -> None:
-        unit = event.unit
-        self.connection.executemany(
-            "UPDATE findings SET region = "
-            "(SELECT id FROM findings WHERE unit = ? AND state = ?) WHERE unit = ? AND state = ?",
-            [
-                (unit, self._state(unit, leader), unit, self._state(unit, state))
-                for state, leader in event.regions
-            ],
-        )
-
-    def _write_localisation(self, event: BugLocalised) -> None:
-        finding = self._one(
-            "SELECT id FROM findings WHERE unit = ? AND state = ?",
-            (event.unit, self._state(event.unit, event.state)),
-        )
-        save_localisation(self.connection, finding, event.localisation)
-
-    def _log(self, level: str, unit: int | None, text: str) -> None:
-        self.connection.execute(
-            "INSERT INTO log (time, level, unit, text) VALUES (?, ?, ?, ?)",
-            (time.time(), level, unit, text),
-        )

@@ -8,6 +8,7 @@ holds is also put to the policy itself, which may have become another one since.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,7 +57,7 @@ def verify_bugs(
     program = val_program()
     with (
         TemporaryDirectory(prefix="plumbline-verify-") as folder,
-        PolicyQuestions(store, consent) as questions,
+        closing(PolicyQuestions(store, consent)) as questions,
     ):
         tasks = _Tasks(store, TranslationCache(Path(folder)), control)
         checks = _Checks(store, control)
