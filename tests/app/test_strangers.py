@@ -1,0 +1,172 @@
+"""A workspace from a stranger in the window: shown, and nothing of it run, asked or loaded."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip
+from pytestqt.qtbot import QtBot
+from reference.bug_workspace import DOMAIN, problem_text
+from reference.hostile_files import json_values
+
+from app.context import Context
+from app.models.agreement import AGREED, agree, consent_of
+from app.models.project_files import ProjectFiles
+from app.recent import last_workspace, recent_workspaces, remember_workspace
+from app.settings import Settings
+from app.theme import Theme
+from app.views.project.page import ProjectPage
+from engine.campaign.project import Project
+from engine.campaign.store import Store
+from engine.errors import PolicyError
+from engine.policies.consent import Consent, consent_name, refuse_without_consent
+
+PATIENCE = 60_000
+PLUGIN = """\
+import pathlib
+pathlib.Path({mark!r}).write_text("it has run")
+
+
+class First:
+    def __init__(self, task): pass
+    def decide(self, states): return [-1] * len(states)
+
+
+def factory(task):
+    return First(task)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    (tmp_path / "p2.pddl").write_text(problem_text(2))
+    return tmp_path
+
+
+@pytest.fixture
+def stranger(folder: Path) -> Callable[..., Path]:
+    """A workspace whose project names these policies, and says that they are trusted."""
+
+    def make(*policies: str) -> Path:
+        path = folder / "stranger.plumb"
+        project = Project(str(folder / "domain.pddl"), (str(folder / "p2.pddl"),), policies)
+        names = [consent_name(spec) for spec in policies]
+        claims = [*names, *(name.partition(" ")[0] for name in names)]
+        with Store.create(path) as store:
+            document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
+            store.connection.execute("INSERT INTO project VALUES (1, ?)", (document,))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """An address at which somebody waits for us."""
+    with socket.socket() as waiting:
+        waiting.bind(("127.0.0.1", 0))
+        waiting.listen()
+        waiting.setblocking(False)
+        yield waiting
+
+
+def settled(qtbot: QtBot, files: ProjectFiles) -> None:
+    qtbot.waitUntil(lambda: not files.is_busy, timeout=PATIENCE)
+
+
+def was_called(listener: socket.socket) -> bool:
+    try:
+        listener.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+def test_nothing_runs_and_nobody_is_asked_when_a_workspace_is_opened(
+    qtbot: QtBot,
+    make_context: Callable[..., Context],
+    stranger: Callable[..., Path],
+    folder: Path,
+    listener: socket.socket,
+) -> None:
+    mark, plugin = folder / "mark", folder / "evil.py"
+    plugin.write_text(PLUGIN.format(mark=str(mark)))
+    server = f"grpc://127.0.0.1:{listener.getsockname()[1]}"
+    context = make_context(stranger(f"{plugin}:factory", server, "builtin:gc"))
+    page = ProjectPage(context)
+    qtbot.addWidget(page)
+    page.show()
+    settled(qtbot, page.files)
+    assert not mark.exists()
+    assert not was_called(listener)
+    assert page.files.rows[str(folder / "p2.pddl")].runs.keys() == {"builtin:gc"}
+    for spec in (f"{plugin}:factory", server):
+        assert page.cards.cards[spec].trust.isVisible()
+        assert not page.files.is_trusted(spec)
+    QTest.mouseClick(page.cards.cards[server].trust, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: was_called(listener), timeout=PATIENCE)
+    page.files._stop()
+    assert not mark.exists()
+
+
+def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: Path) -> None:
+    here, there = folder / "a.py", folder / "other" / "a.py"
+    there.parent.mkdir()
+    for path in (here, there):
+        path.write_text("def factory(task): ...\n")
+    agree(settings, f"{here}:factory")
+    agree(settings, f"{here}:factory")
+    assert len(settings.get(AGREED, [])) == 1
+    assert not consent_of(settings).objection(f"{here}:factory")
+    assert "is a program" in consent_of(settings).objection(f"{there}:factory")
+    here.write_text("def factory(task): print()\n")
+    assert consent_of(settings).objection(f"{here}:factory")
+    assert not Consent().objection("builtin:gc")
+    with pytest.raises(PolicyError, match="address of a server"):
+        refuse_without_consent(["builtin:gc", "grpc://x:1"], consent_of(settings))
+
+
+def test_names_are_shown_as_they_are(qtbot: QtBot, theme: Theme, folder: Path) -> None:
+    picture = folder / "picture.png"
+    name = f'<img src="{picture}"><b>x</b><a href="http://127.0.0.1">y</a>'
+    label = QLabel(name)
+    label.setToolTip(name)
+    qtbot.addWidget(label)
+    label.show()
+    assert label.textFormat() == Qt.TextFormat.PlainText
+    QToolTip.showText(QPoint(1, 1), name, label)
+    (tip,) = (
+        widget
+        for widget in QApplication.topLevelWidgets()
+        if isinstance(widget, QLabel) and widget.metaObject().className() == "QTipLabel"
+    )
+    assert (tip.text(), tip.textFormat()) == (name, Qt.TextFormat.PlainText)
+    QToolTip.hideText()
+    tip.deleteLater()
+
+
+@settings(settings.get_profile("plumbline"), derandomize=True, database=None, max_examples=60)
+@given(document=json_values)
+def test_any_settings(document: object) -> None:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as home:
+        path = Path(home) / "settings.json"
+        path.write_text(json.dumps(document))
+        found = Settings(path)
+        recent_workspaces(found), last_workspace(found), consent_of(found)
+        path.write_text(json.dumps({"version": 2, "recent": document, AGREED: document}))
+        found = Settings(path)
+        assert all(isinstance(item, Path) for item in recent_workspaces(found))
+        last_workspace(found)
+        consent_of(found)
+        remember_workspace(found, Path(home) / "w.plumb")
+        found.deleteLater()
