@@ -19,7 +19,6 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +28,7 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
-from measurement import MissingDataError, Row, Setting
+from measurement import Row, Setting, mistakes
 from reference import hostile_files as files
 from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_readers import EXAMPLES, FERRY, Read, ferry_task, readers, samples, taken
@@ -200,21 +199,16 @@ def limit_memory() -> None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """For the table of all benchmarks."""
-    policies: Path | None = None
-    with suppress(MissingDataError):
-        policies = setting.published("asnets").parent
+    limit_memory()
     with tempfile.TemporaryDirectory() as name:
-        for kind, reader in kinds(Path(name), policies).items():
-            counts = counts_of(reader, 40 if setting.quick else 400, 0)
-            defects = sum(n for text, n in counts.items() if text.startswith(DEFECT))
-            yield Row(
-                f"hostile files, {kind}: taken wrongly",
-                defects,
-                "files",
-                instances=sum(counts.values()),
-                remark=f"{counts['read']} read, {counts['refused']} refused",
-                wrong=defects > 0,
-            )
+        found = kinds(Path(name), setting.data)
+        counts: Counter[str] = Counter()
+        for kind in found.values():
+            counts += counts_of(kind, setting.choose(300, 20), 0)
+    defects = sorted(text for text in counts if text.startswith(DEFECT))
+    remark = f"{len(found)} kinds of files; {', '.join(defects)[:200]}".rstrip("; ")
+    wrong = sum(counts[text] for text in defects)
+    yield mistakes("hostile files with a traceback or a wait", wrong, counts.total(), remark)
 
 
 def main() -> int:
