@@ -39,7 +39,7 @@ mounted=
 if [ "$2" = alone ] && mount -t tmpfs -o size=${room}k none disk; then mounted=1; fi
 plumbline() { "$PYTHON" -P -m engine.cli "$@"; }
 on_full_disk() {
-  if [ $mounted ]; then "$@"; else (ulimit -f $room; "$@"); fi
+  if [ $mounted ]; then "$@"; else (ulimit -f $((room / 2)); "$@"); fi
 }
 on_full_disk plumbline campaign campaign.toml --out disk/w.plumb
 echo "ended with $?"
