@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.context import Context
 from app.jobs import Job, JobProgress
+from app.messages import Message
 from app.models.agreement import consent_of
 from app.work.campaign import (
     GO_ON,
@@ -60,6 +61,8 @@ class CampaignRunner(QObject):
         self.is_paused = False
         self.executor = ""  # where its units run, as on the command line
         self.scene = Scene()
+        self._failures: list[UnitFailed] = []
+        self._told: Message | None = None  # about them
 
     @property
     def is_busy(self) -> bool:
@@ -101,7 +104,10 @@ class CampaignRunner(QObject):
         path = self._context.document.path
         self.campaign = what if isinstance(what, int) else None
         self.progress, self.is_paused = None, False
-        self._failures: list[UnitFailed] = []
+        self._failures.clear()
+        if self._told is not None:
+            self._context.messages.withdraw(self._told)
+            self._told = None
         self.executor, self.scene = executor, Scene()
         consent = consent_of(self._context.settings)
         arguments = path, what, executor, consent
@@ -173,7 +179,7 @@ class CampaignRunner(QObject):
             return
         first, *rest = self._failures
         which = f"{len(rest) + 1} units" if rest else "1 unit"
-        self._context.messages.warning(
+        self._told = self._context.messages.warning(
             f"{which} of campaign {self.campaign} could not be finished: {first.error}. What was "
             "found is kept; Resume does the rest.",
             "\n".join(f"unit {failure.unit}: {failure.error}" for failure in self._failures),

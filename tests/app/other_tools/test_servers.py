@@ -27,6 +27,7 @@ from pytestqt.qtbot import QtBot
 from app.context import Context
 from app.document import Document
 from app.main_window import MainWindow
+from app.messages import Message
 from app.models.served_policies import served_policies
 from app.settings import Settings
 from app.theme import Theme
@@ -162,8 +163,11 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
     qtbot.waitUntil(view.resume.isVisible, timeout=PATIENCE)
+    withdrawn: list[Message] = []
+    context.messages.withdrawn.connect(withdrawn.append)
     with PolicyServer(open_policy(POLICY).bind(task), task, server.address):
         press(view, "campaign-resume")
+        assert [message.text for message in withdrawn] == [text]
         qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     (unit,) = context.document.store.units()
     assert (unit.status, unit.statistics["states"]) == ("finished", 24)
