@@ -62,9 +62,16 @@ _STATE_LOOKS = {
 }
 
 
+def _look_of(line: CampaignLine) -> tuple[str, str]:
+    if line.state is State.FINISHED and (line.failed_units or line.limited_units):
+        return "warning", "undecided"
+    return _STATE_LOOKS[line.state]
+
+
 def _summary_of(line: CampaignLine) -> str:
     config = line.row.config
     return (
+        f"{line.words}\n"
         f"{len(config.problems)} problems, {len(config.policies)} policies, "
         f"{len(config.seeds)} seeds, {config.fuzzing.size} states each\n"
         f"{', '.join(config.testing.oracles)}"
@@ -84,8 +91,9 @@ CAMPAIGNS: tuple[Column[CampaignLine], ...] = (
         "state",
         "Status",
         lambda line: line.words,
-        icon=lambda line: _STATE_LOOKS[line.state][0],
-        token=lambda line: _STATE_LOOKS[line.state][1],
+        text=lambda line: line.words.removeprefix("finished, "),  # the icon says so, too
+        icon=lambda line: _look_of(line)[0],
+        token=lambda line: _look_of(line)[1],
         row_tip=_summary_of,
     ),
     Column("bugs", "Bugs", lambda line: line.bugs, numeric=True, row_tip=_summary_of),
@@ -172,6 +180,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
         token=lambda unit: _UNIT_LOOKS.get(_unit_status(unit), _PLAIN)[1],
         row_tip=lambda unit: _remark(unit) or unit.status,
     ),
+    Column("error", "Remarks", _remark, row_tip=_remark),
     Column("states", "States", lambda unit: unit.statistics.get("states"), numeric=True),
     Column("bugs", "Bugs", lambda unit: unit.statistics.get("bugs"), numeric=True),
     Column(
@@ -190,7 +199,6 @@ UNITS: tuple[Column[UnitRow], ...] = (
         ),
         numeric=True,
     ),
-    Column("error", "Remarks", _remark, row_tip=_remark),
 )
 
 _CHANGE_LOOKS = {

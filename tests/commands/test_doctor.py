@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -31,3 +32,4 @@ def test_people_see_one_line_per_part(capsys) -> None:
     text = capsys.readouterr().out
     assert "Everything needed is here." in text
     assert "ok       translator" in text
+    assert re.search(r"ok +caches +translated tasks \d+ of \d+ MB, dominance", text)

@@ -184,7 +184,7 @@ class CampaignView(QWidget):
             "campaign-units", "Units: one problem, one policy, one seed each"
         )
         table.setModel(self.units)
-        table.set_widths(15, 15, 6, 11, 8, 7, 12, 9, 32)
+        table.set_widths(9, 10, 5, 12, 24, 7, 6, 11, 7)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
         pane = QWidget()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.jobs import Failure
+from app.messages import Message
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_runner import CampaignRunner, campaign_runner
 from app.models.campaign_settings import default_config
@@ -35,6 +36,7 @@ from app.widgets.table_view import TableView
 from engine.campaign.config import read_config
 from engine.campaign.config_text import config_text
 from engine.errors import PlumblineError
+from engine.policies.consent import SERVER
 
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
@@ -53,6 +55,7 @@ class CampaignPage(Page):
         self.runner: CampaignRunner = campaign_runner(context)
         self.monitor = CampaignMonitor(context, self.runner, self)
         self._wants_run = False
+        self._trouble: Message | None = None  # why the last one could not go on
         self._followed: int | None = None  # the campaign that was last shown because it began
         self._make_actions()
         self._make_list()
@@ -144,7 +147,8 @@ class CampaignPage(Page):
         for spec in config.policies:
             checked = files.policies.get(spec)
             if checked is not None and checked.error:
-                return checked.error
+                again = " (F6 on the project screen tries again)"
+                return checked.error + (again if spec.startswith(SERVER) else "")
             if checked is not None and checked.misfits:
                 return f"{policy_name(spec)} does not fit the domain: {checked.misfits[0]}"
         for spec in (*config.policies, *config.portfolio):
@@ -185,7 +189,7 @@ class CampaignPage(Page):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(3, 6, 12)
+        self.table.set_widths(3, 6, 14, 6)
         self.table.remember(self.context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._show_selected)
 
@@ -337,6 +341,9 @@ class CampaignPage(Page):
     @Slot()
     def _runner_changed(self) -> None:
         busy = self.runner.is_busy
+        if busy and self._trouble is not None:
+            self.context.messages.withdraw(self._trouble)
+            self._trouble = None
         self.pause_action.setEnabled(busy)
         self.pause_action.setText("Continue" if self.runner.is_paused else "Pause")
         self.stop_action.setEnabled(busy)
@@ -487,7 +494,7 @@ class CampaignPage(Page):
         actions = [("Show the project", self._want_project)]
         if (campaign := self.runner.campaign) is not None:
             actions = [("Resume", lambda: self._resume_later(campaign))]
-        self.context.messages.error(
+        self._trouble = self.context.messages.error(
             f"The campaign could not go on: {failure.text}", failure.details, actions
         )
 
