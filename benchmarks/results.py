@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from measurement import ROOT, Row, Setting
-from results_page import Measured, page
+from results_page import Measured, commit, page
 
 from engine.task.process import Ending, run_process
 
@@ -44,9 +44,10 @@ LIMIT_SECONDS = 900.0
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     setting = Setting(options.data and options.data.resolve(), options.quick)
-    began = time.monotonic()
+    began, revision = time.monotonic(), commit()  # others may go on while this runs
     measured = list(measure(chosen(options.only), setting))
-    text = page(measured, len(list(chosen([]))), setting, time.monotonic() - began)
+    every = len(list(chosen([])))
+    text = page(measured, every, setting, revision, time.monotonic() - began)
     out = options.out or (None if options.only or options.quick else PAGE)
     if out is None:
         print(text)

@@ -50,8 +50,10 @@ class Measured:
         return bool(self.failure) or any(row.wrong for row in self.rows)
 
 
-def page(measured: Sequence[Measured], of: int, setting: Setting, seconds: float) -> str:
-    """What was measured, `of` so many benchmarks that there are."""
+def page(
+    measured: Sequence[Measured], of: int, setting: Setting, revision: str, seconds: float
+) -> str:
+    """What was measured, `of` so many benchmarks that there are, in so many seconds."""
     bad = [item.name for item in measured if item.is_bad]
     missing = [f"{item.name} ({item.left_out})" for item in measured if item.left_out]
     lines = [
@@ -59,7 +61,7 @@ def page(measured: Sequence[Measured], of: int, setting: Setting, seconds: float
         "",
         "Written by `make bench`; do not edit.",
         "",
-        *(f"- {name}: {text}" for name, text in facts(setting, seconds)),
+        *(f"- {name}: {text}" for name, text in facts(setting, revision, seconds)),
         f"- Benchmarks: {len(measured)} of {of}",
         f"- Failed or wrong: {', '.join(bad) or 'nothing'}",
         f"- Left out: {', '.join(missing) or 'nothing'}",
@@ -77,12 +79,12 @@ def page(measured: Sequence[Measured], of: int, setting: Setting, seconds: float
     return "\n".join(lines) + "\n"
 
 
-def facts(setting: Setting, seconds: float) -> Iterator[tuple[str, str]]:
+def facts(setting: Setting, revision: str, seconds: float) -> Iterator[tuple[str, str]]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     yield "Date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {seconds / 60:.0f} min in all"
-    yield "Commit", commit()
+    yield "Commit", revision
     yield "Machine", f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GB"
-    yield "Load", f"{os.getloadavg()[1]:.1f} processes on average in the last five minutes"
+    yield "Load", f"{os.getloadavg()[2]:.1f} processes on average in the last 15 minutes"
     yield "System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     yield (
         "Compared with",
