@@ -13,7 +13,7 @@ from typing import TypeAlias
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
 from engine.dominance.function import DominanceFunction
-from engine.errors import UsageError
+from engine.errors import CancelledError, UsageError
 from engine.localize.action_question import (
     ActionQuestion,
     ActionVerdict,
@@ -187,7 +187,10 @@ def _nothing_more(_question: ActionQuestion, _known: Knowledge, _searches: Searc
 def _default_dominance(task: Task, searches: Searches) -> DominanceFunction:
     limits = replace(DEFAULT_LIMITS, seconds=searches.remaining().seconds)
     factors = Factorisation.parse("atomic")
-    return dominance_function(task, factors, limits=limits, control=searches.control)
+    try:
+        return dominance_function(task, factors, limits=limits, control=searches.control)
+    except CancelledError:
+        raise UndecidedError(Reason.CANCELLED) from None
 
 
 ALGORITHMS: dict[str, Algorithm] = {

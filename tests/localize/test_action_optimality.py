@@ -12,8 +12,8 @@ from reference.random_tasks import dials
 from reference.small_tasks import Rule, one_key, task_of
 
 from engine.dominance.compute import Factorisation, compute
-from engine.errors import PlannerError, UsageError
-from engine.localize import parallel_searches
+from engine.errors import CancelledError, PlannerError, UsageError
+from engine.localize import action_optimality, parallel_searches
 from engine.localize.action_optimality import (
     ALGORITHMS,
     ActionVerdict,
@@ -194,6 +194,20 @@ def test_a_running_check_can_be_cancelled(algorithm: str) -> None:
     thread.join(PATIENCE)
     assert [answer.reason for answer in answers] == [Reason.CANCELLED]
     assert answers[0].expanded > 0
+
+
+def test_a_dominance_function_that_is_cancelled_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control = Control()
+
+    def compute_for_long(*_: object, control: Control, **__: object) -> None:
+        control.cancel()
+        raise CancelledError
+
+    monkeypatch.setattr(action_optimality, "dominance_function", compute_for_long)
+    answer = check_action(fork(), (0,), 0, "dominance", control=control)
+    assert (answer.verdict, answer.reason) == (Verdict.UNDECIDED, Reason.CANCELLED)
 
 
 def test_dominance_decides_without_search() -> None:
