@@ -32,6 +32,7 @@ COMMANDS = {
     "test": "let oracles examine the states of a pool",
     "campaign": "fuzz and test policies on problems, into a workspace",
     "bugs": "list what the campaigns of a workspace have found",
+    "changes": "say which bugs are new, gone, or still there since another campaign",
     "localize": "find the steps of a policy's run that are bad",
     "verify": "check the evidence in a workspace again",
     "report": "write what a campaign has found as one file to read",
