@@ -47,10 +47,11 @@ seeds = [0]
 # step_limit = 10000               # decisions after which a policy's run is stopped
 # skip_known_bugs = false          # true: once a state is a bug, the other oracles leave it alone
 
-# For each problem, policy and seed. A limit in seconds makes a campaign hard to repeat exactly.
+# For each problem, policy and seed. A unit that reaches a limit is stopped, and what it found is
+# kept. What a limit in seconds cuts off cannot be repeated exactly.
 [limits]
 # unit_seconds = 600
-# unit_megabytes = 4000
+# unit_megabytes = 4000            # its policy and the planners it starts included
 
 # Which steps of the policy's runs are bad, and which bugs have the same root cause. What the
 # expansions do not decide stays undecided; 'plumbline localize' can look again, and longer.

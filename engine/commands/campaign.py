@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.campaign.campaign import run as run_campaign
-from engine.campaign.config import read_config
+from engine.campaign.config import LEAST_MEGABYTES, read_config
 from engine.campaign.events import (
     BugFound,
     BugImproved,
@@ -28,7 +29,7 @@ from engine.campaign.store import Store
 from engine.campaign.summary import summary
 from engine.campaign.template import template
 from engine.commands.stop_signal import stop_signal
-from engine.commands.task_argument import positive_seconds
+from engine.commands.task_argument import positive_megabytes, positive_seconds
 from engine.console import Console, ProgressBar
 from engine.errors import ConfigurationError, ExitCode, UsageError, WorkerLostError
 from engine.files import write_text
@@ -64,11 +65,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="stop after so many seconds; --resume does the rest",
     )
+    parser.add_argument(
+        "--memory-limit",
+        type=_unit_megabytes,
+        metavar="MB",
+        help="of each unit, its policy included; instead of the limit in the file",
+    )
     parser.add_argument("--seed", type=_seed, metavar="N", help="instead of the seeds in the file")
     parser.epilog = (
         "Exit code 1 means that bugs were found and --fail-on-bugs was given, 3 that the time "
         "limit came before all was done."
     )
+
+
+def _unit_megabytes(text: str) -> int:
+    megabytes = positive_megabytes(text)
+    if megabytes < LEAST_MEGABYTES:
+        raise argparse.ArgumentTypeError(f"a unit needs {LEAST_MEGABYTES} MB at least")
+    return megabytes
 
 
 def _seed(text: str) -> int:
@@ -87,6 +101,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     config = read_config(args.config)
     if args.seed is not None:
         config = config.with_seeds(args.seed)
+    if args.memory_limit is not None:
+        limits = replace(config.limits, unit_megabytes=args.memory_limit)
+        config = replace(config, limits=limits)
     executor = make_executor(args.executor)
     with Store.create(args.out) as store, stop_signal() as stop:
         deadline = time.monotonic() + (args.time_limit or float("inf"))

@@ -174,3 +174,21 @@ def test_junit_calls_a_limited_unit_skipped(configure: Configure, tmp_path: Path
     assert main(["report", str(path), "--out", str(tmp_path / "junit.xml")]) == 0
     text = (tmp_path / "junit.xml").read_text()
     assert '<skipped message="the unit is stopped at its limit of 1.5 s"' in text
+
+
+def test_the_command_line_may_limit_the_memory_of_units(
+    configure: Configure, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del configure  # has written the files
+    config = tmp_path / "c.toml"
+    config.write_text(
+        'domain = "domain.pddl"\nproblems = ["p1.pddl"]\npolicies = ["builtin:gc"]\n'
+        "fuzzing.size = 2\nlimits.unit_megabytes = 100\n"
+    )
+    command = ["campaign", str(config), "--out", str(tmp_path / "w.plumb"), "--memory-limit"]
+    assert main([*command, "3"]) == 2
+    assert "a unit needs 64 MB at least" in capsys.readouterr().err
+    assert main([*command, "2000"]) == 0
+    with Store.open(tmp_path / "w.plumb") as store:
+        (campaign,) = store.campaigns()
+    assert campaign.config.limits.unit_megabytes == 2000
