@@ -17,6 +17,7 @@ from app.workspaces import EXAMPLES, example_names
 from engine.policies.training.events import EpochFinished
 from engine.policies.training.saved_training import best_of
 
+STATUSES = ("running", "finished", "stopped", "failed")
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
 _WORDS = {TRAIN: "learn from", VALIDATE: "validate on", UNUSED: "leave out"}
 
@@ -113,7 +114,7 @@ class Training:
     """What the workspace keeps of a training."""
 
     plan: TrainingPlan
-    status: str  # running, finished, stopped, failed
+    status: str  # one of STATUSES
     reason: str = ""
     epochs: tuple[Epoch, ...] = ()
 
@@ -141,6 +142,8 @@ class Training:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Training:
+        if document["status"] not in STATUSES:
+            raise ValueError(f"'{document['status']}' is no status of a training")
         return cls(
             TrainingPlan.from_json(document["plan"]),
             document["status"],

@@ -170,3 +170,35 @@ def test_any_settings(document: object) -> None:
         consent_of(found)
         remember_workspace(found, Path(home) / "w.plumb")
         found.deleteLater()
+
+
+def test_a_training_is_continued_only_where_there_is_one(
+    qtbot: QtBot,
+    make_context: Callable[..., Context],
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Its folder stands in the workspace."""
+    from app.models.training import Training
+    from app.views.train.page import TrainPage
+    from app.work.train import TrainingPlan
+
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    problem = str(folder / "p2.pddl")
+    plan = TrainingPlan(str(folder / "domain.pddl"), (problem,), (problem,), str(elsewhere / "x"))
+    path = folder / "stranger.plumb"
+    with Store.create(path) as store:
+        store.set_project(Project(plan.domain, plan.training))
+        store.save_training(plan.folder, Training(plan, "stopped").to_json())
+        store.save_training("odd", {**Training(plan, "stopped").to_json(), "status": "<b>"})
+    context = make_context(path)
+    page = TrainPage(context)
+    qtbot.addWidget(page)
+    settled(qtbot, page._files)
+    page.earlier.setCurrentIndex(page.earlier.findData("odd"))
+    assert "cannot be shown" in context.messages.history[-1].text
+    page.earlier.setCurrentIndex(page.earlier.findData(plan.folder))
+    page.resume()
+    assert "holds no training" in context.messages.history[-1].text
+    assert not context.jobs.running
+    assert not list(elsewhere.iterdir())

@@ -31,8 +31,10 @@ from app.widgets.elided_label import ElidedLabel
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 from app.work.train import TrainingPlan, train_policy
+from engine.campaign.typed import checked
 from engine.errors import PlumblineError
 from engine.policies.training.events import EpochFinished, ProblemSkipped
+from engine.policies.training.saved_training import TrainingFolder
 
 if TYPE_CHECKING:
     from app.widgets.plot import Plot
@@ -96,10 +98,21 @@ class TrainPage(Page):
     def resume(self) -> None:
         """Go on with the training that is shown."""
         if self._training is not None:
+            if not self._is_ours(Path(self._training.plan.folder)):
+                self.context.messages.warning(
+                    f"{self._training.plan.folder} holds no training that could be continued. "
+                    "Choose a folder and train anew."
+                )
+                return
             epochs = self.form.numbers["epochs"].value()
             patience = self.form.numbers["patience"].value()
             plan = replace(self._training.plan, epochs=epochs, patience=patience)
             self._begin(plan, resume=True)
+
+    def _is_ours(self, folder: Path) -> bool:
+        """A workspace may come from a stranger: it cannot make us write just anywhere."""
+        beside = self.context.document.path.parent in folder.resolve().parents
+        return beside or TrainingFolder(folder).has_state
 
     @Slot()
     def stop(self) -> None:
@@ -263,8 +276,8 @@ class TrainPage(Page):
             return
         document = self.context.document.store.trainings()[folder]
         try:
-            self._training = Training.from_json(document)
-        except (KeyError, TypeError, ValueError) as error:
+            self._training = checked(Training.from_json(document))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             self.context.messages.error(f"{folder}: the training cannot be shown: {error}")
             return
         if self._training.status == "running":  # its process was lost with the window

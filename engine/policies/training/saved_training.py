@@ -71,6 +71,11 @@ class TrainingFolder:
         self.policy = path / "policy.pt"
         self._state = path / "training.state"
 
+    @property
+    def has_state(self) -> bool:
+        """Whether there is something to continue."""
+        return self._state.is_file()
+
     def create(self, resume: bool) -> None:
         if self._state.exists() and not resume:
             raise UsageError(
@@ -88,7 +93,7 @@ class TrainingFolder:
 
     def choose(self, record: EpochRecord) -> None:
         """Make a checkpoint the policy of this training."""
-        checkpoint = self.checkpoints / record.checkpoint
+        checkpoint = self.checkpoints / Path(record.checkpoint).name
         write_bytes(self.policy, read_bytes(checkpoint, "a checkpoint of this training"))
 
     def save(self, state: TrainingState) -> None:
