@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 EXPORT_FOLDER = "bugs/export-folder"
+LARGEST_NUMBER = 2**31 - 1  # that Qt's fields can show
 Part = str | None | tuple[str, tuple[str | None, ...]]
 """An action's name, a line, or a submenu's title and what is in it."""
 
@@ -155,7 +156,7 @@ class BugActions(QObject):
         rows = self._page.selected()
         if not rows:
             return
-        likely = rows[0].duplicate_of or rows[0].region or 1
+        likely = min(rows[0].duplicate_of or rows[0].region or 1, LARGEST_NUMBER)
         number, chosen = QInputDialog.getInt(
             self._page, "Mark as duplicate", "Number of the bug that is repeated", likely, 1
         )
