@@ -123,9 +123,10 @@ class CampaignMonitor(QObject):
         if self._coming is None:
             self._coming, self._began = [], time.monotonic()
             self.scores = self.course.scores()
+        # CROSS JOIN: by findings in their order, else all of them are sorted for every portion.
         found: Sequence[tuple[int, str, int | None, int]] = self._context.document.store.rows(
             "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
-            "JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
             "ORDER BY f.id LIMIT ?",
             (self.campaign, self._coming[-1].bug if self._coming else 0, PORTION),
         )
