@@ -90,7 +90,7 @@ class Stage:
         target = widget or self.application.windows[0]
         for theme in THEMES:
             self.application.theme.set_mode(theme)
-            QTest.qWait(50)
+            QTest.qWait(250)  # cards take a moment to find their new height
             picture = target.grab()
             suffix = "" if self._scale == 1 else f"@{self._scale}x"
             self._save(picture, self._folder / f"{name}-{theme}{suffix}.png")
