@@ -46,6 +46,16 @@ def is_bugs_file(text: str) -> bool:
     return _START.match(text) is not None
 
 
+def task_in(text: str) -> str | None:
+    """The task that a bugs file brings with it, as the text of a `.sas` file."""
+    lines = [line.strip() for line in text.splitlines()]
+    if _SAS_BEGIN not in lines:
+        return None
+    inside = lines[lines.index(_SAS_BEGIN) + 1 :]
+    end = inside.index(_SAS_END) if _SAS_END in inside else len(inside)
+    return "\n".join(inside[:end]) + "\n"
+
+
 def write_bugs(records: Iterable[BugRecord]) -> str:
     lines: list[str] = []
     for number, record in enumerate(records):

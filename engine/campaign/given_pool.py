@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.campaign.bugs_file import FAILS, parse_bugs
+from engine.campaign.bugs_file import FAILS, parse_bugs, task_in
 from engine.campaign.inputs import File
 from engine.errors import Location, UnreadableFileError
 from engine.fuzzing.fuzzer import FuzzStatistics
 from engine.fuzzing.pool import PoolEntry, count_states, is_pool, parse_pool
+from engine.task.sas import parse_sas
 from engine.task.task import Task
 
 
@@ -23,6 +24,7 @@ class PoolContents:
     states: int
     bugs: int | None = None
     fails: int = 0
+    has_task: bool = False  # a bugs file may bring it
 
 
 def contents(file: File) -> PoolContents:
@@ -32,7 +34,16 @@ def contents(file: File) -> PoolContents:
         return PoolContents(count_states(text, file.path))
     records = parse_bugs(text, None, file.path)
     values = [record.value for record in records if record.value is not None]
-    return PoolContents(len(records), sum(value != 0 for value in values), values.count(FAILS))
+    bugs = sum(value != 0 for value in values)
+    return PoolContents(len(records), bugs, values.count(FAILS), task_in(text) is not None)
+
+
+def task_of(file: File) -> Task:
+    """The task that a bugs file brings with it."""
+    text = task_in(_text(file))
+    if text is None:
+        raise UnreadableFileError("there is no task in this file", Location.of(file.path))
+    return parse_sas(text, file.path)
 
 
 class GivenPool:

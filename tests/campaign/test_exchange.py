@@ -12,7 +12,7 @@ from engine.campaign.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.campaign.campaign import run
 from engine.campaign.config import CampaignConfig
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
-from engine.campaign.given_pool import PoolContents, contents
+from engine.campaign.given_pool import PoolContents, contents, task_of
 from engine.campaign.inputs import File
 from engine.campaign.store import Store
 from engine.cli import main
@@ -90,6 +90,11 @@ def test_files_are_described_without_a_task(task: Task, finished: Store) -> None
         ),
     ):
         assert contents(File("x", text.encode(), "x")) == expected
+    whole = f"begin_sas\n{write_sas(task)}end_sas\n0\nstate\n1 2 3\n".encode()
+    assert contents(File("x", whole, "x")) == PoolContents(1, 0, has_task=True)
+    assert task_of(File("x", whole, "x")).hash == task.hash
+    with pytest.raises(UnreadableFileError, match="no task"):
+        task_of(File("x", b"0\nstate\n1 2 3\n", "x"))
     for damaged in ("sas_variables\n1\n", "0\nstate\nx\n", "0\nstate\n1\n0\nresult\n-7\n3\n"):
         with pytest.raises(UnreadableFileError):
             contents(File("x", damaged.encode(), "x"))

@@ -29,12 +29,13 @@ from app.models.project_problems import ProblemTable
 from app.page import Page
 from app.recent import recent_workspaces
 from app.views.project.policy_cards import PolicyCards
-from app.views.project.policy_servers import PolicyServers
+from app.views.project.policy_servers import PolicyServers, task_path
 from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
 from app.views.project.start import StartView
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.table_view import TableView
+from app.work.fetch_task import task_of_bugs
 from engine.campaign.recognise import Found
 from engine.pddl import Severity
 
@@ -61,6 +62,7 @@ class ProjectPage(Page):
         self.servers.task_fetched.connect(self._add_task)
         self.pools = PoolCards(context.theme)
         self.pools.remove_wanted.connect(self._remove_file)
+        self.pools.task_wanted.connect(self._take_task)
         self._make_actions()
         self.source = SourceView(context.theme)
         self._stack = QStackedLayout(self)
@@ -412,6 +414,12 @@ class ProjectPage(Page):
     @Slot(str)
     def _remove_file(self, name: str) -> None:
         self.files.remove([name])
+
+    @Slot(str)
+    def _take_task(self, bugs: str) -> None:
+        path = task_path(self.context.document.path, Path(bugs).stem)
+        job = self.context.jobs.start("Take the task", task_of_bugs, bugs, path)
+        job.finished.connect(self._add_task)
 
     @Slot(object)
     def _add_task(self, path: Path) -> None:

@@ -14,14 +14,14 @@ from app.models.project_files import project_files
 from app.models.served_policies import served_policies
 from app.views.project.policy_cards import PolicyCards
 from app.work.check_inputs import is_grounded
-from app.work.policy_server import fetch_task
+from app.work.fetch_task import task_of_server
 from engine.task.load import SAS_SUFFIX
 
 
-def server_task_path(workspace: Path, address: str) -> Path:
-    """Where the task of a server becomes a problem of the project: beside the workspace."""
-    name = re.sub(r"[^\w.-]+", "-", address).strip("-.")
-    return workspace.with_name(f"{workspace.stem}-servers") / f"{name}{SAS_SUFFIX}"
+def task_path(workspace: Path, name: str) -> Path:
+    """Where a task that others bring becomes a problem of the project: beside the workspace."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")
+    return workspace.with_name(f"{workspace.stem}-tasks") / f"{plain}{SAS_SUFFIX}"
 
 
 class PolicyServers(QObject):
@@ -81,9 +81,9 @@ class PolicyServers(QObject):
     def _add(self, address: str, with_task: bool) -> None:
         self._files.add_server(address)
         if with_task:
-            path = server_task_path(self._context.document.path, address)
+            path = task_path(self._context.document.path, address)
             title = f"Fetch the task of {policy_name(address)}"
-            job = self._context.jobs.start(title, fetch_task, address, path)
+            job = self._context.jobs.start(title, task_of_server, address, path)
             job.finished.connect(self.task_fetched)
 
     @Slot(str)

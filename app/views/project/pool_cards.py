@@ -7,7 +7,15 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.models.pool_words import pool_verdict, pool_words
 from app.models.task_fit import TaskFit
@@ -21,6 +29,7 @@ class PoolCards(QWidget):
     """Hidden while there are none."""
 
     remove_wanted = Signal(str)
+    task_wanted = Signal(str)  # the one in the file, as a problem
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +57,7 @@ class PoolCards(QWidget):
             if path not in self.cards:
                 self.cards[path] = card = PoolCard(self._theme, path)
                 card.remove_wanted.connect(self.remove_wanted)
+                card.task_wanted.connect(self.task_wanted)
                 self._layout.addWidget(card)
         self.setVisible(bool(self.cards))
 
@@ -60,6 +70,7 @@ class PoolCard(QFrame):
     """Delete removes it."""
 
     remove_wanted = Signal(str)
+    task_wanted = Signal(str)
 
     def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +94,14 @@ class PoolCard(QFrame):
         self.remove.setAutoRaise(True)
         theme.keep_icon(self.remove, "close", "muted")
         self.remove.clicked.connect(self._remove)
+        self.task = QPushButton("Use its task as a problem")
+        self.task.setObjectName(f"task-of-{name}")
+        self.task.setAccessibleName(f"Use the task of {name} as a problem")
+        self.task.setToolTip("The file brings its task with it; it is saved beside the workspace")
+        self.task.clicked.connect(self._want_task)
+        button = QHBoxLayout()
+        button.addWidget(self.task)
+        button.addStretch(1)
         top = QHBoxLayout()
         top.addWidget(heading, 1)
         top.addWidget(self.remove)
@@ -92,18 +111,27 @@ class PoolCard(QFrame):
         layout.addLayout(top)
         layout.addWidget(self.words)
         layout.addWidget(self.verdict)
+        layout.addLayout(button)
         self.show_check(None, TaskFit())
 
     def show_check(self, checked: PoolChecked | None, fit: TaskFit) -> None:
         self.words.setText(pool_words(checked))
         self.words.setVisible(bool(self.words.text()))
         self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
+        has_task = (
+            checked is not None and checked.contents is not None and checked.contents.has_task
+        )
+        self.task.setVisible(has_task and fit.is_known and not fit.problems)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.remove_wanted.emit(self.path)
         else:
             super().keyPressEvent(event)
+
+    @Slot()
+    def _want_task(self) -> None:
+        self.task_wanted.emit(self.path)
 
     @Slot()
     def _remove(self) -> None:

@@ -22,7 +22,7 @@ from engine.campaign.config import read_config
 from engine.campaign.exchange import FORMATS
 from engine.campaign.project import Project
 from engine.fuzzing.pool import read_pool
-from engine.task.load import load_task
+from engine.task.load import load_sas, load_task
 
 PATIENCE = 60_000
 POLICY = "builtin:hadd"
@@ -129,6 +129,24 @@ def test_a_damaged_file_says_where(
     qtbot.waitUntil(lambda: card.words.text() == "Bugs file: 1 bug", timeout=PATIENCE)
     settled(qtbot, page)
     assert "Fits none" in card.verdict.text()
+
+
+def test_a_bugs_file_may_bring_its_task(
+    qtbot: QtBot, page: ProjectPage, folder: Path, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole.bugs"
+    task = (folder / "unit.sas").read_text()
+    whole.write_text(f"begin_sas\n{task}end_sas\n{(folder / 'unit.bugs').read_text()}")
+    page.show_item([whole])
+    settled(qtbot, page)
+    card = page.pools.cards[str(whole)]
+    assert card.verdict.text() == "Add the problem it belongs to."
+    press(card, "task-of-whole.bugs")
+    qtbot.waitUntil(lambda: card.verdict.text() == "Fits whole.sas", timeout=PATIENCE)
+    assert not card.task.isVisible()
+    settled(qtbot, page)
+    (problem,) = page.files.project.problems
+    assert load_sas(problem).hash == load_sas(folder / "unit.sas").hash
 
 
 @pytest.mark.parametrize("name", ["unit.pool", "unit.bugs"])

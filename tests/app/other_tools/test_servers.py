@@ -34,7 +34,7 @@ from app.theme import Theme
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
-from app.views.project.policy_servers import server_task_path
+from app.views.project.policy_servers import task_path
 from app.views.project.serve_dialog import ServeDialog
 from app.views.project.server_dialog import ServerDialog
 from app.views.unit_export import UnitExportDialog
@@ -110,7 +110,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
         spec = f"grpc://{address}"
         assert page.files.project.policies == (spec,)
-        task_file = str(server_task_path(page.context.document.path, address))
+        task_file = str(task_path(page.context.document.path, address))
         qtbot.waitUntil(lambda: page.files.project.problems == (task_file,), timeout=PATIENCE)
         settled(qtbot, page)
         card = page.cards.cards[spec]
