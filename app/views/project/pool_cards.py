@@ -118,9 +118,8 @@ class PoolCard(QFrame):
         self.words.setText(pool_words(checked))
         self.words.setVisible(bool(self.words.text()))
         self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
-        has_task = (
-            checked is not None and checked.contents is not None and checked.contents.has_task
-        )
+        found = checked.contents if checked is not None else None
+        has_task = found is not None and found.has_task
         self.task.setVisible(has_task and fit.is_known and not fit.problems)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
