@@ -324,7 +324,10 @@ class _Reader:
         whole = self.folder / pattern
         fixed = Path(*_before_wildcard(whole))
         rest = str(whole.relative_to(fixed))
-        found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
+        try:
+            found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
+        except (RecursionError, ValueError, NotImplementedError) as error:
+            self._fail(place, f"'{pattern:.60}' is no pattern: {error}", "check the path")
         if not found:
             self._fail(place, f"no file matches '{pattern}'", "check the path")
         return found

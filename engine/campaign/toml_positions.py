@@ -7,6 +7,7 @@ has already accepted, so it only has to tell keys from values, never whether the
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 Path = tuple[str | int, ...]
 """Keys from the top of the document, and indices into arrays: `("fuzzing", "size")`."""
@@ -32,11 +33,13 @@ def key_positions(text: str) -> dict[Path, Position]:
     """The position of every key, table header and array element, by its path."""
     scanner = _Scanner(text)
     scanner.document()
-    return {path: _line_and_column(text, index) for path, index in scanner.found.items()}
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
+    def line_and_column(index: int) -> Position:
+        line = bisect_right(starts, index)
+        return line, index - starts[line - 1] + 1
 
-def _line_and_column(text: str, index: int) -> Position:
-    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+    return {path: line_and_column(index) for path, index in scanner.found.items()}
 
 
 class _Scanner:
