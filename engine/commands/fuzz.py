@@ -77,9 +77,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
             unsolved=Unsolved(args.unsolved),
         )
         fuzzer = Fuzzer(table, bias, options)
+        stopped = False
         with console.progress("Fuzzing", total=args.size) as bar:
-            for index in fuzzer.grow():
-                bar.update(index + 1, f"{index + 1} states")
+            try:
+                for index in fuzzer.grow():
+                    bar.update(index + 1, f"{index + 1} states")
+            except KeyboardInterrupt:  # the states so far are as good as any
+                console.message("stopped")
+                stopped = True
     finally:
         close_policy(policy)
     write_text(args.out, write_pool(task, fuzzer.entries))
@@ -97,6 +102,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         f"{len(fuzzer.entries)} states in {args.out} ({statistics.walks} walks, "
         f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)",
     )
+    if stopped:
+        return ExitCode.INTERRUPTED
     return ExitCode.DONE if len(fuzzer.entries) >= args.size else ExitCode.LIMIT_REACHED
 
 

@@ -10,7 +10,7 @@ import argparse
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class _Tested:
-    """One oracle's work on the whole pool."""
+    """One oracle's work on the pool, or on a part of it if it was stopped."""
 
     bench: Bench
-    verdicts: dict[int, str]
-    contest: Contest | None
+    verdicts: dict[int, str] = field(default_factory=dict)
+    contest: Contest | None = None
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -85,10 +85,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 args.step_limit,
                 portfolio=portfolio if rivals else None,
             )
-            tested = {
-                name: _test(name, make_bench(), pool, console)
-                for name in dict.fromkeys(args.oracle)
-            }
+            stopped = False
+            tested: dict[str, _Tested] = {}
+            try:
+                for name in dict.fromkeys(args.oracle):
+                    tested[name] = _Tested(make_bench())
+                    _test(name, tested[name], pool, console)
+            except KeyboardInterrupt:  # what is known so far is told
+                console.message("stopped")
+                stopped = True
     finally:
         close_policy(policy)
     document = {
@@ -99,7 +104,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 "outcome": str(Outcome(int(results.outcome[index]))),
                 "policy_cost": _policy_cost(results.outcome[index], results.cost[index]),
                 "flags": _flags(state, tested),
-                "verdicts": {name: work.verdicts[state] for name, work in tested.items()},
+                "verdicts": {
+                    name: work.verdicts[state]
+                    for name, work in tested.items()
+                    if state in work.verdicts
+                },
             }
             for index, (state, entry) in enumerate(pool)
         ],
@@ -112,26 +121,28 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "seconds": time.monotonic() - started,
     }
     console.result(document, _describe(len(ids), tested))
+    if stopped:
+        return ExitCode.INTERRUPTED
     found = any(work.bench.findings for work in tested.values())
     return ExitCode.ANSWER_IS_NO if found and args.fail_on_bugs else ExitCode.DONE
 
 
 def _test(
     name: str,
-    bench: Bench,
+    work: _Tested,
     pool: list[tuple[int, PoolEntry]],
     console: Console,
-) -> _Tested:
+) -> None:
+    bench = work.bench
     for state, entry in pool:
         if entry.reference >= 0:
             bench.origins[state] = Origin(pool[entry.reference][0], entry.operators)
     oracle = make_oracle(name, bench)
-    verdicts: dict[int, str] = {}
+    work.contest = contest_of(oracle)
     with console.progress(f"Testing with {name}", total=len(pool)) as bar:
         for number, (state, _) in enumerate(pool, 1):
-            verdicts[state] = bench.test(state, oracle).verdict.value
+            work.verdicts[state] = bench.test(state, oracle).verdict.value
             bar.update(number, f"{len(bench.findings)} bugs")
-    return _Tested(bench, verdicts, contest_of(oracle))
 
 
 def _policy_cost(outcome: int, cost: int) -> int | None:
@@ -188,7 +199,7 @@ def _describe(size: int, tested: dict[str, _Tested]) -> str:
         others = len(work.bench.findings) - bugs
         lines.append(
             f"{name:<{width}}  {bugs} bugs, {optimal} proven optimal, "
-            f"{size - bugs - optimal} not refuted, {others} bugs outside the pool"
+            f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool"
         )
         if work.contest is not None:
             lines += [

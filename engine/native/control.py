@@ -6,13 +6,17 @@ returns. `Control.run` therefore lets the main thread wait for the kernel instea
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import numpy as np
 
 Result = TypeVar("Result")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 WAKE_UP_SECONDS = 0.05
 """How long the main thread may sleep before it looks for signals again."""
@@ -59,23 +63,40 @@ class Control:
             return kernel()
         done: list[Result] = []
         failed: list[BaseException] = []
+        # Not `Thread.is_alive`: Python 3.11 takes a thread for ended when a signal comes during
+        # `join`, and what the kernel works on would be gone while it works.
+        ended = threading.Event()
 
         def work() -> None:
             try:
                 done.append(kernel())
             except BaseException as problem:
                 failed.append(problem)
+            finally:
+                ended.set()
 
         thread = threading.Thread(target=work, name="kernel", daemon=True)
         try:
-            thread.start()
-            while thread.is_alive():
-                thread.join(WAKE_UP_SECONDS)
+            with _no_signals():  # half a start could not be told from none
+                thread.start()
+            while not ended.wait(WAKE_UP_SECONDS):
+                pass
         except BaseException:
             self.cancel()
-            while thread.is_alive():
-                thread.join(WAKE_UP_SECONDS)
+            while thread.ident is not None and not ended.is_set():
+                with suppress(KeyboardInterrupt):
+                    ended.wait(WAKE_UP_SECONDS)
             raise
         if failed:
             raise failed[0]
         return done[0]
+
+
+@contextmanager
+def _no_signals() -> Iterator[None]:
+    """What asks us to end has to wait for a moment."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
