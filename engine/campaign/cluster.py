@@ -12,6 +12,7 @@ import asyncio
 import logging
 import re
 import socket
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
@@ -24,6 +25,7 @@ from engine.errors import UsageError
 PATIENCE = "10s"
 REACH_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
+ASK_SECONDS = 1.0
 INSTALL = "pip install 'plumbline[cluster]'"
 
 Result = TypeVar("Result")
@@ -89,6 +91,7 @@ class ClusterExecutor(Executor):
             self._client.close()
             raise
         self._question: Future[Any] | None = None
+        self._asked = 0.0
         self._executor = self._client.get_executor(pure=False)
 
     @property
@@ -106,10 +109,12 @@ class ClusterExecutor(Executor):
         """As the scheduler told when it was last asked; asks again without waiting."""
         question = self._question
         if question is not None and question.done():
-            if question.exception() is None:
+            if not question.cancelled() and question.exception() is None:
                 self._size = _size_in(question.result())
             question = None
-        if question is None and self._client.status == "running":
+        now = time.monotonic()
+        if question is None and now > self._asked + ASK_SECONDS and self._is_connected:
+            self._asked = now
             identity = self._client.scheduler.identity(n_workers=0)
             question = asyncio.run_coroutine_threadsafe(identity, self._client.loop.asyncio_loop)
         self._question = question
@@ -122,10 +127,16 @@ class ClusterExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Units that still run notice that their campaign is gone, and end."""
         del wait, cancel_futures
-        if self._client.status == "running":
+        if self._question is not None:
+            self._question.cancel()
+        if self._is_connected:
             self._executor.shutdown(wait=False)
         with suppress(TimeoutError):  # of a scheduler that does not answer nothing is left to do
             self._client.close(timeout=CLOSE_SECONDS)
+
+    @property
+    def _is_connected(self) -> bool:
+        return bool(self._client.status == "running")
 
     def _refuse_strangers(self) -> None:
         """Workers must have the same Plumbline."""

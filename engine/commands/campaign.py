@@ -200,6 +200,8 @@ def _text(document: dict[str, Any], path: Path) -> str:
             f"{counts['unique']} unique, {counts['optimal']} proven optimal, "
             f"{counts['seconds']:.1f} s"
         )
+    if limited := sum(bool(unit.get("limit")) for unit in document["units"]):
+        lines.append(f"{limited} of {len(document['units'])} units were stopped at a limit")
     left = [unit for unit in document["units"] if unit["status"] != "finished"]
     if left:
         lines.append(f"{len(left)} of {len(document['units'])} units are not done: use --resume")

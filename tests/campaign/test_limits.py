@@ -174,6 +174,8 @@ def test_junit_calls_a_limited_unit_skipped(configure: Configure, tmp_path: Path
     assert main(["report", str(path), "--out", str(tmp_path / "junit.xml")]) == 0
     text = (tmp_path / "junit.xml").read_text()
     assert '<skipped message="the unit is stopped at its limit of 1.5 s"' in text
+    assert main(["report", str(path), "--out", str(tmp_path / "report.html")]) == 0
+    assert "finished: stopped at its limit of 1.5 s" in (tmp_path / "report.html").read_text()
 
 
 def test_the_command_line_may_limit_the_memory_of_units(
