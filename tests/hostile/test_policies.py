@@ -163,3 +163,13 @@ def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="regular file"):
         open_policy_file(path)
     shutil.rmtree(tmp_path)
+
+
+def test_weights_are_real_numbers(tmp_path: Path) -> None:
+    weights = dict(CONTENTS["state_dict"])
+    name = next(name for name in weights if name.endswith("weight"))
+    weights[name] = weights[name].to(torch.complex64)
+    path = tmp_path / "policy.pt"
+    path.write_bytes(files.saved({**CONTENTS, "state_dict": weights}))
+    with pytest.raises(PolicyError, match="real numbers"):
+        open_policy_file(path)

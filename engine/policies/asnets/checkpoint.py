@@ -97,6 +97,8 @@ def _modules(
             raise ValueError(f"'{name}' is no matrix")
         if weight.shape[0] != outputs or tuple(bias.shape) != (outputs,):
             raise ValueError(f"'{name}' has a wrong size")
+        if not (weight.is_floating_point() and bias.is_floating_point()):
+            raise ValueError(f"'{name}' does not hold real numbers")
         module = Module(weight.float().numpy(), bias.float().numpy())
         if not (np.isfinite(module.weight).all() and np.isfinite(module.bias).all()):
             raise ValueError(f"'{name}' contains values that are not numbers")

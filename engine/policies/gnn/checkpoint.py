@@ -152,7 +152,7 @@ class _Weights:
         # Shape first: a tensor can claim to be far larger than the file it came from.
         if not isinstance(tensor, Tensor) or tuple(tensor.shape) != shape:
             raise _refused(self.path, f"the weights '{name}' are missing or have a wrong size")
-        if not bool(torch.isfinite(tensor).all()):
+        if not (tensor.is_floating_point() and bool(torch.isfinite(tensor).all())):
             raise _refused(self.path, f"the weights '{name}' contain values that are not numbers")
         self.taken.add(name)
         return tensor.float()
