@@ -88,12 +88,15 @@ class Types:
         return answer
 
     def _fit(self, given: tuple[str, ...], asked: tuple[str, ...]) -> Fit:
-        if all(self.covers(asked, name) for name in given):
+        wanted = frozenset(asked)
+
+        def covered(name: str) -> bool:
+            return not wanted.isdisjoint(self._supertypes[name])
+
+        if all(map(covered, given)):
             return Fit.ALWAYS
         below = {subtype for name in given for subtype in self._subtypes[name]}
-        if any(self.covers(asked, subtype) for subtype in below):
-            return Fit.SOMETIMES
-        return Fit.NEVER
+        return Fit.SOMETIMES if any(map(covered, below)) else Fit.NEVER
 
 
 def levels_of(declarations: Iterable[TypedName]) -> int:

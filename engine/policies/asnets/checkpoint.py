@@ -50,10 +50,11 @@ def save_checkpoint(
 
 def read_checkpoint(path: Path, contents: Mapping[str, Any]) -> StoredNetwork:
     """The network in the loaded contents of a `.pt` file."""
-    if contents.get("plumbline") != VERSION:
+    version = contents.get("plumbline")
+    if not isinstance(version, int) or version != VERSION:
+        known = version if isinstance(version, int) else "unknown"
         raise PolicyError(
-            f"the checkpoint has format {contents.get('plumbline')!r}, this version reads "
-            f"{VERSION}",
+            f"the checkpoint has format {known}, this version reads {VERSION}",
             Location.of(path),
             "use a newer Plumbline",
         )

@@ -57,9 +57,9 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
     try:
         if not isinstance(settings["predicates"], list | tuple):  # a tensor may be without end
             raise ValueError("the predicates are no list")
-        predicates = tuple((str(name), int(arity)) for name, arity in settings["predicates"])
+        predicates = tuple((_name(name), int(arity)) for name, arity in settings["predicates"])
         hidden, iterations = int(settings["hidden_size"]), int(settings["iterations"])
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise _refused(path, f"the checkpoint lacks usable settings ({error})") from error
     known = domain_predicates(predicates)
     if predicates != (*known, *((name + GOAL_SUFFIX, arity) for name, arity in known)):
@@ -87,7 +87,7 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
         reader.head("solvable_readout", hidden) if reader.has("solvable_readout") else None,
         {
             "format": "KR 2022 checkpoint",
-            "epoch": contents.get("epoch"),
+            "epoch": contents["epoch"] if isinstance(contents.get("epoch"), int) else None,
             "hidden": hidden,
             "iterations": iterations,
             "predicates": [f"{name}/{arity}" for name, arity in domain_predicates(predicates)],
@@ -96,6 +96,12 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
     )
     reader.refuse_leftovers()
     return checkpoint
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a predicate has no name")
+    return value
 
 
 def domain_predicates(predicates: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
@@ -124,6 +130,8 @@ class _Weights:
             if self.has(prefix):
                 raise _refused(self.path, f"the checkpoint has {meaning}, which is not supported")
         aggregation = settings.get("aggregation", "max")
+        if not isinstance(aggregation, str):
+            aggregation = "something else"
         update = self.entries.get("model.relation_network.update.0.weight")
         if isinstance(update, Tensor) and tuple(update.shape) == (2 * hidden, 3 * hidden):
             aggregation = "addmax"
