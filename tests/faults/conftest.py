@@ -11,10 +11,11 @@ import uuid
 from collections.abc import Iterator
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
-from reference.faulty import MARK, Bench, wait_for
+from reference.faulty import MARK, Bench, findings, wait_for
 
 from engine.campaign.campaign import run
 from engine.campaign.config import parse_config
@@ -22,7 +23,7 @@ from engine.campaign.store import Store
 
 CONFIG = """\
 domain = "domain.pddl"
-problems = ["p2.pddl", "p3.pddl"]
+problems = ["p2.pddl"]
 policies = ["builtin:hadd"]
 fuzzing.size = 12
 testing.oracles = ["lookahead:depth=2", "astar:expansions=2000"]
@@ -42,7 +43,7 @@ def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def bench(tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """The task, a configuration of two units, and a look at what is left in the end."""
+    """The task, configurations of one and two units, and a look at what is left in the end."""
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
     mark = uuid.uuid4().hex
@@ -52,18 +53,20 @@ def bench(tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     for loads in (1, 2, 3):
         bench.write(f"p{loads}.pddl", problem_text(loads))
     bench.write("campaign.toml", CONFIG)
+    bench.write("two.toml", CONFIG.replace('["p2.pddl"]', '["p2.pddl", "p3.pddl"]'))
     yield bench
+    bench.close()
     wait_for(lambda: not bench.processes(), "the end of all processes")
     assert not list(scratch.glob("plumbline-*"))
 
 
 @pytest.fixture(scope="package")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with bugs, to be copied and never changed."""
+    """What `campaign.toml` finds when nothing disturbs it; to be copied and never changed."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "p2.pddl").write_text(problem_text(2))
-    config = parse_config(CONFIG.replace(', "p3.pddl"', ""), folder / "campaign.toml")
+    config = parse_config(CONFIG, folder / "campaign.toml")
     with Store.create(folder / "carter.plumb") as store:
         run(config, store, executor=InThreads(1))
         assert store.bugs()
@@ -74,3 +77,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workspace(bench: Bench, finished: Path) -> Path:
     """A copy of it to hurt."""
     return Path(shutil.copy(finished, bench.folder / "carter.plumb"))
+
+
+@pytest.fixture
+def expected(finished: Path) -> set[Any]:
+    """The findings of an undisturbed campaign."""
+    return findings(finished)

@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+from engine.campaign.store import Store
 
 PATIENCE = 90.0
 """Seconds until something surely hangs: machines are slow at times."""
@@ -49,7 +52,7 @@ class Bench:
 
     folder: Path
     mark: str
-    environment: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def plumbline(self, *words: object, **options: object) -> Said:
         """Run a command to its end."""
@@ -64,10 +67,10 @@ class Bench:
     ) -> subprocess.Popen[str]:
         """Begin a command; with `file_bytes` no file may grow beyond so many."""
 
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
             cwd=self.folder,
-            env={**os.environ, MARK: self.mark, **self.environment, **environment},
+            env={**os.environ, MARK: self.mark, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
@@ -76,6 +79,15 @@ class Bench:
             # Unsafe with threads only, of which these tests have none.
             preexec_fn=file_bytes and partial(small_files, file_bytes),  # noqa: PLW1509
         )
+        self.started.append(process)
+        return process
+
+    def close(self) -> None:
+        """End the commands that a failed test has left."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
     def end_of(self, process: subprocess.Popen[str]) -> Said:
         try:
@@ -121,6 +133,16 @@ def _marked(mark: str) -> Iterator[tuple[int, str]]:
             continue  # it has just ended, or is not ours
         if state != "Z":
             yield int(entry.name), command
+
+
+def findings(path: Path) -> set[Any]:
+    """What a campaign has found, but for when and in which order; the file must be whole."""
+    with Store.open(path) as store:
+        assert store.damage() == ""
+        return {
+            (row.problem, store.bug(row.id).state, row.kind, row.policy_cost, row.bound, row.gap)
+            for row in store.bugs()
+        }
 
 
 EXPLODING_DOMAIN = """\
