@@ -29,6 +29,8 @@ from engine.task.translation_cache import TranslationCache
 STEP_LIMIT = 10_000
 SECONDS = 60.0
 """For the translation of a problem, and again for each run on it."""
+MEGABYTES = 4000
+"""For the translation: a workspace is looked at as soon as it is opened, whoever made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _run_problem(
         task = load_task_files(
             files,
             unit_costs=project.unit_costs,
-            limits=Limits(seconds=SECONDS),
+            limits=Limits(seconds=SECONDS, megabytes=MEGABYTES),
             cancelled=link.cancelled,
             cache=TranslationCache.of_user(),
         )
