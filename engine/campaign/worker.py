@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 import threading
 from contextlib import suppress
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection
 from typing import TYPE_CHECKING
 
@@ -41,8 +43,15 @@ def serve(ticket: Ticket, end_process: bool = False) -> None:
     """Do a unit's work; with `end_process` a stop that takes too long ends the whole process."""
     try:
         connection = Client(ticket.address, authkey=ticket.secret)
-    except (OSError, EOFError):
-        return  # the campaign is over
+    except (OSError, EOFError, AuthenticationError) as error:
+        # Nobody hears it if the campaign is over; if a firewall is in between, the user does.
+        place = (
+            ticket.address if isinstance(ticket.address, str) else "{}:{}".format(*ticket.address)
+        )
+        print(f"the campaign at {place} cannot be reached: {error}", flush=True)
+        if end_process:
+            sys.exit(1)
+        return
     with connection:
         try:
             from engine.campaign.messages import Assignment, Hello

@@ -1,0 +1,96 @@
+"""Where workers of other machines connect: strangers, silence, and a port nobody can reach.
+
+Workers and schedulers that are lost are in `tests/campaign/test_cluster_loss.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from concurrent.futures import Future
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference.bug_workspace import InThreads
+from reference.faulty import Bench, findings
+
+from engine.campaign.campaign import run
+from engine.campaign.config import read_config
+from engine.campaign.events import Event, UnitFailed
+from engine.campaign.executor import WorkerEnd, run_worker
+from engine.campaign.store import Store
+from engine.campaign.ticket import Ticket
+
+
+class Exposed(InThreads):
+    """Units of a campaign that listens on the network, where others come first."""
+
+    hub_address = ("127.0.0.1", 0)
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.strangers: list[socket.socket] = []
+
+    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
+        assert not isinstance(ticket.address, str)
+        for words in (None, None, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", os.urandom(500)):
+            stranger = socket.create_connection(ticket.address)
+            self.strangers.append(stranger)
+            if words is not None:
+                stranger.sendall(words)
+        with pytest.raises((AuthenticationError, OSError, EOFError)):
+            Client(ticket.address, authkey=b"guessed")
+        return super().submit(function, ticket)
+
+
+def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any]) -> None:
+    """Two that say nothing, a browser, noise, and one that does not know the secret."""
+    path = bench.folder / "w.plumb"
+    executor = Exposed()
+    with Store.create(path) as store:
+        assert run(read_config(bench.folder / "campaign.toml"), store, executor=executor).finished
+    for stranger in executor.strangers:
+        stranger.close()
+    assert findings(path) == expected
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Unreachable(InThreads):
+    """Workers behind a wall: the port of the campaign is closed for them."""
+
+    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
+        elsewhere = Ticket(ticket.unit, ("127.0.0.1", closed_port()), ticket.secret)
+        return super(InThreads, self).submit(run_worker, elsewhere)
+
+
+def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
+    seen: list[Event] = []
+    path: Path = bench.folder / "w.plumb"
+    with Store.create(path) as store:
+        config = read_config(bench.folder / "campaign.toml")
+        run(config, store, seen.append, executor=Unreachable(1))
+    (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
+    assert failure.lost  # so that resuming does it again
+    assert "the campaign at 127.0.0.1:" in failure.error
+    assert "cannot be reached: [Errno 111] Connection refused" in failure.error
+
+
+def test_units_that_find_no_room_for_their_files(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Event] = []
+    with Store.create(bench.folder / "w.plumb") as store:
+        config = read_config(bench.folder / "campaign.toml")
+        monkeypatch.setattr("tempfile.tempdir", "/proc/none")
+        run(config, store, seen.append, executor=InThreads(1))
+    (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
+    assert "temporary files cannot be handled" in failure.error
+    assert "set TMPDIR to another folder" in failure.error
