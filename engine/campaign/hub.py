@@ -32,8 +32,8 @@ from engine.campaign.ticket import Address, Ticket
 from engine.campaign.unit import Unit
 from engine.files import scratch_errors
 
-GREETING_SECONDS = 10
-"""How long somebody who connects may take to say who it is."""
+GREETING_SECONDS = 120
+"""How long somebody who connects may take to say who it is: workers import much in between."""
 REST_SECONDS = 0.1
 
 
