@@ -255,7 +255,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     application = QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
         real = workspace(EXAMPLES / "container-yard" / "campaign.toml", Path(folder))
-        for bugs in setting.choose((100_000,), (1000,)):
+        for bugs in setting.choose((10_000,), (1000,)):
             found = measure_with(real, bugs)
             next_bug, slowest = found.actions[0], max(found.actions, key=lambda a: a.processor)
             deaf = sorted(found.reading)[int(len(found.reading) * 0.99)]
