@@ -1,6 +1,7 @@
 """What there is to see of one campaign: read from the store as it grows, bit by bit.
 
-A campaign that runs, one that was killed and one of last year are read the same way.
+A campaign that runs, one that was killed and one of last year are read the same way. While nobody
+looks, nothing is read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from engine.campaign.reading import CampaignRow
 from engine.errors import PlumblineError
 
 READ_MILLISECONDS = 250
+READ_SHARE = 10
+"""The pause between two looks is at least this many times as long as a look, drawing included."""
 SLOW_SECONDS = 2.0
 """How often what needs all findings is read while a campaign runs."""
 SLOW_SHARE = 50
@@ -51,6 +54,8 @@ class CampaignMonitor(QObject):
         self.points: list[BugPoint] = []
         self._coming: list[BugPoint] | None = None  # what is being read
         self._points_at = self._began = self._told_at = 0.0
+        self._pause = READ_MILLISECONDS
+        self._seen = True
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._read)
@@ -67,6 +72,11 @@ class CampaignMonitor(QObject):
             self.updated.emit()
         else:
             self._timer.start(0)
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody looks."""
+        self._seen = seen
+        self._soon()
 
     @property
     def is_complete(self) -> bool:
@@ -85,8 +95,8 @@ class CampaignMonitor(QObject):
 
     @Slot()
     def _soon(self) -> None:
-        if self.campaign is not None and not self._timer.isActive():
-            self._timer.start(READ_MILLISECONDS)
+        if self._seen and self.campaign is not None and not self._timer.isActive():
+            self._timer.start(self._pause)
 
     @Slot(str)
     def _document_changed(self, topic: str) -> None:
@@ -98,6 +108,7 @@ class CampaignMonitor(QObject):
     @Slot()
     def _read(self) -> None:
         assert self.campaign is not None
+        began = time.monotonic()
         store = self._context.document.store
         try:
             if self.course is None:
@@ -110,10 +121,11 @@ class CampaignMonitor(QObject):
             return
         if more:
             self._timer.start(0)
-        now = time.monotonic()
-        if not more or now > self._told_at + READ_MILLISECONDS / 1000:
-            self._told_at = now
+        if not more or began > self._told_at + self._pause / 1000:
             self.updated.emit()
+            self._told_at = time.monotonic()
+            took = 1000 * (self._told_at - began)
+            self._pause = max(READ_MILLISECONDS, int(READ_SHARE * took))
 
     def _read_points(self, more: bool) -> bool:
         """All of them every time, since bounds may have become better; whether there is more."""

@@ -7,6 +7,7 @@ count, and units that ran side by side share theirs.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -47,8 +48,8 @@ class OracleScore:
 class _Moments:
     """Points in time, as the unit and the unit's own clock have them."""
 
-    units: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    units: array[int] = field(default_factory=lambda: array("q"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, unit: int, seconds: float) -> None:
         self.units.append(unit)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 LIST_WIDTH = 320
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
+COUNT_MILLISECONDS = 1000
+COUNT_SHARE = 20
+"""Bugs are counted again after this many times the time it takes."""
 
 
 class CampaignPage(Page):
@@ -77,6 +81,10 @@ class CampaignPage(Page):
         self._keep.setSingleShot(True)
         self._keep.setInterval(KEEP_MILLISECONDS)
         self._keep.timeout.connect(self._keep_draft)
+        self._count_soon = QTimer(self)
+        self._count_soon.setSingleShot(True)
+        self._count_soon.setInterval(COUNT_MILLISECONDS)
+        self._count_soon.timeout.connect(self._show_campaigns)
         self._connect()
         self._fill_form()
         self._show_campaigns()
@@ -353,11 +361,24 @@ class CampaignPage(Page):
 
     @Slot(str)
     def _document_changed(self, topic: str) -> None:
-        if topic in ("campaigns", "bugs", "outside"):
+        if topic == "campaigns":
             self._show_campaigns()
+        elif topic in ("bugs", "outside") and self.isVisible() and not self._count_soon.isActive():
+            self._count_soon.start()
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
+        super().showEvent(event)
+        self.monitor.set_seen(True)
+        self._show_campaigns()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802  Qt's name
+        super().hideEvent(event)
+        self.monitor.set_seen(False)
+
+    @Slot()
     def _show_campaigns(self) -> None:
         """The newest first; one that has just begun is shown, once."""
+        began = time.monotonic()
         selected = self._selected()
         lines = self._read_lines()
         if lines != self.lines.rows:
@@ -366,6 +387,8 @@ class CampaignPage(Page):
             selected = self._followed = self.runner.campaign
         if selected is not None:
             self._select(selected)
+        took = 1000 * (time.monotonic() - began)
+        self._count_soon.setInterval(max(COUNT_MILLISECONDS, int(COUNT_SHARE * took)))
 
     def _read_lines(self) -> list[CampaignLine]:
         store = self.context.document.store
