@@ -28,6 +28,8 @@ from engine.campaign.config import read_config
 from engine.campaign.store import Store
 from engine.fuzzing.pool import read_pool
 from engine.policies.consent import Consent
+from engine.policies.training.config import TrainingConfig
+from engine.policies.training.imitation import train
 from engine.task.load import load_task
 
 TERM_BIT = 1 << (signal.SIGTERM - 1)
@@ -165,19 +167,18 @@ def test_what_reads_a_workspace_leaves_it_whole(
 
 
 def test_training_goes_on_where_it_was(bench: Bench) -> None:
-    train = ("train", "domain.pddl", "p1.pddl", "--steps", 2, "--hidden", 4, "--json")
-    process = bench.start(*train, "--out", "interrupted", "--epochs", 500, "--patience", 500)
-    wait_for(lambda: list(bench.folder.glob("interrupted/checkpoints/epoch-*.pt")))
+    options = ("--steps", 2, "--hidden", 4, "--layers", 1, "--epochs", 500, "--patience", 500)
+    process = bench.start("train", "domain.pddl", "p1.pddl", "--out", "training", *options)
+    wait_for((bench.folder / "training" / "training.state").exists)
     interrupt(process, signal.SIGTERM, Random(4))
     said = bench.end_of(process)
     assert said.code == 130
-    done = len(list(bench.folder.glob("interrupted/checkpoints/*")))
     assert not list(bench.folder.rglob("*.part"))
-    resumed = bench.plumbline(
-        *train, "--out", "interrupted", "--epochs", done + 1, "--patience", 500, "--resume"
-    )
-    assert resumed.code == 0
-    assert len(json.loads(resumed.out)["epochs"]) == done + 1
+    done = said.err.count("epoch ")
+    config = TrainingConfig(hidden=4, layers=1, steps=2, epochs=done + 2, patience=500)
+    task = load_task(bench.folder / "domain.pddl", bench.folder / "p1.pddl")
+    resumed = train([task], [], bench.folder / "training", config, resume=True)
+    assert [record.epoch for record in resumed.history] == list(range(1, done + 3))
 
 
 # Campaigns.

