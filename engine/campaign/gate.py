@@ -14,6 +14,8 @@ from engine.native.control import Control
 
 LOOK_SECONDS = 0.05
 """How often the limits are looked at."""
+AT_LIMIT = "stopped at its limit of"
+"""What a unit says that has reached one begins like this."""
 
 
 class Gate:
@@ -90,6 +92,6 @@ class Gate:
                 return
 
     def _reach(self, limit: str) -> None:
-        self.limit = self.limit or f"stopped at its limit of {limit}"
+        self.limit = self.limit or f"{AT_LIMIT} {limit}"
         self.at_limit.set()
         self.stop()

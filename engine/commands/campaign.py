@@ -25,13 +25,20 @@ from engine.campaign.events import (
     Warned,
 )
 from engine.campaign.executor import make_executor
+from engine.campaign.gate import AT_LIMIT
 from engine.campaign.store import Store
 from engine.campaign.summary import summary
 from engine.campaign.template import template
 from engine.commands.stop_signal import stop_signal
 from engine.commands.task_argument import positive_megabytes, positive_seconds
 from engine.console import Console, ProgressBar
-from engine.errors import ConfigurationError, ExitCode, UsageError, WorkerLostError
+from engine.errors import (
+    ConfigurationError,
+    ExitCode,
+    LimitReachedError,
+    UsageError,
+    WorkerLostError,
+)
 from engine.files import write_text
 
 INIT_FILE = "campaign.toml"
@@ -176,9 +183,16 @@ def _refuse_total_failure(document: dict[str, Any]) -> None:
     """When no unit could do its work, there is no result to show."""
     units = document["units"]
     bad = [unit for unit in units if unit["status"] in ("failed", "lost")]
-    if units and len(bad) == len(units):
-        error = WorkerLostError if all(unit["status"] == "lost" for unit in bad) else None
-        raise (error or ConfigurationError)(f"no unit could be done: {bad[0]['error']}")
+    if not units or len(bad) < len(units):
+        return
+    words = f"no unit could be done: {bad[0]['error']}"
+    if any(unit["error"].startswith(AT_LIMIT) for unit in bad):
+        if not document["states"]:
+            raise LimitReachedError(words, hint="give units more time or memory")
+    elif all(unit["status"] == "lost" for unit in bad):
+        raise WorkerLostError(words)
+    else:
+        raise ConfigurationError(words)
 
 
 def _text(document: dict[str, Any], path: Path) -> str:

@@ -194,3 +194,19 @@ def test_the_command_line_may_limit_the_memory_of_units(
     with Store.open(tmp_path / "w.plumb") as store:
         (campaign,) = store.campaigns()
     assert campaign.config.limits.unit_megabytes == 2000
+
+
+def test_a_limit_that_leaves_no_result_has_its_exit_code(
+    configure: Configure, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del configure  # has written the files
+    (tmp_path / "stuck.py").write_text(STUCK_PLUGIN.replace("self.calls < 30", "False"))
+    config = tmp_path / "c.toml"
+    config.write_text(
+        'domain = "domain.pddl"\nproblems = ["p1.pddl"]\npolicies = ["stuck.py:factory"]\n'
+        "limits.unit_seconds = 0.2\n"
+    )
+    code = main(["campaign", str(config), "--out", str(tmp_path / "w.plumb"), "--json"])
+    said = capsys.readouterr()
+    assert code == (0 if said.out else 3)
+    assert "stopped at its limit of 0.2 s" in said.err
