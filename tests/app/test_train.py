@@ -119,7 +119,7 @@ def test_stopping_and_an_impossible_folder(page: TrainPage, qtbot: QtBot, tmp_pa
     page.form.folder.setText(str(tmp_path / "file" / "below"))
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     ended(page, qtbot)
-    assert "the folder cannot be made" in page.context.messages.history[-1].text
+    assert "cannot be written" in page.context.messages.history[-1].text
 
 
 def test_earlier_trainings_are_shown_again(page: TrainPage, qtbot: QtBot) -> None:
