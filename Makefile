@@ -33,7 +33,7 @@ format: setup
 # All benchmarks into benchmarks/RESULTS.md. DATA is a folder of published data with the folders
 # ipc, asnets, gnn, peer and dval, as far as there are any; without it the examples have to do.
 bench: setup
-	$(BIN)/python benchmarks/results.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/results.py $(if $(DATA),--data "$(DATA)")
 
 # Pictures of every screen into build/screenshots, those of the guide into docs/images.
 screenshots: setup

@@ -125,8 +125,8 @@ def measure_one(topic: str, name: str, setting: Setting) -> Measured:
 
 def read(path: Path) -> tuple[tuple[Row, ...], str]:
     """The rows, and why there are no more."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    documents = [json.loads(line) for line in lines]
+    lines = path.read_text().split("\n") if path.exists() else [""]
+    documents = [json.loads(line) for line in lines[:-1]]  # what was killed may end in half a line
     rows = [
         Row(**{**document, "spread": document["spread"] and tuple(document["spread"])})
         for document in documents
