@@ -90,7 +90,7 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
         page.activateWindow()  # shortcuts are for the active window
         qtbot.waitUntil(page.isActiveWindow, timeout=PATIENCE)
         fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
-        QAbstractItemModelTester(page.lines, fatal, page)
+        QAbstractItemModelTester(page.list.lines, fatal, page)
         return page
 
     return make
@@ -134,7 +134,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     assert page.runner.is_busy
     assert not page.run_button.isEnabled()
     assert "running" in page.run_button.toolTip()
-    qtbot.waitUntil(lambda: page.lines.rowCount() == 1, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
     ended(qtbot, page)
     counted = summary(page.context.document.store, 1)
     shown = figures(page)
@@ -142,8 +142,8 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     assert shown["states"] == str(counted["states"])
     assert shown["bugs"] == str(counted["bugs"])
     assert shown["fail"] == str(counted["qualitative"])
-    assert page.lines.row(0).state is State.FINISHED
-    assert page.lines.row(0).bugs == counted["bugs"]
+    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).bugs == counted["bugs"]
     view = view_of(page)
     assert view.bar.value() == view.bar.maximum()
     assert not view.stop.isVisible()
@@ -192,7 +192,7 @@ def test_two_campaigns_are_compared(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
     page = open_page(finished)
-    assert page.lines.rowCount() == 2
+    assert page.list.lines.rowCount() == 2
     page.show_item(2)  # the optimal policy
     view = view_of(page)
     fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
@@ -203,7 +203,7 @@ def test_two_campaigns_are_compared(
     view.tabs.setCurrentWidget(view.compare)
     compare = view.compare
     assert compare.other.currentText().startswith("Campaign 1")
-    bugs = page.lines.rows[-1].bugs
+    bugs = page.list.lines.rows[-1].bugs
     changes = Counter(compare.model.row(row).change.value for row in range(bugs))
     assert changes["gone"] > 0
     assert sum(changes.values()) == changes["gone"] + changes["not tested"]
@@ -214,7 +214,7 @@ def test_two_campaigns_are_compared(
         compare.table.select_row(0)
         QTest.keyClick(compare.table, Qt.Key.Key_Return)
     assert wanted.args == ["bugs", compare.model.row(0).finding.id]
-    page.table.select_row(1)
+    page.list.table.select_row(1)
     assert compare.counts.text().startswith(f"{changes['gone']} new, 0 gone")
     ended(qtbot, page)
     checked(qtbot, page)
@@ -283,7 +283,7 @@ def test_many_bugs_are_compared_in_the_background(
     view.tabs.setCurrentWidget(view.compare)
     assert view.compare.counts.text() == "comparing…"
     qtbot.waitUntil(lambda: "gone" in view.compare.counts.text(), timeout=PATIENCE)
-    assert view.compare.model.rowCount() == page.lines.rows[-1].bugs
+    assert view.compare.model.rowCount() == page.list.lines.rows[-1].bugs
     ended(qtbot, page)
     checked(qtbot, page)
 
@@ -294,13 +294,13 @@ def test_it_is_stopped_and_resumed(
     view = started(qtbot, page)
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Continue"
-    assert page.runner.state(page.lines.row(0).row) is State.PAUSED
+    assert page.runner.state(page.list.lines.row(0).row) is State.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Pause"
     QTest.keyClick(page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
     assert view.stop.text() == "Stopping…"
     ended(qtbot, page)
-    assert page.lines.row(0).state is State.STOPPED
+    assert page.list.lines.row(0).state is State.STOPPED
     statuses = {unit.status for unit in page.context.document.store.units()}
     assert statuses == {"stopped"}
     assert page.monitor.course is not None
@@ -309,7 +309,7 @@ def test_it_is_stopped_and_resumed(
     (folder / "p03.pddl").unlink()  # the workspace has a copy
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
-    assert page.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is State.FINISHED
     assert page.monitor.course.states == STATES
     assert not view.resume.isVisible()
 
@@ -322,7 +322,7 @@ def test_a_killed_worker_loses_nothing(
     assert page.runner.job.pid is not None
     os.kill(page.runner.job.pid, signal.SIGKILL)
     ended(qtbot, page)
-    assert page.lines.row(0).state is State.INTERRUPTED
+    assert page.list.lines.row(0).state is State.INTERRUPTED
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "could not go on" in message.text
     assert page.monitor.course is not None
@@ -330,7 +330,7 @@ def test_a_killed_worker_loses_nothing(
     endless()
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
-    assert page.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is State.FINISHED
     assert page.monitor.course.states == STATES
 
 
@@ -344,12 +344,12 @@ def test_the_same_campaign_is_shown_not_run_again(
     ended(qtbot, page)
     (message,) = page.context.messages.history
     assert "Campaign 1 has tested just this" in message.text
-    assert page.lines.rowCount() == 2
+    assert page.list.lines.rowCount() == 2
     ((_, run_next_seed),) = message.actions
     run_next_seed()
     ended(qtbot, page)
-    assert page.lines.rowCount() == 3
-    assert page.lines.row(0).row.config.seeds == (1,)
+    assert page.list.lines.rowCount() == 3
+    assert page.list.lines.row(0).row.config.seeds == (1,)
 
 
 def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Path) -> None:

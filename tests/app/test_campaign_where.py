@@ -211,11 +211,11 @@ def test_a_campaign_survives_its_cluster(
     assert view.where.isVisible()
     assert view.where.text() == f"On {cluster.address}: 1 worker, 1 unit at a time"
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
-    assert page.runner.state(page.lines.row(0).row) is State.PAUSED
+    assert page.runner.state(page.list.lines.row(0).row) is State.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     QTest.mouseClick(view.stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
-    assert page.lines.row(0).state is State.STOPPED
+    assert page.list.lines.row(0).state is State.STOPPED
     assert not view.where.isVisible()
     found = page.context.document.store.pool_states(1)
     assert found > 0
@@ -236,7 +236,7 @@ def test_a_campaign_survives_its_cluster(
     resume()
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
-    assert page.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is State.FINISHED
 
 
 def test_a_wrong_address_holds_a_campaign_back(qtbot: QtBot, page: CampaignPage) -> None:
@@ -307,4 +307,4 @@ def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
     words = {column.name: column.text_of(view.units.row(0)) for column in UNITS}
     assert words["status"] in ("at its limit", "failed")  # there may be no time for a state
     assert words["error"].startswith("stopped at its limit of 0.3 s")
-    assert page.lines.row(0).words in ("finished, 1 at a limit", "finished, 1 failed")
+    assert page.list.lines.row(0).words in ("finished, 1 at a limit", "finished, 1 failed")

@@ -50,7 +50,7 @@ def test_from_the_project_to_a_bug(
     QTest.keyClick(window, Qt.Key.Key_F5)  # even before the files have been checked
     page = window.current_page
     assert isinstance(page, CampaignPage)
-    qtbot.waitUntil(lambda: page.lines.rowCount() == 1, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
     assert page.monitor.points

@@ -38,7 +38,7 @@ def take(stage: Stage) -> None:
 def _finished(stage: Stage) -> None:
     window = stage.finished()
     page = _page(stage, window)
-    if page.lines.rowCount() == 1:  # one more, so that there is something to compare
+    if page.list.lines.rowCount() == 1:  # one more, so that there is something to compare
         page.form.show_config(page.form.config().with_seeds(1))
         page.run()
         stage.wait(lambda: not page.runner.is_busy, "for the campaign")

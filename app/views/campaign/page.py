@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,15 +24,14 @@ from app.messages import Message
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_runner import CampaignRunner, campaign_runner
 from app.models.campaign_settings import default_config
-from app.models.campaign_tables import CAMPAIGNS, CampaignLine
+from app.models.campaign_tables import CampaignLine
 from app.models.policy_words import policy_name
 from app.models.project_files import project_files
-from app.models.table_model import TableModel
 from app.page import Page
+from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
 from app.widgets.code_view import CodeView
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.table_view import TableView
 from engine.campaign.config import read_config
 from engine.campaign.config_text import config_text
 from engine.errors import PlumblineError
@@ -45,9 +43,6 @@ if TYPE_CHECKING:
 LIST_WIDTH = 320
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
-COUNT_MILLISECONDS = 1000
-COUNT_SHARE = 20
-"""Bugs are counted again after this many times the time it takes."""
 
 
 class CampaignPage(Page):
@@ -60,16 +55,18 @@ class CampaignPage(Page):
         self.monitor = CampaignMonitor(context, self.runner, self)
         self._wants_run = False
         self._trouble: Message | None = None  # why the last one could not go on
-        self._followed: int | None = None  # the campaign that was last shown because it began
         self._make_actions()
-        self._make_list()
+        new = _button("New campaign", "campaign-new", "Set up another campaign")
+        context.theme.keep_icon(new, "add")
+        new.clicked.connect(self._show_form)
+        self.list = CampaignList(context, self.runner, new)
         self.form = CampaignForm(context)
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setHandleWidth(17)
-        split.addWidget(self._list_pane())
+        split.addWidget(self.list)
         split.addWidget(self.stack)
         split.setStretchFactor(1, 1)
         split.setSizes([LIST_WIDTH, 900])
@@ -81,15 +78,10 @@ class CampaignPage(Page):
         self._keep.setSingleShot(True)
         self._keep.setInterval(KEEP_MILLISECONDS)
         self._keep.timeout.connect(self._keep_draft)
-        self._count_soon = QTimer(self)
-        self._count_soon.setSingleShot(True)
-        self._count_soon.setInterval(COUNT_MILLISECONDS)
-        self._count_soon.timeout.connect(self._show_campaigns)
         self._connect()
         self._fill_form()
-        self._show_campaigns()
-        if self.lines.rows:
-            self.table.select_row(0)
+        if self.list.lines.rows:
+            self.list.table.select_row(0)
 
     def show_item(self, item: object) -> None:
         """Takes "run": start what the form says, as soon as the files are checked.
@@ -99,7 +91,7 @@ class CampaignPage(Page):
         if item == "run":
             self.run()
         elif isinstance(item, int):
-            self._select(item)
+            self.list.choose(item)
 
     def prepare(self) -> None:
         """The plots take a moment to make, which a campaign that begins should not wait for."""
@@ -171,8 +163,7 @@ class CampaignPage(Page):
         self.runner.changed.connect(self._runner_changed)
         self.runner.already_done.connect(self._show_done)
         self.runner.failed.connect(self._tell_failure)
-        self.context.document.changed.connect(self._document_changed)
-        self.context.theme.changed.connect(self.lines.restyle)
+        self.list.chosen.connect(self._show_campaign)
 
     def _make_actions(self) -> None:
         self.run_action = self._action("Run", self.run, "F5")
@@ -192,29 +183,6 @@ class CampaignPage(Page):
             action.setShortcut(QKeySequence(keys))
         action.triggered.connect(slot)
         return action
-
-    def _make_list(self) -> None:
-        self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, self.context.theme, self)
-        self.table = TableView("campaigns", "Campaigns of this workspace")
-        self.table.setModel(self.lines)
-        self.table.set_widths(3, 6, 14, 6)
-        self.table.remember(self.context.settings)
-        self.table.selectionModel().currentRowChanged.connect(self._show_selected)
-
-    def _list_pane(self) -> QWidget:
-        heading = QLabel("Campaigns")
-        heading.setProperty("role", "heading")
-        self.new_button = _button("New campaign", "campaign-new", "Set up another campaign")
-        self.context.theme.keep_icon(self.new_button, "add")
-        self.new_button.clicked.connect(self._show_form)
-        pane = QWidget()
-        layout = QVBoxLayout(pane)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(heading)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.new_button)
-        return pane
 
     def _form_pane(self) -> QWidget:
         title = QLabel("New campaign")
@@ -331,8 +299,8 @@ class CampaignPage(Page):
 
     @Slot()
     def _export_unit(self) -> None:
-        if self.stack.currentIndex() == 0 and self.lines.rows:
-            self.table.select_row(0)  # the newest, from the form
+        if self.stack.currentIndex() == 0 and self.list.lines.rows:
+            self.list.table.select_row(0)  # the newest, from the form
         self._campaign_view().export_unit()
 
     def export_toml(self, path: Path) -> None:
@@ -355,94 +323,22 @@ class CampaignPage(Page):
         self.pause_action.setEnabled(busy)
         self.pause_action.setText("Continue" if self.runner.is_paused else "Pause")
         self.stop_action.setEnabled(busy)
-        if not busy:
-            self._followed = None
         self._show_readiness()
-
-    @Slot(str)
-    def _document_changed(self, topic: str) -> None:
-        if topic == "campaigns":
-            self._show_campaigns()
-        elif topic in ("bugs", "outside") and self.isVisible() and not self._count_soon.isActive():
-            self._count_soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
         super().showEvent(event)
         self.monitor.set_seen(True)
-        self._show_campaigns()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802  Qt's name
         super().hideEvent(event)
         self.monitor.set_seen(False)
 
-    @Slot()
-    def _show_campaigns(self) -> None:
-        """The newest first; one that has just begun is shown, once."""
-        began = time.monotonic()
-        selected = self._selected()
-        lines = self._read_lines()
-        if lines != self.lines.rows:
-            self.lines.set_rows(lines)
-        if self.runner.is_busy and self.runner.campaign != self._followed:
-            selected = self._followed = self.runner.campaign
-        if selected is not None:
-            self._select(selected)
-        took = 1000 * (time.monotonic() - began)
-        self._count_soon.setInterval(max(COUNT_MILLISECONDS, int(COUNT_SHARE * took)))
-
-    def _read_lines(self) -> list[CampaignLine]:
-        store = self.context.document.store
-        bugs = dict(
-            store.rows(
-                "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
-                "GROUP BY u.campaign"
-            )
-        )
-        failed = dict(
-            store.rows(
-                "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
-                "GROUP BY campaign"
-            )
-        )
-        limited = dict(
-            store.rows(
-                "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
-                "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign"
-            )
-        )
-        return [
-            CampaignLine(
-                row,
-                self.runner.state(row),
-                bugs.get(row.id, 0),
-                failed.get(row.id, 0),
-                limited.get(row.id, 0),
-            )
-            for row in reversed(store.campaigns())
-        ]
-
-    def _selected(self) -> int | None:
-        rows = self.table.selected_rows()
-        return self.lines.row(rows[0]).row.id if rows else None
-
-    def _select(self, campaign: int) -> None:
-        for number in range(self.lines.rowCount()):
-            if self.lines.row(number).row.id == campaign:
-                if self._selected() == campaign:
-                    self._show_selected()
-                else:
-                    self.table.select_row(number)
-
-    @Slot()
-    def _show_selected(self) -> None:
-        rows = self.table.selected_rows()
-        if not rows:
-            return
-        line = self.lines.row(rows[0])
+    @Slot(object)
+    def _show_campaign(self, line: CampaignLine) -> None:
         if self.monitor.campaign != line.row.id:
             self.monitor.watch(line.row.id)
         view = self._campaign_view()
-        view.show_line(line, self.lines.rows)
+        view.show_line(line, self.list.lines.rows)
         self.stack.setCurrentWidget(view)
 
     def _campaign_view(self) -> CampaignView:
@@ -460,8 +356,7 @@ class CampaignPage(Page):
 
     @Slot()
     def _show_form(self) -> None:
-        self.table.clearSelection()
-        self.table.setCurrentIndex(self.lines.index(-1, -1))
+        self.list.choose_none()
         self.stack.setCurrentIndex(0)
         self._show_readiness()
 
@@ -482,7 +377,7 @@ class CampaignPage(Page):
 
     @Slot(int)
     def _use_settings(self, campaign: int) -> None:
-        for line in self.lines.rows:
+        for line in self.list.lines.rows:
             if line.row.id == campaign:
                 self.files.add_config(line.row.config)
                 self.form.show_config(line.row.config)
@@ -498,7 +393,7 @@ class CampaignPage(Page):
 
     @Slot(int)
     def _show_done(self, campaign: int) -> None:
-        self._select(campaign)
+        self.list.choose(campaign)
         self.context.messages.info(
             f"Campaign {campaign} has tested just this, with the same files and settings. "
             "Another seed tests other states.",
@@ -523,7 +418,7 @@ class CampaignPage(Page):
 
     def _resume_later(self, campaign: int) -> None:
         """Meanwhile it may have been taken up already."""
-        self._select(campaign)
+        self.list.choose(campaign)
         if not self.runner.is_busy:
             self._resume(campaign)
 

@@ -1,0 +1,137 @@
+"""All campaigns of the workspace, the newest first, with what they have found so far.
+
+A running campaign changes often and its bugs take time to count: they are counted at a pace that
+can be kept, and not at all while nobody looks.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.context import Context
+from app.models.campaign_runner import CampaignRunner
+from app.models.campaign_tables import CAMPAIGNS, CampaignLine
+from app.models.table_model import TableModel
+from app.widgets.table_view import TableView
+
+COUNT_MILLISECONDS = 1000
+COUNT_SHARE = 20
+"""The pause is at least this many times as long as counting takes."""
+
+
+class CampaignList(QWidget):
+    chosen = Signal(object)  # a CampaignLine: another one, or more is known about it
+
+    def __init__(self, context: Context, runner: CampaignRunner, new: QPushButton) -> None:
+        super().__init__()
+        self._context, self._runner = context, runner
+        self._followed: int | None = None  # the campaign that was last chosen because it began
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(COUNT_MILLISECONDS)
+        self._soon.timeout.connect(self.refresh)
+        self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
+        self.table = TableView("campaigns", "Campaigns of this workspace")
+        self.table.setModel(self.lines)
+        self.table.set_widths(3, 6, 14, 6)
+        self.table.remember(context.settings)
+        self.table.selectionModel().currentRowChanged.connect(self._tell)
+        heading = QLabel("Campaigns")
+        heading.setProperty("role", "heading")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(heading)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(new)
+        runner.changed.connect(self._runner_changed)
+        context.document.changed.connect(self._document_changed)
+        context.theme.changed.connect(self.lines.restyle)
+        self.refresh()
+
+    def choose(self, campaign: int) -> None:
+        for number in range(self.lines.rowCount()):
+            if self.lines.row(number).row.id == campaign:
+                if self._chosen() == campaign:
+                    self._tell()
+                else:
+                    self.table.select_row(number)
+
+    def choose_none(self) -> None:
+        self.table.clearSelection()
+        self.table.setCurrentIndex(self.lines.index(-1, -1))
+
+    @Slot()
+    def refresh(self) -> None:
+        """One that has just begun is chosen, once."""
+        began = time.monotonic()
+        chosen = self._chosen()
+        lines = self._read()
+        if lines != self.lines.rows:
+            self.lines.set_rows(lines)
+        if self._runner.is_busy and self._runner.campaign != self._followed:
+            chosen = self._followed = self._runner.campaign
+        if chosen is not None:
+            self.choose(chosen)
+        took = 1000 * (time.monotonic() - began)
+        self._soon.setInterval(max(COUNT_MILLISECONDS, int(COUNT_SHARE * took)))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
+        super().showEvent(event)
+        self.refresh()
+
+    @Slot()
+    def _runner_changed(self) -> None:
+        if not self._runner.is_busy:
+            self._followed = None
+
+    @Slot(str)
+    def _document_changed(self, topic: str) -> None:
+        if topic == "campaigns":
+            self.refresh()
+        elif topic in ("bugs", "outside") and self.isVisible() and not self._soon.isActive():
+            self._soon.start()
+
+    def _read(self) -> list[CampaignLine]:
+        store = self._context.document.store
+        bugs = dict(
+            store.rows(
+                "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
+                "GROUP BY u.campaign"
+            )
+        )
+        failed = dict(
+            store.rows(
+                "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
+                "GROUP BY campaign"
+            )
+        )
+        limited = dict(
+            store.rows(
+                "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
+                "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign"
+            )
+        )
+        return [
+            CampaignLine(
+                row,
+                self._runner.state(row),
+                bugs.get(row.id, 0),
+                failed.get(row.id, 0),
+                limited.get(row.id, 0),
+            )
+            for row in reversed(store.campaigns())
+        ]
+
+    def _chosen(self) -> int | None:
+        rows = self.table.selected_rows()
+        return self.lines.row(rows[0]).row.id if rows else None
+
+    @Slot()
+    def _tell(self) -> None:
+        for number in self.table.selected_rows():
+            self.chosen.emit(self.lines.row(number))
