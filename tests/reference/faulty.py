@@ -30,7 +30,7 @@ def wait_for(condition: Callable[[], object], what: str = "it") -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 @dataclass(frozen=True)
