@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.campaign.bundle import reproduce_commands, task_files
 from engine.campaign.reading import Bug, Reading
-from engine.errors import Location, UsageError
+from engine.files import disk_error, write_text
 from engine.task.task import Task
 
 
@@ -18,10 +18,9 @@ def write_problem(store: Reading, bug: Bug, task: Task, path: Path) -> Path:
     path = path.with_suffix(Path(name).suffix)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(files[name], encoding="utf-8")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot be written: {reason}", Location.of(path)) from error
+        raise disk_error(error, path.parent) from error
+    write_text(path, files[name])
     return path
 
 

@@ -35,6 +35,7 @@ from app.widgets.elided_label import ElidedLabel
 from engine.campaign.config import read_config
 from engine.campaign.config_text import config_text
 from engine.errors import PlumblineError
+from engine.files import write_text
 from engine.policies.consent import SERVER
 
 if TYPE_CHECKING:
@@ -305,9 +306,9 @@ class CampaignPage(Page):
 
     def export_toml(self, path: Path) -> None:
         try:
-            path.write_text(config_text(self.form.config(), path), encoding="utf-8")
-        except OSError as error:
-            self.context.messages.error(f"{path} cannot be written: {error.strerror}")
+            write_text(path, config_text(self.form.config(), path))
+        except PlumblineError as error:
+            self.context.messages.error(str(error))
             return
         self.context.messages.info(
             f"The settings are saved as {path}",

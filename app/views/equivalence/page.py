@@ -40,6 +40,7 @@ from app.work.compare import Question, compare
 from app.workspaces import EXAMPLES
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
+from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
@@ -257,9 +258,9 @@ class EquivalencePage(Page):
 
         answer, a, b = self._shown
         try:
-            path.write_text(comparison_report(answer, a, b, path.suffix), encoding="utf-8")
-        except OSError as error:
-            self.context.messages.error(f"{path} cannot be written: {error.strerror}")
+            write_text(path, comparison_report(answer, a, b, path.suffix))
+        except PlumblineError as error:
+            self.context.messages.error(str(error))
         else:
             self.context.messages.info(f"The comparison is in {path}")
 
@@ -289,9 +290,9 @@ class EquivalencePage(Page):
         }
         try:
             for name, content in texts.items():
-                (folder / name).write_bytes(content)
-        except OSError as error:
-            self.context.messages.error(f"{folder} cannot be written: {error.strerror}")
+                write_bytes(folder / name, content)
+        except PlumblineError as error:
+            self.context.messages.error(str(error))
             return
         paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
         take = partial(self.page_wanted.emit, "project", paths)
