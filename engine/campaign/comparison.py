@@ -3,19 +3,26 @@
 A bug is a policy in a state of a problem, so the very same problems must have been tested, and each
 policy is compared with the one that took its place. That no bug was found proves nothing. What a
 finding proves is a bound on h*, which holds for every policy: whether the other policy pays more
-decides, and where it was not run to its end in that state nothing is decided.
+decides, or fails where both campaigns ask for the goal alone; and where it was not run to its end
+in that state nothing is decided.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
+from operator import attrgetter
 
 from engine.campaign.checking import ABORTED, FAILED, SOLVED
 from engine.campaign.reading import BugRow, Reading
-from engine.oracles.objective import BugKind
+from engine.oracles.objective import BugKind, GoalReaching
+from engine.policies.consent import plugin_file
+
+ANY_COST = sys.float_info.max
+"""Whoever pays no more than this reaches the goal."""
 
 
 class Change(Enum):
@@ -108,8 +115,9 @@ def compare_campaigns(store: Reading, before: int, after: int) -> Comparison:
     """The later campaign against the earlier, on the problems they share."""
     names = _problems(store, after)
     problems = names.keys() & _problems(store, before).keys()
+    goal_alone = _ask_for_goal_alone(store, {before, after})
     earlier = _policies(store, before)
-    same = {policy: policy for policy in earlier}
+    same = {policy.number: policy.number for policy in earlier}
     partners = _partners(earlier, _policies(store, after))
     old, new = _findings(store, before, problems, same), _findings(store, after, problems, partners)
     places = old.keys() | new.keys()
@@ -119,7 +127,7 @@ def compare_campaigns(store: Reading, before: int, after: int) -> Comparison:
     def compared(place: Place) -> ComparedBug:
         first, second = old.get(place), new.get(place)
         return ComparedBug(
-            _change(first, second, runs_before.get(place), runs_after.get(place)),
+            _change(first, second, runs_before.get(place), runs_after.get(place), goal_alone),
             first,
             second,
             PolicyCost.of_bug(first) if first else runs_before.get(place),
@@ -136,6 +144,7 @@ def _change(
     new: BugRow | None,
     cost_before: PolicyCost | None,
     cost_after: PolicyCost | None,
+    goal_alone: bool,
 ) -> Change:
     if old is not None and new is not None:
         return Change.STILL
@@ -143,9 +152,10 @@ def _change(
     assert found is not None
     if other is None:
         return Change.UNTESTED
-    if other.at_least > found.bound:
+    allowed = ANY_COST if goal_alone else found.bound
+    if other.at_least > allowed:
         return Change.STILL  # nobody noticed, but what the finding proves shows it
-    if other.at_most > found.bound:
+    if other.at_most > allowed:
         return Change.UNDECIDED
     return Change.NEW if old is None else Change.GONE
 
@@ -159,30 +169,47 @@ def _problems(store: Reading, campaign: int) -> dict[int, str]:
     return dict(rows)
 
 
-def _policies(store: Reading, campaign: int) -> dict[int, tuple[str, str]]:
-    """Names and contents."""
+def _ask_for_goal_alone(store: Reading, campaigns: set[int]) -> bool:
+    """To whom costs do not matter, a policy that reaches the goal has no bug there."""
+    rows = (row for row in store.campaigns() if row.id in campaigns)
+    return all(row.config.testing.objective == GoalReaching.name for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Policy:
+    number: int
+    name: str
+    content: tuple[str, str]  # the file, and what of a plug-in; without a file the spec
+
+
+def _policies(store: Reading, campaign: int) -> list[_Policy]:
     rows = store.rows(
-        "SELECT DISTINCT y.id, y.name, ifnull(y.file, y.spec) FROM units u "
-        "JOIN policies y ON y.id = u.policy WHERE u.campaign = ?",
+        "SELECT DISTINCT y.id, y.name, y.spec, y.file FROM units u "
+        "JOIN policies y ON y.id = u.policy WHERE u.campaign = ? ORDER BY y.id",
         (campaign,),
     )
-    return {number: (name, content) for number, name, content in rows}
+    return [_Policy(number, name, _content(spec, file)) for number, name, spec, file in rows]
 
 
-def _partners(
-    before: Mapping[int, tuple[str, str]], after: Mapping[int, tuple[str, str]]
-) -> dict[int, int]:
+def _content(spec: str, file: str | None) -> tuple[str, str]:
+    if file is None:
+        return spec, ""
+    return file, spec.rpartition(":")[2] if plugin_file(spec) else ""
+
+
+def _partners(before: list[_Policy], after: list[_Policy]) -> dict[int, int]:
     """Which earlier policy a later one is compared with: itself, its namesake, or the only one."""
     if len(before) == len(after) == 1:
-        return dict(zip(after, before, strict=True))
-    same = {content: number for number, (_, content) in before.items()}
-    partners = {number: same[content] for number, (_, content) in after.items() if content in same}
-    taken = set(partners.values())
-    namesakes = {name: number for number, (name, _) in before.items() if number not in taken}
-    for number, (name, _) in after.items():
-        # One without a partner gets a number that no earlier policy has.
-        partners.setdefault(number, namesakes.get(name, -number))
-    return partners
+        return {after[0].number: before[0].number}
+    partners: dict[int, int] = {}
+    for trait in map(attrgetter, ("number", "content", "name")):
+        taken = set(partners.values())
+        left = {trait(policy): policy.number for policy in before if policy.number not in taken}
+        for policy in after:
+            if policy.number not in partners and trait(policy) in left:
+                partners[policy.number] = left.pop(trait(policy))
+    # One without a partner gets a number that no earlier policy has.
+    return {policy.number: partners.get(policy.number, -policy.number) for policy in after}
 
 
 def _findings(
@@ -199,7 +226,7 @@ def _findings(
     return {
         (state, policies[policy]): bugs[number]
         for number, state, problem, policy in rows
-        if problem in shared
+        if problem in shared and number in bugs
     }
 
 
@@ -208,8 +235,9 @@ def _runs(
 ) -> dict[Place, PolicyCost]:
     """What the policies pay where they were run; the whole range where seeds disagree."""
     rows = store.rows(
-        "SELECT x.state, u.policy, x.outcome, x.policy_cost FROM pool x JOIN units u "
-        "ON u.id = x.unit WHERE u.campaign = ? AND x.outcome IS NOT NULL",
+        "SELECT x.state, y.id, x.outcome, x.policy_cost FROM pool x JOIN units u "
+        "ON u.id = x.unit JOIN policies y ON y.id = u.policy "
+        "WHERE u.campaign = ? AND x.outcome IS NOT NULL",
         (campaign,),
     )
     wanted = frozenset(places)

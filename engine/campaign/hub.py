@@ -104,10 +104,11 @@ class Hub:
     def close(self) -> None:
         """Hang up; workers notice and end."""
         self._closing = True
-        with suppress(OSError, EOFError, AuthenticationError):
-            Client(self._listener.address).close()  # wakes the thread
-        self._thread.join()
-        self._listener.close()
+        with suppress(OSError):  # the file of the socket may be gone: then the thread sleeps on
+            Client(self._listener.address).close()  # wakes it
+            self._thread.join()
+        with suppress(FileNotFoundError):
+            self._listener.close()
         with self._lock:
             waiting, self._waiting = self._waiting, []
         for connection in [*self._workers, *(connection for connection, _ in waiting)]:

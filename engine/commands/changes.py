@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "A bug is gone where the later policy pays no more than the best known, new where the "
         "earlier one paid no more, and still there where both pay more; what was not tested by "
-        "both is said to be so."
+        "both is said to be so. Where both campaigns ask only for the goal, reaching it is enough."
     )
 
 

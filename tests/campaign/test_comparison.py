@@ -14,6 +14,26 @@ from engine.campaign.config import CampaignConfig
 from engine.campaign.store import Store
 
 Configure = Callable[..., CampaignConfig]
+PLUGIN = """
+class Policy:
+    def __init__(self, task, choose):
+        self.task, self.choose = task, choose
+
+    def decide(self, states):
+        return [self.choose(filter(lambda n: self.able(n, state), range(len(self.task.operators))))
+                for state in states]
+
+    def able(self, number, state):
+        return all(state[v] == x for v, x in self.task.operators[number].precondition)
+
+
+def first(task):
+    return Policy(task, min)
+
+
+def last(task):
+    return Policy(task, max)
+"""
 ASTAR = '[testing]\noracles = ["astar"]\n'
 
 
@@ -71,8 +91,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def campaign(store: Store, configure: Configure, in_threads: Callable[[], Any]) -> Run:
-    def start(policies: str, seed: int = 0, oracle: str = "astar") -> int:
+    def start(policies: str, seed: int = 0, oracle: str = "astar", objective: str = "any") -> int:
         more = f'seeds = {seed}\nfuzzing.size = 12\ntesting.oracles = ["{oracle}"]\n'
+        more += f'testing.objective = "{objective}"\n'
         return run(configure(policies=policies, more=more), store, executor=in_threads()).campaign
 
     return start
@@ -141,6 +162,52 @@ def test_what_the_other_policy_pays_decides(
     assert (compared.change, compared.trend) == expected
     (back,) = [item for item in compare_campaigns(store, second, first).bugs if item.after == bug]
     assert back.change is {Change.GONE: Change.NEW}.get(compared.change, compared.change)
+
+
+def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Store, campaign: Run) -> None:
+    """However much it costs, as long as neither campaign asks for costs."""
+    first = campaign('"builtin:hadd"', objective="goal")
+    second = campaign('"builtin:optimal"', objective="goal")
+    strict = campaign('"builtin:optimal"')
+    bug = next(row for row in store.bugs(first) if row.pool_number is not None)
+    store.connection.execute(
+        "UPDATE pool SET outcome = 'solved', policy_cost = ? WHERE number = ?",
+        (bug.bound + 1, bug.pool_number),
+    )
+
+    def change(other: int) -> Change:
+        (found,) = [b for b in compare_campaigns(store, first, other).bugs if b.before == bug]
+        return found.change
+
+    assert change(second) is Change.GONE
+    assert change(strict) is Change.STILL
+    store.connection.execute("UPDATE pool SET outcome = 'aborted'")
+    assert change(second) is Change.UNDECIDED
+    store.connection.execute("UPDATE pool SET outcome = 'failed', policy_cost = NULL")
+    assert change(second) is Change.STILL
+
+
+def test_policies_of_one_plugin_file_are_told_apart(
+    store: Store, campaign: Run, folder: Path
+) -> None:
+    """They have their contents in common, and nothing else."""
+    (folder / "plugin.py").write_text(PLUGIN)
+    both = '"plugin.py:last", "plugin.py:first"'
+    first, second = campaign(both), campaign(both, seed=7)
+    policies = {bug.finding.policy for bug in compare_campaigns(store, first, second).bugs}
+    assert policies == {"plugin.py:last", "plugin.py:first"}
+    for bug in compare_campaigns(store, first, second).bugs:
+        if bug.before and bug.after:
+            assert bug.before.policy == bug.after.policy
+
+
+def test_a_bug_without_its_policy_is_left_out(store: Store, campaign: Run) -> None:
+    """As everywhere: a damaged file must not end in a defect of ours."""
+    first, second = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', seed=1)
+    assert compare_campaigns(store, first, second).bugs
+    store.connection.execute("PRAGMA foreign_keys = OFF")
+    store.connection.execute("DELETE FROM policies")
+    assert compare_campaigns(store, first, second).bugs == ()
 
 
 def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(store: Store, campaign: Run) -> None:
