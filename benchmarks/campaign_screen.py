@@ -31,6 +31,7 @@ from app.main_window import MainWindow
 from app.models.campaign_monitor import CampaignMonitor
 from app.settings import Settings
 from app.theme import Theme
+from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.widgets.plot import Plot
@@ -105,7 +106,7 @@ def watched() -> Costs:
     costs.watch(Plot, "_draw")
     costs.watch(CampaignMonitor, "_read")
     costs.watch(CampaignView, "refresh")
-    costs.watch(CampaignPage, "_show_campaigns")
+    costs.watch(CampaignList, "refresh")
     return costs
 
 

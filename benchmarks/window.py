@@ -116,8 +116,8 @@ def rows(setting: Setting) -> Iterator[Row]:
             instances=len(running),
             remark=f"{clock}at most {running[-1]:.0f} ms, without {idle[-1]:.0f} ms",
         )
-    if lag.stopping is not None:
-        yield Row("until a campaign has stopped", lag.stopping, "s", remark="clock")
+    remark = "clock" if lag.stopping is not None else "it had come to its end before"
+    yield Row("until a campaign has stopped", lag.stopping, "s", remark=remark)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -95,6 +98,23 @@ def test_good_and_missing_are_no_failure(
 ) -> None:
     assert results.main(["--only", "good", "needy"]) == 0
     assert "| good | time | 1 |" in capsys.readouterr().out
+
+
+def test_every_benchmark_knows_the_program_as_it_is(results: ModuleType) -> None:
+    """All can be imported, and the methods are there that one of them watches."""
+    names = [name for _, name in results.chosen([])]
+    script = f"import {', '.join(names)}; campaign_screen.watched()"
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        cwd=BENCHMARKS.parent,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_benchmark_with_rows_is_in_the_table(results: ModuleType) -> None:
