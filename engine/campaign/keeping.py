@@ -7,7 +7,6 @@ that is written to it would be gone afterwards. So that is noticed, and the cont
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +17,9 @@ from engine.campaign.store import Store
 from engine.campaign.workspace_copy import copy_workspace
 from engine.campaign.writer import HEARTBEAT_SECONDS
 from engine.errors import Location, WorkspaceError
+
+LAST_RESORT = Path("/var/tmp")
+"""Not the folder for temporary files: ours ends with the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Keeper:
         return None
 
     def _places(self) -> Iterator[Path]:
-        for folder in (self._path.parent, Path.home(), Path(tempfile.gettempdir())):
+        for folder in self._folders():
             name = f"{self._path.stem}-rescued"
             path = folder / f"{name}{self._path.suffix}"
             number = 2
@@ -105,3 +107,9 @@ class Keeper:
                 number += 1
             if folder.is_dir():
                 yield path
+
+    def _folders(self) -> Iterator[Path]:
+        yield self._path.parent
+        with suppress(RuntimeError):  # not every user has a home
+            yield Path.home()
+        yield LAST_RESORT
