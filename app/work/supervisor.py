@@ -73,7 +73,8 @@ class Supervisor(threading.Thread):
     def _supervise(self) -> End:
         with (
             tempfile.TemporaryFile() as output,
-            tempfile.TemporaryDirectory(prefix="plumbline-") as folder,  # also if it is killed
+            # Removed also if it is killed; what others still write there must not spoil the end.
+            tempfile.TemporaryDirectory(prefix="plumbline-", ignore_cleanup_errors=True) as folder,
         ):
             process, connection = _start_worker(output, folder)
             self.pid = process.pid

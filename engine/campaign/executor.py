@@ -37,7 +37,11 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
     """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]
-    with scratch_errors(), TemporaryDirectory(prefix="plumbline-") as folder:
+    with (
+        scratch_errors(),
+        # What a policy's processes still write there must not spoil the end.
+        TemporaryDirectory(prefix="plumbline-", ignore_cleanup_errors=True) as folder,
+    ):
         result = run_process(
             # -P: modules beside the user's files must not shadow ours
             [sys.executable, "-P", "-m", WORKER],

@@ -101,6 +101,13 @@ def test_a_job_can_be_stopped_before_its_process_runs(qtbot: QtBot, context: Con
     assert heard.end == [("stopped",), ("ended",)]
 
 
+def test_what_cannot_be_cleaned_up_does_not_spoil_the_result(
+    qtbot: QtBot, context: Context
+) -> None:
+    heard = run(qtbot, context.jobs, works.leave_somebody_behind)
+    assert heard.end == [("finished", "done"), ("ended",)]
+
+
 def test_messages_reach_the_work(qtbot: QtBot, context: Context) -> None:
     job = context.jobs.start("Echo", works.echo_until, "end")
     heard = Heard(job)

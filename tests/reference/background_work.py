@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -52,6 +53,30 @@ def never_listen(link: Link) -> None:
     )
     link.emit(child.pid)
     time.sleep(1000)
+
+
+LITTER = """
+import os, shutil, sys, time
+folder, end = sys.argv[1], time.monotonic() + 3
+while time.monotonic() < end:
+    for number in range(50):
+        try:
+            os.makedirs(f"{folder}/{number}/below", exist_ok=True)
+        except OSError:
+            pass
+shutil.rmtree(folder, ignore_errors=True)
+"""
+
+
+def leave_somebody_behind(link: Link) -> str:
+    """A process that goes on writing temporary files, out of reach."""
+    del link
+    folder = tempfile.gettempdir()
+    command = [sys.executable, "-I", "-S", "-c", LITTER, folder]
+    subprocess.Popen(command, start_new_session=True)
+    while not os.listdir(folder):
+        time.sleep(0.01)
+    return "done"
 
 
 def use_wrong_pddl(link: Link) -> None:
