@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from app.page import Page
 
 Do = Callable[[], object]
+TITLES = ("&File", "&Edit", "&View", "&Page", "&Jobs", "&Help")
+TAKEN_LETTERS = "fevjh"  # of all but that of the screen
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,7 @@ class Menus(QObject):
         super().__init__(window)
         self._window = window
         self._actions: dict[str, QAction] = {}
-        titles = ("&File", "&Edit", "&View", "&Page", "&Jobs", "&Help")
-        self.menus = tuple(window.menuBar().addMenu(title) for title in titles)
+        self.menus = tuple(window.menuBar().addMenu(title) for title in TITLES)
         file, edit, view, self.page_menu, self._jobs, help_ = self.menus
         self._fill_file(file)
         self._fill_edit(edit)
@@ -53,8 +54,9 @@ class Menus(QObject):
 
     def show_page(self, page: Page) -> None:
         """The screen's own menu; the shortcuts of other screens rest meanwhile."""
-        self.page_menu.clear()
-        self.page_menu.setTitle(page.title)
+        for action in self.page_menu.actions():  # clear() makes PySide forget those of submenus
+            self.page_menu.removeAction(action)
+        self.page_menu.setTitle(_with_mnemonic(page.title))
         actions = page.page_actions()
         self.page_menu.addActions(actions)
         self.page_menu.menuAction().setVisible(bool(actions))
@@ -187,6 +189,12 @@ class Menus(QObject):
             Entry("caches", "&Caches\u2026", window.show_caches),
             Entry("about", "&About Plumbline", window.show_about),
         )
+
+
+def _with_mnemonic(title: str) -> str:
+    """The first letter that no other menu has."""
+    place = next(n for n, letter in enumerate(title.lower()) if letter not in TAKEN_LETTERS)
+    return f"{title[:place]}&{title[place:]}"
 
 
 def _without_checked(do: Do) -> Do:

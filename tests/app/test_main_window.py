@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
+    QMenu,
     QMessageBox,
     QProgressBar,
     QPushButton,
@@ -46,13 +47,15 @@ class FirstPage(Page):
         self._action = QAction("Run a campaign", self)
         self._action.setShortcut("F5")
         self._action.triggered.connect(self._run)
+        self._more = QMenu("More", self)
+        self._more.addAction("Run another").setShortcut("Ctrl+F5")
         self.reason = ""
 
     def show_item(self, item: object) -> None:
         self.shown.append(item)
 
     def page_actions(self) -> list[QAction]:
-        return [self._action]
+        return [self._action, self._more.menuAction()]
 
     def may_close(self) -> str:
         return self.reason
@@ -124,7 +127,7 @@ def test_screens_are_reached_by_keyboard_and_mouse(qtbot: QtBot, window: MainWin
     button = window.findChild(QToolButton, "rail-project")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.current_page.name == "project"
-    assert window.menus.page_menu.title() == "Project"
+    assert window.menus.page_menu.title() == "&Project"
 
 
 def test_shortcuts_of_a_screen_rest_while_another_is_shown(
@@ -183,6 +186,19 @@ def test_a_question_mark_shows_all_shortcuts(qtbot: QtBot, window: MainWindow) -
     assert sheet is not None
     words = {label.text() for label in sheet.findChildren(QLabel)}
     assert {"Run a campaign", "F5", "Filter by words", "Ctrl+F", "Larger text"} <= words
+    sheet.close()
+
+
+def test_shortcuts_of_submenus_are_shown_after_other_screens(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    kept = window.current_page.page_actions()
+    for name in ("log", "project", "log"):
+        window.show_page(name)
+    assert [action.text() for action in kept] == ["Run a campaign", "More"]
+    qtbot.keyClick(window, Qt.Key.Key_Question)
+    sheet = window.findChild(ShortcutSheet)
+    assert "Run another" in {label.text() for label in sheet.findChildren(QLabel)}
     sheet.close()
 
 
