@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.document import Document
+from app.folders import short_path
 from app.jobs import Jobs
 from app.menus import Menus
 from app.messages import Messages
@@ -210,7 +211,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._rail)
         layout.addLayout(right, 1)
         self.setCentralWidget(center)
-        path = ElidedLabel(_short(self.context.document.path))
+        path = ElidedLabel(short_path(self.context.document.path))
         path.setToolTip(str(self.context.document.path))
         path.setProperty("role", "muted")
         path.setContentsMargins(8, 0, 8, 0)
@@ -279,11 +280,6 @@ class MainWindow(QMainWindow):
         settings.write()
         self.closed.emit(self)
         self.context.document.close()
-
-
-def _short(path: Path) -> str:
-    home = Path.home()
-    return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
 def _dropped_files(event: QDropEvent) -> list[Path]:

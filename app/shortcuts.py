@@ -120,6 +120,7 @@ def _sheet(group: Group) -> QWidget:
     grid = QGridLayout(sheet)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(4)
     grid.setColumnStretch(0, 1)
     title = QLabel(heading)
     title.setProperty("role", "heading")

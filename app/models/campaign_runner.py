@@ -26,6 +26,7 @@ from app.work.campaign import (
 )
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import CampaignFinished, UnitFailed, UnitStopped, Warned
+from engine.campaign.gate import AT_LIMIT
 from engine.campaign.reading import CampaignRow
 
 
@@ -179,8 +180,9 @@ class CampaignRunner(QObject):
             return
         first, *rest = self._failures
         which = f"{len(rest) + 1} units" if rest else "1 unit"
+        more = "; a higher limit needs a new campaign" if AT_LIMIT in first.error else ""
         self._told = self._context.messages.warning(
             f"{which} of campaign {self.campaign} could not be finished: {first.error}. What was "
-            "found is kept; Resume does the rest.",
+            f"found is kept; Resume does the rest{more}.",
             "\n".join(f"unit {failure.unit}: {failure.error}" for failure in self._failures),
         )

@@ -180,7 +180,6 @@ UNITS: tuple[Column[UnitRow], ...] = (
         token=lambda unit: _UNIT_LOOKS.get(_unit_status(unit), _PLAIN)[1],
         row_tip=lambda unit: _remark(unit) or unit.status,
     ),
-    Column("error", "Remarks", _remark, row_tip=_remark),
     Column("states", "States", lambda unit: unit.statistics.get("states"), numeric=True),
     Column("bugs", "Bugs", lambda unit: unit.statistics.get("bugs"), numeric=True),
     Column(
@@ -199,6 +198,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
         ),
         numeric=True,
     ),
+    Column("error", "Remarks", _remark, row_tip=_remark),
 )
 
 _CHANGE_LOOKS = {
@@ -217,18 +217,18 @@ _TREND_WORDS = {
 }
 
 
-def _other_campaign(bug: ComparedBug) -> str:
+def _why(bug: ComparedBug) -> str:
     match bug.change:
         case Change.STILL if bug.before is None or bug.after is None:
-            return "a bug there too, though it was not found"
+            return "a bug in both, though only one campaign found it"
         case Change.STILL:
             return _TREND_WORDS[bug.trend]
         case Change.UNDECIDED:
-            return "the policy was stopped there before it paid more"
+            return "the other policy was stopped before it paid more"
         case Change.UNTESTED:
-            return "not tested, so nothing is known"
+            return "the other campaign did not test this state"
         case _:
-            return "tested, the policy pays no more than the best known"
+            return "the other policy pays no more than the best known"
 
 
 def _cost(cost: PolicyCost | None) -> float | None:
@@ -250,6 +250,8 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: bug.change.value,
         icon=lambda bug: _CHANGE_LOOKS[bug.change][0],
         token=lambda bug: _CHANGE_LOOKS[bug.change][1],
+        tip="New, gone, still there; undecided where the other run was stopped too early, not "
+        "tested where the other campaign did not look",
     ),
     Column("bug", "Bug", lambda bug: bug.finding.id, numeric=True),
     Column("problem", "Problem", lambda bug: bug.finding.problem, mono=True),
@@ -260,7 +262,7 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_before),
         text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
-        tip="What the policy of the earlier campaign pays",
+        tip="What the policy pays in the campaign that this one is compared with",
     ),
     Column(
         "after",
@@ -268,13 +270,14 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_after),
         text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
-        tip="What the policy of this campaign pays",
+        tip="What the policy pays in this campaign",
     ),
     Column("bound", "Best known", lambda bug: bug.finding.bound, numeric=True),
     Column(
         "tested",
-        "In the other campaign",
-        _other_campaign,
-        tip="A bug that was not found is no proof that it is gone: see whether it was looked for",
+        "Why",
+        _why,
+        tip="That a bug was not found does not prove that it is gone: the state must have been "
+        "tested, and the policy must pay no more than the best known cost",
     ),
 )

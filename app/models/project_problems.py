@@ -21,6 +21,7 @@ _REASONS = {
     "policy-error": "broke",
     "step-limit": "gave up after 10,000 steps",
 }
+_OUTCOMES = {"failed": "fails: ", "aborted": "not decided: ", "error": "cannot run: "}
 
 
 @dataclass(eq=False)
@@ -95,7 +96,7 @@ class ProblemRow:
         if self.run.outcome == "solved":
             return "solved"
         words = _REASONS.get(self.run.reason, self.run.reason)
-        return {"failed": "fails: ", "aborted": "not decided: "}.get(self.run.outcome, "") + words
+        return _OUTCOMES.get(self.run.outcome, "") + words
 
     @property
     def _is_useless(self) -> bool:

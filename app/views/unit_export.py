@@ -111,8 +111,8 @@ class UnitExportDialog(QDialog):
         title = QLabel("Export for other tools")
         title.setProperty("role", "title")
         what = QLabel(
-            "Files of the reference tools of policy testing. They speak of one unit: one problem, "
-            "one policy, one seed."
+            "In the formats that the research tools for policy testing read. A file is about one "
+            "unit: one problem, one policy, one seed."
         )
         what.setWordWrap(True)
         what.setProperty("role", "muted")

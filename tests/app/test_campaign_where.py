@@ -22,7 +22,7 @@ from app.models.campaign_where import Where, keep_where, scene_words, where
 from app.settings import Settings
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from app.views.campaign.where_card import WhereCard
+from app.views.campaign.where_card import ADDRESS_WANTED, WhereCard
 from app.widgets.limit_field import LimitField
 from app.work.campaign import Scene
 from engine.campaign.cluster import ClusterSize
@@ -117,7 +117,7 @@ def test_an_address_is_checked_while_it_is_written(card: WhereCard, context: Con
     QTest.keyClick(card.on_cluster, Qt.Key.Key_Space)
     assert card.address.isVisible()
     assert not card.workers.isEnabled()
-    assert "name the address" in card.verdict.text()
+    assert card.verdict.text() == ADDRESS_WANTED
     QTest.keyClicks(card.address, "tcp://host")
     assert "has no port: write tcp://host:8786" in card.verdict.text()
     assert card.address.property("invalid")
@@ -139,7 +139,7 @@ def test_check_says_what_it_found(qtbot: QtBot, card: WhereCard, cluster: Cluste
     card.on_cluster.setChecked(True)
     card.address.setText(cluster.address)
     QTest.mouseClick(card.check_button, Qt.MouseButton.LeftButton)
-    assert card.verdict.text() == "asking…"
+    assert card.verdict.text() == "Asking…"
     assert not card.check_button.isEnabled()
     qtbot.waitUntil(card.check_button.isEnabled, timeout=PATIENCE)
     assert card.verdict.text().startswith("The cluster has no workers; start some")

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from app.main_window import MainWindow
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
+from app.widgets.limit_field import LimitField
 from app.workspaces import FIRST_EXAMPLE, example_workspace
 from tools.screenshots.stage import LARGE, Stage
 
@@ -23,6 +24,7 @@ def take(stage: Stage) -> None:
     page.toml_button.click()
     window.resize(LARGE)
     stage.grab("campaign-form-large")
+    _cluster(stage, page)
     page.run()
     stage.wait(lambda: _states(page) > STATES_WHILE_RUNNING, "for states")
     QTest.qWait(300)
@@ -33,6 +35,21 @@ def take(stage: Stage) -> None:
     stage.clear()
     example_workspace(FIRST_EXAMPLE).unlink()  # the finished one begins anew
     _finished(stage)
+
+
+def _cluster(stage: Stage, page: CampaignPage) -> None:
+    """Where nobody answers, and a limit for each unit."""
+    where, seconds = page.form.where, page.form.field("limits.unit_seconds")
+    assert isinstance(seconds, LimitField)
+    seconds.setValue(600)
+    where.on_cluster.setChecked(True)
+    where.address.setText("tcp://127.0.0.1:9")
+    where.check()
+    stage.settle()
+    page.form.ensureWidgetVisible(where)
+    stage.grab("campaign-cluster")
+    where.here.setChecked(True)
+    seconds.setValue(None)
 
 
 def _finished(stage: Stage) -> None:

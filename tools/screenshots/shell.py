@@ -1,10 +1,11 @@
-"""The frame of the window: the log, banners, running jobs, the sheet of shortcuts."""
+"""The frame of the window: the log, banners, running jobs, shortcuts, caches."""
 
 from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
 from app.about import AboutDialog
+from app.caches import CachesDialog
 from app.shortcuts import ShortcutSheet
 from tools.screenshots.stage import LARGE, Stage
 
@@ -31,6 +32,11 @@ def take(stage: Stage) -> None:
     QTest.qWait(50)
     stage.grab("shortcuts", sheet)
     sheet.close()
+    window.show_caches()
+    caches = window.findChild(CachesDialog)
+    stage.settle()
+    stage.grab("caches", caches)
+    caches.close()
     window.show_about()
     about = window.findChild(AboutDialog)
     QTest.qWait(50)

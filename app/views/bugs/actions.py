@@ -91,7 +91,9 @@ class BugActions(QObject):
         self._add("confirm", "Confirm", self.confirm, "C", icon="check")
         self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
         self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
-        self._add("duplicate-of", "Mark as duplicate of\u2026", self.duplicate_of, "Shift+D")
+        self._add(
+            "duplicate-of", "Mark as duplicate of another\u2026", self.duplicate_of, "Shift+D"
+        )
         self._add("new", "Mark as new", self.mark_new, "U", icon="new")
         self._add("note", "Write a note", self.write_note, "N", icon="note")
         self._advance = self._add("advance", "Go on after a decision", self._keep_advance)
@@ -157,10 +159,15 @@ class BugActions(QObject):
         if not rows:
             return
         likely = min(rows[0].duplicate_of or rows[0].region or 1, LARGEST_NUMBER)
+        which = f"Bug {rows[0].id} repeats" if len(rows) == 1 else f"{len(rows)} bugs repeat"
         number, chosen = QInputDialog.getInt(
-            self._page, "Mark as duplicate", "Number of the bug that is repeated", likely, 1
+            self._page, "Mark as duplicate", f"{which} the bug with the number", likely, 1
         )
-        if chosen:
+        if chosen and not self._page.context.document.store.bug_rows([number]):
+            self._page.context.messages.error(
+                f"There is no bug {number}: take a number from the first column of the table."
+            )
+        elif chosen:
             self._decide(rows, status=DUPLICATE, duplicate_of=number)
 
     @Slot()

@@ -6,9 +6,10 @@ import html
 import re
 
 from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.widgets.verdict_line import VerdictLine
 from engine.campaign.events import State
 from engine.campaign.explanation import explain
 from engine.campaign.reading import Bug
@@ -17,6 +18,7 @@ from engine.task.successors import successor
 from engine.task.task import Task
 
 CHECKING = "Checking…"
+_SIGNS = {"proven": "check", "bad": "error"}
 _STATE_WORDS = re.compile(r"\bstate (\d+)\b")
 
 
@@ -43,9 +45,8 @@ class EvidenceView(QWidget):
         self.plan_button.setToolTip(
             "Only a bound is proven: look for a plan that is as good, with A* and LAMA"
         )
-        self.verdict = QLabel()
+        self.verdict = VerdictLine(theme)
         self.verdict.setObjectName("verification-verdict")
-        self.verdict.setWordWrap(True)
         self.text = QTextBrowser()
         self.text.setObjectName("evidence-text")
         self.text.setAccessibleName("Why this is a bug")
@@ -73,8 +74,7 @@ class EvidenceView(QWidget):
 
     def show_verdict(self, text: str, token: str = "muted") -> None:
         """What the independent check said; an empty text hides it."""
-        self.verdict.setText(text)
-        self.verdict.setStyleSheet(f"color: {self._theme.color(token).name()}")
+        self.verdict.show_verdict((_SIGNS.get(token, ""), token, text))
         self.verdict.setVisible(bool(text))
 
     def show_checking(self) -> None:

@@ -31,7 +31,7 @@ Exporter = Callable[[list[int]], list[Path]]
 
 PADDING = 8
 WIDTHS = {
-    "status": 13,
+    "status": 18,
     "kind": 17,
     "problem": 10,
     "action": 33,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -18,6 +18,7 @@ from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.widgets.table_view import TableView
 
+NOTHING = "None yet. Choose the settings, and press Run (F5)."
 COUNT_MILLISECONDS = 1000
 COUNT_SHARE = 20
 """The pause is at least this many times as long as counting takes."""
@@ -40,12 +41,16 @@ class CampaignList(QWidget):
         self.table.set_widths(3, 6, 14, 6)
         self.table.remember(context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._tell)
+        self.nothing = QLabel(NOTHING)
+        self.nothing.setWordWrap(True)
+        self.nothing.setProperty("role", "muted")
         heading = QLabel("Campaigns")
         heading.setProperty("role", "heading")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addWidget(heading)
+        layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.table, 1)
         layout.addWidget(new)
         runner.changed.connect(self._runner_changed)
@@ -73,6 +78,8 @@ class CampaignList(QWidget):
         lines = self._read()
         if lines != self.lines.rows:
             self.lines.set_rows(lines)
+        self.nothing.setVisible(not lines)
+        self.table.setVisible(bool(lines))
         if self._runner.is_busy and self._runner.campaign != self._followed:
             chosen = self._followed = self._runner.campaign
         if chosen is not None:

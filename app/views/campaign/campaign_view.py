@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
-    QStackedLayout,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -71,7 +70,7 @@ class CampaignView(QWidget):
         self.bar.setFixedHeight(8)
         self.left = QLabel()
         self.left.setProperty("role", "muted")
-        self.where = ElidedLabel("")
+        self.where = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.where.setObjectName("campaign-where")
         self.where.setProperty("role", "muted")
         progress = QHBoxLayout()
@@ -145,7 +144,7 @@ class CampaignView(QWidget):
     def _make_header(self) -> None:
         self.title = QLabel()
         self.title.setProperty("role", "title")
-        self.summary = ElidedLabel("")
+        self.summary = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.summary.setProperty("role", "muted")
         theme = self._context.theme
         self.pause = _button("Pause", "campaign-pause", "Hold on without losing anything")
@@ -184,11 +183,11 @@ class CampaignView(QWidget):
             "campaign-units", "Units: one problem, one policy, one seed each"
         )
         table.setModel(self.units)
-        table.set_widths(9, 10, 5, 12, 24, 7, 6, 11, 7)
+        table.set_widths(11, 12, 5, 12, 7, 6, 11, 9)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
         pane = QWidget()
-        layout = QStackedLayout(pane)
+        layout = QVBoxLayout(pane)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(table)
         return pane

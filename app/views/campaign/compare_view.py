@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from app.context import Context
@@ -12,6 +12,7 @@ from app.jobs import Job
 from app.models.campaign_runner import State
 from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
 from app.models.table_model import TableModel
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 from app.work.compare_campaigns import compare_in_background
@@ -20,7 +21,7 @@ from engine.errors import PlumblineError
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (13, 6, 16, 16, 12, 10, 12)
+_WIDTHS = (12, 5, 11, 12, 11, 9, 11)
 
 
 class CompareView(QWidget):
@@ -37,7 +38,9 @@ class CompareView(QWidget):
         self.other.setObjectName("compare-with")
         self.other.setAccessibleName("Compare with")
         self.other.currentIndexChanged.connect(self._compare)
-        self.counts = QLabel()
+        self.counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.direction = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.direction.setProperty("role", "muted")
         self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
         self.table = TableView("campaign-compared", "Bugs of both campaigns")
         self.table.setModel(self.model)
@@ -45,13 +48,18 @@ class CompareView(QWidget):
         self.table.remember(context.settings)
         self.table.activated.connect(self._open)
         top = QHBoxLayout()
-        top.addWidget(QLabel("Compare with"))
+        label = QLabel("Compare with")
+        label.setBuddy(self.other)
+        top.addWidget(label)
         top.addWidget(self.other)
-        top.addWidget(self.counts, 1)
+        top.addWidget(self.direction, 1)
+        top.setSpacing(8)
         full = QWidget()
         layout = QVBoxLayout(full)
         layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
         layout.addLayout(top)
+        layout.addWidget(self.counts)
         layout.addWidget(self.table, 1)
         empty = EmptyState(
             context.theme,
@@ -121,7 +129,14 @@ class CompareView(QWidget):
     @Slot(object)
     def _show(self, comparison: Comparison) -> None:
         self.counts.setText(_words(comparison))
+        self.direction.setText(self._from_to(comparison))
         self.model.set_rows(comparison.bugs)
+
+    def _from_to(self, comparison: Comparison) -> str:
+        count = len(comparison.shared_problems)
+        problems = "the problem" if count == 1 else f"the {count} problems"
+        way = f"from campaign {self.other.currentData()} to campaign {self._campaign}"
+        return f"{way}, on {problems} both have tested" if count else ""
 
     @Slot()
     def _end(self) -> None:
@@ -142,6 +157,4 @@ def _words(comparison: Comparison) -> str:
         for change in Change
         if (count := comparison.count(change)) or change in always
     ]
-    count = len(comparison.shared_problems)
-    problems = "1 problem" if count == 1 else f"{count} problems"
-    return f"{', '.join(counts)}, on the {problems} both have tested"
+    return ", ".join(counts)

@@ -246,8 +246,9 @@ class CampaignForm(QScrollArea):
 
     def _fuzzing_card(self) -> QFrame:
         frame, layout = card("Fuzzing")
-        layout.addWidget(self.pool)
         fields = form(layout)
+        fields.addRow(self.pool.label, self.pool.box)
+        fields.addRow(self.pool)
         for label, name in (
             ("Pool size", "fuzzing.size"),
             ("Longest walk", "fuzzing.walk_length"),

@@ -188,7 +188,7 @@ class CampaignPage(Page):
     def _form_pane(self) -> QWidget:
         title = QLabel("New campaign")
         title.setProperty("role", "title")
-        self.reason = ElidedLabel("")
+        self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.reason.setProperty("role", "muted")
         self.toml_button = _button("Show as TOML", "campaign-toml", "The settings as a file")
         self.toml_button.setCheckable(True)

@@ -21,7 +21,11 @@ AS_THEY_ARE = "These states are tested as they are; nothing is fuzzed."
 
 
 class PoolChoice(QWidget):
-    """A file that is new in the project is chosen; then `fuzzing`, the other fields, rests."""
+    """A file that is new in the project is chosen; then `fuzzing`, the other fields, rests.
+
+    `label` and `box` stand in the form among its fields, if there is anything to choose from. The
+    widget itself is what is said about a file that is chosen.
+    """
 
     changed = Signal()
 
@@ -37,7 +41,7 @@ class PoolChoice(QWidget):
         self._problems, self._fuzzing = problems, list(fuzzing)
         self._known = self._files.project.pools
         self._counted: int | None = None
-        self.box = QComboBox()
+        self.box = QComboBox(self)
         self.box.setObjectName("campaign-pool")
         self.box.setAccessibleName("States to test")
         self.box.setToolTip("Pool files and bugs files of the project can be tested instead")
@@ -49,19 +53,14 @@ class PoolChoice(QWidget):
         self.alone = QPushButton()
         self.alone.setObjectName("campaign-pool-problem")
         self.alone.clicked.connect(self._tick_alone)
-        label = QLabel("States")
-        label.setBuddy(self.box)
-        line = QHBoxLayout()
-        line.setSpacing(12)
-        line.addWidget(label)
-        line.addWidget(self.box, 1)
+        self.label = QLabel("States", self)
+        self.label.setBuddy(self.box)
         button = QHBoxLayout()
         button.addWidget(self.alone)
         button.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addLayout(line)
         layout.addWidget(self.words)
         layout.addWidget(self.verdict)
         layout.addLayout(button)
@@ -107,7 +106,8 @@ class PoolChoice(QWidget):
             for path in paths:
                 self.box.addItem(f"of {Path(path).name}", path)
             self.box.setCurrentIndex(max(0, self.box.findData(chosen)))
-        self.setVisible(bool(paths))
+        for item in (self.label, self.box):
+            item.setVisible(bool(paths))
         self._show_words()
         if self.path != before:
             self.changed.emit()
@@ -130,9 +130,8 @@ class PoolChoice(QWidget):
         for field in self._fuzzing:
             field.setEnabled(path is None)
         checked, fit = self._files.pools.get(path or ""), self._files.task_fit(path or "")
-        self.words.setVisible(path is not None)
+        self.setVisible(path is not None)
         self.words.setText(". ".join(filter(None, [pool_words(checked), AS_THEY_ARE])))
-        self.verdict.setVisible(path is not None)
         self.verdict.show_verdict(pool_verdict(checked, fit))
         ticked, wanted = self._problems.ticked(), problem_of(fit)
         self.alone.setText(f"Test {Path(wanted).name} only")

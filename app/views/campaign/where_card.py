@@ -27,6 +27,7 @@ from engine.campaign.cluster import ClusterSize
 INDENT = 24
 """Pixels: what belongs to a choice stands below its words."""
 _SIGN = QSize(16, 16)
+ADDRESS_WANTED = "Write the address that 'dask scheduler' printed when it started."
 
 
 class WhereCard(QWidget):
@@ -64,7 +65,7 @@ class WhereCard(QWidget):
         """Ask the cluster; the answer to an address that has changed meanwhile is not shown."""
         if self.choice().problem() or self._job is not None:
             return
-        self._say("", "muted", "asking…")
+        self._say("", "muted", "Asking…")
         job = self._context.jobs.start(
             "Check the cluster", check_cluster, self.choice().address, banner=False
         )
@@ -165,8 +166,10 @@ class WhereCard(QWidget):
         if self.address.property("invalid") != is_wrong:
             self.address.setProperty("invalid", is_wrong)
             self.address.style().polish(self.address)
-        if problem:
-            self._say("error" if is_wrong else "", "bad" if is_wrong else "muted", problem)
+        if is_wrong:
+            self._say("error", "bad", f"{_capital(problem)}.")
+        elif problem:
+            self._say("", "muted", ADDRESS_WANTED)
 
     @Slot(object)
     def _show_size(self, size: ClusterSize) -> None:
@@ -176,7 +179,7 @@ class WhereCard(QWidget):
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:
         if self.sender() is self._job:
-            self._say("error", "bad", failure.text[:1].upper() + failure.text[1:])
+            self._say("error", "bad", f"{_capital(failure.text)}.")
 
     @Slot()
     def _show_stop(self) -> None:
@@ -208,3 +211,7 @@ class WhereCard(QWidget):
         if icon:
             picture = self._context.theme.icon(icon, token)
             self._sign.setPixmap(picture.pixmap(_SIGN, self._sign.devicePixelRatioF()))
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:].rstrip(".")

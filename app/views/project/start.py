@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.folders import short_path
 from app.theme import Theme
 from app.widgets.link_card import LinkCard
 from app.workspaces import example_names, example_title
@@ -75,7 +76,7 @@ class StartView(QScrollArea):
         shown = list(paths)[:_SHOWN_RECENT]
         self._recent_title.setVisible(bool(shown))
         for path in shown:
-            link = self._link(path.stem, str(path.parent), f"recent-{path.stem}")
+            link = self._link(path.stem, short_path(path.parent), f"recent-{path.stem}")
             link.setProperty("path", str(path))
             link.clicked.connect(self._open_recent)
             self._recent.addWidget(link)
@@ -89,8 +90,8 @@ class StartView(QScrollArea):
         title.setWordWrap(True)
         text = QLabel(
             "Files or whole folders. What each one is, is told by what is in it: PDDL domains and "
-            "problems, tasks of the Fast Downward translator, policies (.pt, .policy, .ckpt) and "
-            "Python plug-ins."
+            "problems, tasks of the Fast Downward translator, policies (.pt, .policy, .ckpt), "
+            "Python plug-ins; pools, bugs files and policy caches of other tools."
         )
         text.setProperty("role", "muted")
         text.setWordWrap(True)
