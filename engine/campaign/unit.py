@@ -55,7 +55,7 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.localize.policy_run import Localiser
 from engine.localize.searching import LocalisationLimits
 from engine.native.library import INFINITY
-from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin
+from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin, Verdict
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
@@ -274,9 +274,10 @@ class _Work:
             # What a stopped examination found is sound but not repeatable: it is not reported.
             self.gate.check()
             self._refuse_loss()
-            answers.append(_answer(oracle.name, examination, time.perf_counter() - began))
+            seconds = time.perf_counter() - began
             for finding in examination.findings:
                 self._report(finding)
+            answers.append(self._answer(oracle.name, state, examination, seconds))
         if state not in self.reported:
             self.cleared.add(state)
         self.counts.add_answers(answers)
@@ -284,6 +285,16 @@ class _Work:
         self.emit(StateTested(self.unit.number, number, tuple(answers), self.gate.seconds))
         if self.regions.due:
             self._report_regions()
+
+    def _answer(self, oracle: str, state: int, examination: Examination, seconds: float) -> Answer:
+        """What the oracle proved, as far as it could be confirmed."""
+        verdict, bound = examination.verdict, examination.bound
+        if verdict is Verdict.BUG:
+            if state in self.reported:
+                bound = max(bound, self.reported[state][0].bound)
+            else:
+                verdict, bound = Verdict.NOT_REFUTED, INFINITY
+        return Answer(oracle, verdict.value, None if bound == INFINITY else bound, seconds)
 
     def _report(self, finding: Finding) -> None:
         """Tell of a finding, once it has been verified by code that shares nothing with it."""
@@ -411,11 +422,6 @@ class _Work:
 
 _WALKS, _WALKS_PER_STATE = 200, 20
 """How often to walk before the pool counts as full: a small problem may not have enough states."""
-
-
-def _answer(oracle: str, examination: Examination, seconds: float) -> Answer:
-    bound = None if examination.bound == INFINITY else examination.bound
-    return Answer(oracle, examination.verdict.value, bound, seconds)
 
 
 def _nothing_tested(unit: Unit, gate: Gate) -> UnitFailed:

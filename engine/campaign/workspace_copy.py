@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.campaign.workspace_file import workspace_errors
@@ -42,7 +42,8 @@ def copy_workspace(
         message = f"the copy cannot be written: {error.strerror}"
         raise WorkspaceError(message, Location.of(path), "choose another place") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # it may not even be possible to have it there
+            part.unlink()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class InverseOracle:
         if origin is None:
             return NOTHING_PROVEN
         self.bench.run_policy(origin.reference)
-        if self.bench.bounds.u(origin.reference) == INFINITY:
+        if self.bench.believed.u(origin.reference) == INFINITY:
             return NOTHING_PROVEN
         path = self._way_back(state, origin.reference, origin.operators)
         if path is None:
@@ -39,7 +39,7 @@ class InverseOracle:
         states, operators = path
         self.bench.bounds.add_path(states, operators, self.name)
         cost = sum(self.bench.task.operators[operator].cost for operator in operators)
-        return Proof(cost + self.bench.bounds.u(origin.reference))
+        return Proof(cost + self.bench.believed.u(origin.reference))
 
     def _way_back(self, state: int, reference: int, walk: tuple[int, ...] | None) -> Path | None:
         """Through all states of the walk, or straight to its start where the walk is not known."""

@@ -302,6 +302,27 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
         assert bug.evidence_kind == "plan"
 
 
+@pytest.mark.parametrize("oracles", ['"smo"', '"smo", "inverse"'])
+def test_an_oracle_is_credited_with_nothing_that_was_not_confirmed(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, oracles: str
+) -> None:
+    """Neither with a bug where none is reported nor with a bound that nobody has checked."""
+    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    more = f"[testing]\noracles = [{oracles}]\nskip_known_bugs = false"
+    events = events_of(make_unit(more=more))
+    assert any("were dropped" in event.text for event in events if isinstance(event, Warned))
+    states = {event.number: event.state for event in events if isinstance(event, StateAdded)}
+    bounds: dict[tuple[int, ...], int] = {}
+    for event in events:
+        if isinstance(event, BugFound):
+            bounds[event.state] = event.bound
+        elif isinstance(event, StateTested):
+            for answer in event.answers:
+                if answer.verdict == "bug":
+                    assert answer.bound is not None
+                    assert answer.bound >= bounds[states[event.number]]
+
+
 @pytest.mark.parametrize("others", ['"astar"', '"gbfs:expansions=30", "lookahead:depth=3"'])
 def test_what_cannot_be_confirmed_hides_no_plan(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, others: str

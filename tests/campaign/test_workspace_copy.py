@@ -64,3 +64,9 @@ def test_a_copy_that_is_stopped_leaves_what_was_there(workspace: Path, tmp_path:
         copy_workspace(store.connection, target)
     with Store.open(target) as copy:
         assert copy.rows("SELECT count(*) FROM log") == [(LINES,)]
+
+
+def test_a_place_where_nothing_can_be_is_an_error_of_ours(workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with Store.open(workspace) as store, pytest.raises(WorkspaceError, match=r"copy\.plumb"):
+        copy_workspace(store.connection, tmp_path / "file" / "copy.plumb")
