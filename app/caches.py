@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.jobs import Failure, Job
+from app.widgets.dialog_room import grow
 from app.widgets.form_fields import number
 from app.work.caches import Sizes, clear_cache, limit_caches, measure_caches
 from engine.task.disk_caches import DISK_CACHES, MOST_MEGABYTES, DiskCache, cache_folder
@@ -133,6 +134,7 @@ class CachesDialog(QDialog):
     def _show_failure(self, failure: Failure) -> None:
         self.problem.setText(failure.text)
         self.problem.show()
+        grow(self)
 
     @Slot()
     def _end(self) -> None:

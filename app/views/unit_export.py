@@ -23,13 +23,14 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.folders import show_folder
+from app.widgets.dialog_room import set_width
 from app.widgets.form_fields import choice
 from app.work.export import export_for_others
 from engine.campaign.exchange import FORMATS, Exported
 from engine.campaign.reading import UnitRow
 
 FOLDER = "exchange/folder"
-WIDTH = 460
+WIDTH = 68  # characters
 FILES: Mapping[str, tuple[str, str]] = {
     "pool": ("Pool", "The states that were tested, with how they were reached"),
     "bugs": ("Bugs", "The states of all bugs, how bad they are, and bounds"),
@@ -107,7 +108,7 @@ class UnitExportDialog(QDialog):
         self.setObjectName("unit-export")
         self.setWindowTitle("Export for other tools")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(WIDTH)
+        set_width(self, WIDTH)
         title = QLabel("Export for other tools")
         title.setProperty("role", "title")
         what = QLabel(
@@ -139,7 +140,8 @@ class UnitExportDialog(QDialog):
             button.setAccessibleName(f"{word}: {sentence}")
             about = QLabel(sentence)
             about.setProperty("role", "muted")
-            about.setIndent(20)
+            about.setWordWrap(True)
+            about.setContentsMargins(20, 0, 0, 0)
             pair = QVBoxLayout()
             pair.setSpacing(2)
             pair.addWidget(button)

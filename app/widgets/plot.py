@@ -34,6 +34,7 @@ DRAW_MILLISECONDS = 100
 NEAR_PIXELS = 14
 _PNG_RATIO = 2
 _ROOM_BELOW_ZERO = 0.04
+_TOP = 8  # pixels
 
 
 class Plot(QWidget):
@@ -89,6 +90,7 @@ class Plot(QWidget):
         self._item = self._view.getPlotItem()
         self._item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # it would outlive the plot
         self._item.hideButtons()
+        self._item.layout.setContentsMargins(1, _TOP, 1, 1)  # for half of the topmost number
         self._item.showGrid(x=False, y=False)
         self._legend = self._item.addLegend(offset=legend, labelTextSize="9pt")
         self._drawing = Drawing(self._item, self._legend, self._theme)
@@ -157,7 +159,9 @@ class Plot(QWidget):
             axis = self._item.getAxis(side)
             axis.setPen(color("border"))
             axis.setTextPen(color("muted"))
-            axis.setStyle(tickFont=self._theme.ui_font, tickLength=-4)
+            axis.setStyle(
+                tickFont=self._theme.ui_font, tickLength=-4, hideOverlappingLabels=side == "bottom"
+            )
             axis.setLabel(title, color=color("muted").name())
         self._legend.setLabelTextColor(color("text"))
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))

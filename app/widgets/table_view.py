@@ -38,6 +38,8 @@ class TableView(QTableView):
         rows.setDefaultSectionSize(ROW_HEIGHT)
         self._settings: Settings | None = None
         self._font_height = self.fontMetrics().height()
+        self._widths: dict[int, float] = {}  # of columns, in heights of the text
+        self._is_growing = False
         self._prepare_header()
         self._copy_tsv = self._action("Copy", self.copy_tsv, QKeySequence.StandardKey.Copy)
         self._copy_markdown = self._action("Copy as Markdown", self.copy_markdown)
@@ -50,6 +52,8 @@ class TableView(QTableView):
         state = settings.get(self._key("columns"), "")
         if not (state and header.restoreState(QByteArray.fromBase64(state.encode()))):
             self._hide_optional_columns()
+        self._measure_all(settings.get(self._key("text"), self._font_height))
+        self._grow()
         keys = settings.get(self._key("sort"), cast("list[list[object]]", []))
         self._sort([(c, DESCENDING if d else ASCENDING) for c, d in keys if isinstance(c, int)])
         for signal in (header.sectionResized, header.sectionMoved):
@@ -86,11 +90,26 @@ class TableView(QTableView):
         super().changeEvent(event)
         height = self.fontMetrics().height()
         if event.type() == QEvent.Type.FontChange and height != self._font_height:
-            self.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, height + PADDING))
-            for column in self._visible_columns()[:-1]:  # the last takes what is left
-                width = self.columnWidth(column) * height / self._font_height
-                self.setColumnWidth(column, round(width))
             self._font_height = height
+            self.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, height + PADDING))
+            self._grow()
+
+    def _grow(self) -> None:
+        """From what was chosen, not from what is there: that may be as narrow as it can be."""
+        self._is_growing = True
+        for column in self._visible_columns()[:-1]:  # the last takes what is left
+            if column in self._widths:
+                self.setColumnWidth(column, round(self._widths[column] * self._font_height))
+        self._is_growing = False
+
+    def _measure_all(self, font_height: int) -> None:
+        for column in self._visible_columns():
+            self._widths[column] = self.columnWidth(column) / max(1, font_height)
+
+    @Slot(int, int, int)
+    def _measure(self, column: int, _: int, width: int) -> None:
+        if not self._is_growing and width:  # a column without a width is hidden
+            self._widths[column] = width / self._font_height
 
     def _prepare_header(self) -> None:
         header = self.horizontalHeader()
@@ -100,6 +119,7 @@ class TableView(QTableView):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.sectionClicked.connect(self._sort_by_click)
+        header.sectionResized.connect(self._measure)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._show_column_menu)
 
@@ -200,6 +220,7 @@ class TableView(QTableView):
         if self._settings is not None:
             state = self.horizontalHeader().saveState().toBase64().data()
             self._settings.set(self._key("columns"), bytes(state).decode())
+            self._settings.set(self._key("text"), self._font_height)
 
 
 def _one_line(index: QModelIndex) -> str:

@@ -234,6 +234,19 @@ def test_a_plug_in_runs_only_once_it_is_trusted(
     settled(qtbot, page)
 
 
+def test_tab_takes_the_cards_as_they_stand(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
+    page.add_files([folder])
+    for name in ("hff", "hadd"):
+        page.files.add_policy(f"builtin:{name}")
+    settled(qtbot, page)
+    chain, item = [page.domain_button.objectName()], page.domain_button.nextInFocusChain()
+    while item is not page.domain_button:
+        chain.append(item.objectName())
+        item = item.nextInFocusChain()
+    stops = ("project-domain", "policy-builtin:hff", "policy-builtin:hadd", "project-builtin")
+    assert [name for name in chain if name in stops] == list(stops)
+
+
 def test_what_is_removed_comes_back(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
     page.show_item([folder])
     add_builtin(page, "gc")

@@ -193,3 +193,19 @@ def test_rows_and_columns_grow_with_the_text(table: TableView, theme: Theme) -> 
     theme.set_point_size(20)
     assert table.rowHeight(0) > 26
     assert table.columnWidth(0) > width
+
+
+def test_columns_are_remembered_for_another_size_of_the_text(
+    qtbot: QtBot, table: TableView, model: TableModel[Item], settings: Settings, theme: Theme
+) -> None:
+    table.horizontalHeader().resizeSection(0, 150)
+    table.close()
+    theme.set_point_size(20)
+    again = TableView("items", "Items")
+    qtbot.addWidget(again)
+    again.setModel(model)
+    again.remember(settings)
+    again.show()
+    assert 220 < again.columnWidth(0) < 380
+    theme.set_point_size(10)
+    assert again.columnWidth(0) == pytest.approx(150, abs=8)

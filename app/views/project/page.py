@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
@@ -277,6 +278,7 @@ class ProjectPage(Page):
             self._select(path)
         self.cards.show_policies(project.policies)
         self.pools.show_pools(project.pools)
+        self._order_tabs()
         self.problems.show_policy(self.cards.choice)
         self.unit_costs.blockSignals(True)
         self.unit_costs.setChecked(project.unit_costs)
@@ -442,6 +444,13 @@ class ProjectPage(Page):
         if names:
             self.add_files(names)
 
+    def _order_tabs(self) -> None:
+        """Cards come and go; Tab takes them as they stand."""
+        stops = [self.domain_button, *_tab_stops(self.cards), self.builtin, self.server_button]
+        stops += [*_tab_stops(self.pools), self.unit_costs]
+        for before, after in pairwise(stops):
+            QWidget.setTabOrder(before, after)
+
     @Slot()
     def _choose_folder(self) -> None:
         if name := QFileDialog.getExistingDirectory(self, "Add a folder to the project"):
@@ -458,6 +467,12 @@ class ProjectPage(Page):
     @Slot()
     def _previous_error(self) -> None:
         self.source.next_mark(-1)
+
+
+def _tab_stops(cards: QWidget) -> list[QWidget]:
+    """Of the window itself, not of the lists that boxes open."""
+    inner = [item for item in cards.findChildren(QWidget) if item.window() is cards.window()]
+    return [item for item in inner if item.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
 def _found(checked: object) -> tuple[object, ...]:

@@ -17,13 +17,14 @@ from PySide6.QtWidgets import (
 
 from app.models.policy_words import policy_name
 from app.models.served_policies import EVERYWHERE, HERE
+from app.widgets.dialog_room import grow, set_width
 from app.widgets.form_fields import choice, number
 
 HOSTS = {
     HERE: "Programs on this machine: nobody else can reach it",
     EVERYWHERE: "Programs on other machines, too: anybody who reaches this port may ask",
 }
-WIDTH = 440
+WIDTH = 68  # characters
 
 
 class ServeDialog(QDialog):
@@ -37,7 +38,7 @@ class ServeDialog(QDialog):
         self.setObjectName("serve-dialog")
         self.setWindowTitle("Serve a policy")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(WIDTH)
+        set_width(self, WIDTH)
         title = QLabel(f"Serve {policy_name(spec)}")
         title.setProperty("role", "title")
         what = QLabel(
@@ -93,6 +94,7 @@ class ServeDialog(QDialog):
     @Slot()
     def _show_warning(self) -> None:
         self.warning.setVisible(self.host.currentData() == EVERYWHERE)
+        grow(self)
 
     def accept(self) -> None:
         problem, host = str(self.problem.currentData()), str(self.host.currentData())

@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.jobs import Failure, Job
+from app.models.task_fit import Verdict
+from app.widgets.dialog_room import grow, set_width
 from app.widgets.verdict_line import VerdictLine
 from app.work.policy_server import ServerFound, try_server
 
 SCHEME = "grpc://"
-WIDTH = 480
+WIDTH = 68  # characters
 
 
 class ServerDialog(QDialog):
@@ -38,7 +40,7 @@ class ServerDialog(QDialog):
         self.setObjectName("server-dialog")
         self.setWindowTitle("Add a policy server")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(WIDTH)
+        set_width(self, WIDTH)
         title = QLabel("Add a running policy server")
         title.setProperty("role", "title")
         what = QLabel(
@@ -125,13 +127,13 @@ class ServerDialog(QDialog):
         there = bool(self._wanted())
         self.test.setEnabled(there)
         self.add.setEnabled(there)
-        self.verdict.show_verdict(("", "muted", "Write host:port, or unix:path."))
+        self._say(("", "muted", "Write host:port, or unix:path."))
 
     @Slot()
     def _toggle_test(self) -> None:
         if self._job is not None:
             self._stop()
-            self.verdict.show_verdict(("", "muted", "The test was stopped."))
+            self._say(("", "muted", "The test was stopped."))
             return
         job = self._context.jobs.start("Test the server", try_server, self._wanted(), banner=False)
         job.finished.connect(self._found)
@@ -139,7 +141,7 @@ class ServerDialog(QDialog):
         job.ended.connect(self._ended)
         self._job = job
         self.test.setText("Stop")
-        self.verdict.show_verdict(("", "muted", "Asking who answers there…"))
+        self._say(("", "muted", "Asking who answers there…"))
 
     def _stop(self) -> None:
         if self._job is not None:
@@ -158,16 +160,20 @@ class ServerDialog(QDialog):
         size = f"a task with {found.variables:,} variables and {found.operators:,} operators"
         if found.trouble:
             text = f"A policy server with {size}, but it cannot decide: {found.trouble}"
-            self.verdict.show_verdict(("warning", "undecided", text))
+            self._say(("warning", "undecided", text))
             return
         does = f"it does ({found.action})" if found.action else "it does nothing"
         text = f"A policy server answers. It has {size}; in the initial state {does}."
-        self.verdict.show_verdict(("check", "proven", text))
+        self._say(("check", "proven", text))
         self._is_tested = True
+
+    def _say(self, verdict: Verdict, tip: str = "") -> None:
+        self.verdict.show_verdict(verdict, tip)
+        grow(self)
 
     @Slot(object)
     def _failed(self, failure: Failure) -> None:
-        self.verdict.show_verdict(("error", "bad", failure.text), failure.details)
+        self._say(("error", "bad", failure.text), failure.details)
 
     @Slot()
     def _ended(self) -> None:
