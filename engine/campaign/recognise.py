@@ -18,6 +18,7 @@ from pathlib import Path
 from engine.campaign.bugs_file import is_bugs_file
 from engine.campaign.config import parse_toml
 from engine.campaign.schema import APPLICATION_ID
+from engine.campaign.workspace_file import COMPANIONS, is_open_workspace
 from engine.errors import ConfigurationError, PolicyError
 from engine.fuzzing.pool import is_pool
 from engine.pddl import definition_kind
@@ -99,6 +100,10 @@ def recognise_all(paths: Iterable[str | Path]) -> Found:
 
 def recognise_file(path: str | Path) -> Recognised:
     file = Path(path).absolute()
+    if is_open_workspace(file):
+        return Recognised(Role.WORKSPACE, str(file))
+    if reason := _better_left_alone(file):
+        return Recognised(Role.UNKNOWN, str(file), reason)
     try:
         with file.open("rb") as stream:
             head = stream.read(_HEAD_BYTES)
@@ -110,6 +115,13 @@ def recognise_file(path: str | Path) -> Recognised:
     if b"\0" in head:
         return _binary(file, head)
     return _text(file, head.decode("utf-8", "replace"))
+
+
+def _better_left_alone(file: Path) -> str:
+    """Why a file must not even be opened; empty if it may be."""
+    if file.exists() and not file.is_file():  # a pipe could make us wait for ever
+        return "it is no regular file"
+    return "it goes with a database" if file.name.endswith(COMPANIONS) else ""
 
 
 def plugin_factories(source: str) -> list[str]:

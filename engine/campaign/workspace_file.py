@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -30,6 +30,26 @@ BUSY_SECONDS = 10.0
 
 _NOT_A_WORKSPACE = "this is not a Plumbline workspace"
 _CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
+
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""How the names of files end that SQLite keeps beside one that is open."""
+
+
+def is_open_workspace(path: Path) -> bool:
+    """Whether somebody has a workspace open, perhaps this very process.
+
+    Such a file, and what goes with it, must be read by SQLite alone. Reading it in any other way
+    drops all locks of this process on it, and the next one that closes it takes its log away.
+    """
+    if not path.with_name(f"{path.name}-wal").exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            (number,) = connection.execute("PRAGMA application_id").fetchone()
+    except sqlite3.Error:
+        return False
+    return bool(number == APPLICATION_ID)
 
 
 def open_workspace(path: Path, *, create: bool = False) -> sqlite3.Connection:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine.campaign import recognise
+from engine.campaign.project import Project
 from engine.campaign.recognise import Role, plugin_factories, recognise_all, recognise_file
 from engine.campaign.store import Store
 
@@ -117,3 +121,39 @@ def test_factories_take_the_task_alone() -> None:
         "def a(x, y): ...\ndef b(task): ...\nclass C: ...\ndef _d(task): ...\ndef factory(t): ..."
     )
     assert plugin_factories(source) == ["factory", "b", "C"]
+
+
+OTHER_PROCESS = """
+import sys
+from engine.campaign.store import Store
+with Store.open(sys.argv[1]) as store, store.transaction() as connection:
+    connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'other')")
+"""
+
+
+def test_a_workspace_that_is_open_here_is_not_taken_away(tmp_path: Path) -> None:
+    """Reading it beside SQLite would drop our locks, and two logs would destroy the file."""
+    path = tmp_path / "w.plumb"
+
+    def write_elsewhere() -> None:
+        subprocess.run([sys.executable, "-c", OTHER_PROCESS, str(path)], check=True)
+
+    with Store.create(path) as store:
+        assert recognise_all([path]).workspaces == (str(path),)
+        recognise_all([tmp_path])
+        write_elsewhere()
+        store.set_project(Project(domain="/mine"))
+        recognise_all([tmp_path])
+        write_elsewhere()
+        assert len(store.log()) == 2
+        store.set_project(Project(domain="/last"))
+    with Store.open(path) as store:
+        assert len(store.log()) == 2
+        assert store.project().domain == "/last"
+        assert not store.damage()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (item,) = recognise_all([tmp_path / "pipe"]).unknown
+    assert item.reason == "it is no regular file"
