@@ -35,9 +35,9 @@ class TableView(QTableView):
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
         self._settings: Settings | None = None
         self._font_height = self.fontMetrics().height()
+        rows.setDefaultSectionSize(self._row_height())
         self._widths: dict[int, float] = {}  # of columns, in heights of the text
         self._is_growing = False
         self._prepare_header()
@@ -91,8 +91,11 @@ class TableView(QTableView):
         height = self.fontMetrics().height()
         if event.type() == QEvent.Type.FontChange and height != self._font_height:
             self._font_height = height
-            self.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, height + PADDING))
+            self.verticalHeader().setDefaultSectionSize(self._row_height())
             self._grow()
+
+    def _row_height(self) -> int:
+        return max(ROW_HEIGHT, self._font_height + PADDING)
 
     def _grow(self) -> None:
         """From what was chosen, not from what is there: that may be as narrow as it can be."""

@@ -207,5 +207,6 @@ def test_columns_are_remembered_for_another_size_of_the_text(
     again.remember(settings)
     again.show()
     assert 220 < again.columnWidth(0) < 380
+    assert again.rowHeight(0) > 26
     theme.set_point_size(10)
     assert again.columnWidth(0) == pytest.approx(150, abs=8)
