@@ -23,6 +23,8 @@ from engine.cli import main
 Configure = Callable[..., CampaignConfig]
 
 MEGABYTES = 160
+LIBRARIES_MEGABYTES = 128
+"""The peak also counts what is shared with files, which no bound of the system does."""
 
 GREEDY_PLUGIN = """
 class Hoarder:
@@ -100,7 +102,8 @@ def test_a_kernel_that_fills_the_memory_is_stopped(configure: Configure, tmp_pat
         tmp_path / "w.plumb",
     )
     assert words_of(unit).startswith(f"stopped at its limit of {MEGABYTES} MB")
-    assert unit.statistics.get("peak_megabytes", 0) < MEGABYTES + SLACK_MEGABYTES
+    bound = MEGABYTES + SLACK_MEGABYTES + LIBRARIES_MEGABYTES
+    assert unit.statistics.get("peak_megabytes", 0) < bound
 
 
 def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path: Path) -> None:
