@@ -86,7 +86,8 @@ def test_before_the_work_begins_it_stops_too(bench: Bench) -> None:
     wait_for(lambda: listens(process))
     process.send_signal(signal.SIGTERM)
     said = bench.end_of(process)
-    assert said.code in (0, 130, -signal.SIGTERM)  # the last when it was just done
+    # By a signal when it was just done, or while Python itself was starting or ending.
+    assert said.code in (0, 130, -signal.SIGTERM, -signal.SIGINT)
 
 
 def test_fuzzing_keeps_the_states_so_far(bench: Bench) -> None:
