@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from app.context import Context
 from app.jobs import Failure, Job
-from app.widgets.dialog_room import grow
 from app.widgets.form_fields import number
+from app.widgets.question import grow
 from app.work.caches import Sizes, clear_cache, limit_caches, measure_caches
 from engine.task.disk_caches import DISK_CACHES, MOST_MEGABYTES, DiskCache, cache_folder
 

@@ -9,28 +9,18 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QFormLayout,
-    QLabel,
-    QRadioButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QWidget
 
 from app.context import Context
 from app.folders import show_folder
-from app.widgets.dialog_room import set_width
 from app.widgets.form_fields import choice
+from app.widgets.question import Question
 from app.work.export import export_for_others
 from engine.campaign.exchange import FORMATS, Exported
 from engine.campaign.reading import UnitRow
 
 FOLDER = "exchange/folder"
-WIDTH = 68  # characters
 FILES: Mapping[str, tuple[str, str]] = {
     "pool": ("Pool", "The states that were tested, with how they were reached"),
     "bugs": ("Bugs", "The states of all bugs, how bad they are, and bounds"),
@@ -98,41 +88,26 @@ class UnitExport(QObject):
         )
 
 
-class UnitExportDialog(QDialog):
+class UnitExportDialog(Question):
     chosen = Signal(int, str)  # unit, format
 
     def __init__(
         self, units: Sequence[UnitRow], unit: int | None, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("unit-export")
-        self.setWindowTitle("Export for other tools")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        set_width(self, WIDTH)
-        title = QLabel("Export for other tools")
-        title.setProperty("role", "title")
-        what = QLabel(
+        super().__init__(
+            "export",
+            "Export for other tools",
             "In the formats that the research tools for policy testing read. A file is about one "
-            "unit: one problem, one policy, one seed."
+            "unit: one problem, one policy, one seed.",
+            parent,
         )
-        what.setWordWrap(True)
-        what.setProperty("role", "muted")
         self.unit = choice({row.id: unit_words(row) for row in units})
         for number, row in enumerate(units):  # all of it: here colons mean nothing
             self.unit.setItemText(number, unit_words(row))
         self.unit.setObjectName("export-unit")
         self.unit.setAccessibleName("Unit")
         self.unit.setCurrentIndex(max(0, self.unit.findData(unit)))
-        fields = QFormLayout()
-        fields.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        fields.setHorizontalSpacing(12)
-        fields.addRow("Unit", self.unit)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(title)
-        layout.addWidget(what)
-        layout.addLayout(fields)
+        self.add_form().addRow("Unit", self.unit)
         self.formats: dict[str, QRadioButton] = {}
         for name, (word, sentence) in FILES.items():
             button = QRadioButton(word)
@@ -146,23 +121,10 @@ class UnitExportDialog(QDialog):
             pair.setSpacing(2)
             pair.addWidget(button)
             pair.addWidget(about)
-            layout.addLayout(pair)
+            self.body.addLayout(pair)
             self.formats[name] = button
         self.formats["pool"].setChecked(True)
-        layout.addWidget(self._buttons())
-
-    def _buttons(self) -> QDialogButtonBox:
-        box = QDialogButtonBox()
-        go_on = box.addButton("Export…", QDialogButtonBox.ButtonRole.AcceptRole)
-        go_on.setObjectName("export-go")
-        go_on.setAccessibleName("Export")
-        go_on.setProperty("primary", True)
-        cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        cancel.setObjectName("export-cancel")
-        cancel.setAccessibleName("Cancel")
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
-        return box
+        self.add_buttons("Export…", "Export")
 
     def accept(self) -> None:
         (name,) = (name for name, button in self.formats.items() if button.isChecked())

@@ -18,6 +18,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
+from reference.slow_policy import write_slow_policy
 
 from app.context import Context
 from app.models.agreement import agree
@@ -221,33 +222,12 @@ def test_two_campaigns_are_compared(
     assert testers
 
 
-PLUGIN = """
-import os
-import time
-
-
-class Slow:
-    def __init__(self, task):
-        self.task, self.calls = task, 0
-
-    def decide(self, states):
-        self.calls += 1
-        while self.calls > 20 and os.path.exists({hold!r}):
-            time.sleep(0.02)
-        return [next(iter(self.task.applicable(state)), -1) for state in states]
-
-
-def factory(task):
-    return Slow(task)
-"""
-
-
 @pytest.fixture
 def endless(page: CampaignPage, folder: Path) -> Callable[[], None]:
     """A campaign that does not come to its end before it is let go."""
     hold, file = folder / "hold", folder / "slow.py"
     hold.touch()
-    file.write_text(PLUGIN.format(hold=str(hold)))
+    write_slow_policy(file, hold)
     config = small(folder, f"{file}:factory", size=STATES)
     project = Project(config.domain, config.problems, config.policies)
     agree(page.context.settings, f"{file}:factory")

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
 from pytestqt.qtbot import QtBot
 from reference.dask_cluster import Cluster
+from reference.slow_policy import write_slow_policy
 
 from app.context import Context
 from app.models.agreement import agree
@@ -32,26 +33,6 @@ from engine.campaign.store import Store
 
 PATIENCE = 120_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
-
-SLOW = """
-import os
-import time
-
-
-class Slow:
-    def __init__(self, task):
-        self.task, self.calls = task, 0
-
-    def decide(self, states):
-        self.calls += 1
-        while self.calls > 20 and os.path.exists({hold!r}):
-            time.sleep(0.02)
-        return [next(iter(self.task.applicable(state)), -1) for state in states]
-
-
-def factory(task):
-    return Slow(task)
-"""
 
 
 @pytest.fixture
@@ -165,7 +146,7 @@ def page(
     """A campaign of two units that do not end while the file `hold` is there."""
     (tmp_path / "hold").touch()
     policy = tmp_path / "slow.py"
-    policy.write_text(SLOW.format(hold=str(tmp_path / "hold")))
+    write_slow_policy(policy, tmp_path / "hold")
     ferry = EXAMPLES / "ferry"
     project = Project(
         str(ferry / "domain.pddl"),

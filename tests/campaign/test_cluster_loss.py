@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from reference.dask_cluster import PATIENCE, Cluster
+from reference.slow_policy import write_slow_policy
 
 from engine.campaign import cluster as cluster_module
 from engine.campaign.campaign import run
@@ -37,33 +38,13 @@ def factory(task):
     return Hoarder(task)
 """
 
-SLOW = """
-import os
-import time
-
-
-class Slow:
-    def __init__(self, task):
-        self.task, self.calls = task, 0
-
-    def decide(self, states):
-        self.calls += 1
-        while self.calls > 20 and os.path.exists({hold!r}):
-            time.sleep(0.02)
-        return [next(iter(self.task.applicable(state)), -1) for state in states]
-
-
-def factory(task):
-    return Slow(task)
-"""
-
 
 @pytest.fixture
 def hold(tmp_path: Path) -> Path:
     """While this file is there, units with the policy `slow.py` do not come to their end."""
     hold = tmp_path / "hold"
     hold.touch()
-    (tmp_path / "slow.py").write_text(SLOW.format(hold=str(hold)))
+    write_slow_policy(tmp_path / "slow.py", hold)
     return hold
 
 

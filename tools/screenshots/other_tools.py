@@ -67,7 +67,7 @@ def _servers(stage: Stage, page: ProjectPage) -> None:
     dialog = _dialog(page)
     stage.grab("serve-policy", dialog)
     dialog.findChild(QComboBox, "serve-problem").setCurrentIndex(0)
-    QTest.mouseClick(dialog.findChild(QPushButton, "serve-start"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.findChild(QPushButton, "serve-go"), Qt.MouseButton.LeftButton)
     strip = card.findChild(ServingStrip)
     stage.wait(lambda: "127.0.0.1" in strip.address.text(), "for the server")
     page.servers.choose_server()

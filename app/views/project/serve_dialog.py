@@ -5,48 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLabel,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.models.policy_words import policy_name
 from app.models.served_policies import EVERYWHERE, HERE
-from app.widgets.dialog_room import grow, set_width
 from app.widgets.form_fields import choice, number
+from app.widgets.question import Question, grow
 
 HOSTS = {
     HERE: "Programs on this machine: nobody else can reach it",
     EVERYWHERE: "Programs on other machines, too: anybody who reaches this port may ask",
 }
-WIDTH = 68  # characters
 
 
-class ServeDialog(QDialog):
+class ServeDialog(Question):
     start_wanted = Signal(str, str, str, int)  # policy, problem, host, port
 
     def __init__(
         self, spec: str, problems: Sequence[str], port: int, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self._spec = spec
-        self.setObjectName("serve-dialog")
-        self.setWindowTitle("Serve a policy")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        set_width(self, WIDTH)
-        title = QLabel(f"Serve {policy_name(spec)}")
-        title.setProperty("role", "title")
-        what = QLabel(
+        super().__init__(
+            "serve",
+            "Serve a policy",
             "Other tools that speak the pheromone protocol can then ask this policy what it does "
-            "in a state. A server speaks of one problem."
+            "in a state. A server speaks of one problem.",
+            parent,
         )
-        what.setWordWrap(True)
-        what.setProperty("role", "muted")
+        self._spec = spec
+        self.heading.setText(f"Serve {policy_name(spec)}")
         self.problem = choice({path: Path(path).name for path in problems})
         self.problem.setObjectName("serve-problem")
         self.problem.setAccessibleName("Problem")
@@ -63,33 +50,12 @@ class ServeDialog(QDialog):
         self.port.setObjectName("serve-port")
         self.port.setAccessibleName("Port")
         self.port.setValue(port)
-        fields = QFormLayout()
-        fields.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        fields.setHorizontalSpacing(12)
+        fields = self.add_form()
         fields.addRow("Problem", self.problem)
         fields.addRow("Who may ask", self.host)
         fields.addRow(self.warning)
         fields.addRow("Port", self.port)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(title)
-        layout.addWidget(what)
-        layout.addLayout(fields)
-        layout.addWidget(self._buttons())
-
-    def _buttons(self) -> QDialogButtonBox:
-        box = QDialogButtonBox()
-        self.start = box.addButton("Serve", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.start.setObjectName("serve-start")
-        self.start.setAccessibleName("Serve")
-        self.start.setProperty("primary", True)
-        cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        cancel.setObjectName("serve-cancel")
-        cancel.setAccessibleName("Cancel")
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
-        return box
+        self.add_buttons("Serve", "Serve")
 
     @Slot()
     def _show_warning(self) -> None:

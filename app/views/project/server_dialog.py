@@ -4,51 +4,34 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app.context import Context
 from app.jobs import Failure, Job
 from app.models.task_fit import Verdict
-from app.widgets.dialog_room import grow, set_width
+from app.widgets.question import Question, grow
 from app.widgets.verdict_line import VerdictLine
 from app.work.policy_server import ServerFound, try_server
 
 SCHEME = "grpc://"
-WIDTH = 68  # characters
 
 
-class ServerDialog(QDialog):
+class ServerDialog(Question):
     """`offer_task`: whether to suggest the server's task as a problem, as there is none yet."""
 
     server_wanted = Signal(str, bool)  # its address, and whether its task becomes a problem
 
     def __init__(self, context: Context, offer_task: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(
+            "server",
+            "Add a running policy server",
+            "A server that speaks the pheromone protocol, of another tool or of Plumbline itself. "
+            "It decides about states of the task that it serves.",
+            parent,
+        )
         self._context = context
         self._job: Job | None = None
         self._is_tested = False
-        self.setObjectName("server-dialog")
-        self.setWindowTitle("Add a policy server")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        set_width(self, WIDTH)
-        title = QLabel("Add a running policy server")
-        title.setProperty("role", "title")
-        what = QLabel(
-            "A server that speaks the pheromone protocol, of another tool or of Plumbline itself. "
-            "It decides about states of the task that it serves."
-        )
-        what.setWordWrap(True)
-        what.setProperty("role", "muted")
         self.address = QLineEdit()
         self.address.setObjectName("server-address")
         self.address.setAccessibleName("Address of the server")
@@ -70,29 +53,11 @@ class ServerDialog(QDialog):
         self.with_task.setAccessibleName(self.with_task.text())
         self.with_task.setToolTip("It is saved as a .sas file beside the workspace")
         self.with_task.setChecked(offer_task)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(title)
-        layout.addWidget(what)
-        layout.addLayout(line)
-        layout.addWidget(self.verdict)
-        layout.addWidget(self.with_task)
-        layout.addWidget(self._buttons())
+        self.body.addLayout(line)
+        self.body.addWidget(self.verdict)
+        self.body.addWidget(self.with_task)
+        self.add = self.add_buttons("Add", "Add the server")
         self._edited()
-
-    def _buttons(self) -> QDialogButtonBox:
-        box = QDialogButtonBox()
-        self.add = box.addButton("Add", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.add.setObjectName("server-add")
-        self.add.setAccessibleName("Add the server")
-        self.add.setProperty("primary", True)
-        cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        cancel.setObjectName("server-cancel")
-        cancel.setAccessibleName("Cancel")
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
-        return box
 
     def accept(self) -> None:
         self._stop()

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE, dialog_of, press, said, settled
 
 from app.context import Context
 from app.views.bugs.page import BugsPage
@@ -24,7 +25,6 @@ from engine.campaign.project import Project
 from engine.fuzzing.pool import read_pool
 from engine.task.load import load_sas, load_task
 
-PATIENCE = 60_000
 POLICY = "builtin:hadd"
 Screens = tuple[ProjectPage, CampaignPage]
 
@@ -53,26 +53,6 @@ def screens(context: Context, show: Callable[[QWidget], None]) -> Screens:
     show(files)
     show(page)
     return files, page
-
-
-def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:
-    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
-
-
-def dialog_of(page: QWidget) -> QDialog:
-    (dialog,) = (item for item in page.findChildren(QDialog) if item.isVisible())
-    return dialog
-
-
-def press(parent: QWidget, name: str) -> None:
-    button = parent.findChild(QPushButton, name)
-    assert button is not None, name
-    assert button.isEnabled()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def said(context: Context) -> list[str]:
-    return [message.text for message in context.messages.history]
 
 
 def test_files_are_known_by_what_is_in_them_and_by_whom_they_fit(

@@ -15,14 +15,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
-    QDialog,
     QLineEdit,
     QMessageBox,
-    QPushButton,
     QSpinBox,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE, dialog_of, press, said, settled
 
 from app.context import Context
 from app.document import Document
@@ -47,28 +46,7 @@ from engine.policies.remote import open_remote
 from engine.policies.server import PolicyServer
 from engine.task.load import load_sas, load_task
 
-PATIENCE = 60_000
 POLICY = "builtin:hadd"
-
-
-def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:
-    qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
-
-
-def dialog_of(page: QWidget) -> QDialog:
-    (dialog,) = (item for item in page.findChildren(QDialog) if item.isVisible())
-    return dialog
-
-
-def press(parent: QWidget, name: str) -> None:
-    button = parent.findChild(QPushButton, name)
-    assert button is not None, name
-    assert button.isEnabled()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def said(context: Context) -> list[str]:
-    return [message.text for message in context.messages.history]
 
 
 def free_port() -> int:
@@ -217,7 +195,7 @@ def serve(page: ProjectPage, port: int, problem: str = "p2.pddl") -> None:
     box, number = dialog.findChild(QComboBox, "serve-problem"), dialog.findChild(QSpinBox)
     box.setCurrentIndex(box.findText(problem))
     number.setValue(port)
-    press(dialog, "serve-start")
+    press(dialog, "serve-go")
 
 
 def test_a_policy_is_served_to_others_until_it_is_stopped(

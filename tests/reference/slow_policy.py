@@ -1,0 +1,30 @@
+"""A plug-in policy that does not come to its end while a file is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_TEXT = """
+import os
+import time
+
+
+class Slow:
+    def __init__(self, task):
+        self.task, self.calls = task, 0
+
+    def decide(self, states):
+        self.calls += 1
+        while self.calls > 20 and os.path.exists({hold!r}):
+            time.sleep(0.02)
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return Slow(task)
+"""
+
+
+def write_slow_policy(path: Path, hold: Path) -> None:
+    """Decides twenty times, then waits for as long as `hold` exists."""
+    path.write_text(_TEXT.format(hold=str(hold)))
