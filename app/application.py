@@ -49,6 +49,7 @@ class Application(QObject):
         self.theme.set_point_size(self.settings.get("font-size", POINT_SIZE))
         self.crash_log = CrashLog(tell=self.tell)
         self.windows: list[MainWindow] = []
+        self._garbage: GarbageCollector | None = None
 
     def start(self, workspace: Path | None = None) -> None:
         """Open what was asked for, or what was open last, or the example."""
@@ -74,6 +75,14 @@ class Application(QObject):
             if crashes:
                 text = "Plumbline met something unexpected last time; the details help to mend it"
                 window.context.messages.warning(text, crashes)
+        self._garbage = GarbageCollector(self)
+
+    def end(self) -> None:
+        """After the last window is closed: leave Python as it was, and nothing unwritten."""
+        if self._garbage is not None:
+            self._garbage.close()
+        self.settings.write()
+        self.crash_log.uninstall()
 
     def tell(self, text: str, details: str) -> None:
         """An error that belongs to no window in particular."""
@@ -202,10 +211,7 @@ def run(workspace: Path | None) -> int:
     application.window_opened.connect(_warm_up)
     signals = QuitOnSignal(application)
     application.start(workspace)
-    garbage = GarbageCollector(application)
     code = qt.exec() if application.windows else int(ExitCode.BAD_INPUT)
-    garbage.close()
     signals.close()
-    application.settings.write()
-    application.crash_log.uninstall()
+    application.end()
     return code

@@ -1,4 +1,4 @@
-"""One open workspace: its store in the window's thread, and who is to know when it changes.
+"""One open workspace: its store, a reader beside it, and who is to know when it changes.
 
 Others may write to the file at the same time: our own worker processes, or another Plumbline. A
 look at SQLite's own change counter once a second finds out.
@@ -7,17 +7,19 @@ look at SQLite's own change counter once a second finds out.
 from __future__ import annotations
 
 import os
-import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
+from app.reader import Reader
 from engine.campaign import writer
+from engine.campaign.reading import Reading
 from engine.campaign.store import Store
 from engine.campaign.workspace_copy import copy_workspace
 from engine.campaign.workspace_file import workspace_errors
-from engine.errors import Location, WorkspaceError
+from engine.errors import Location, PlumblineError, WorkspaceError
 
 WATCH_MILLISECONDS = 1000
 UNDO_STEPS = 500
@@ -27,28 +29,41 @@ TOPICS = ("project", "campaigns", "bugs", "log", "comparisons", "training", "out
 """What can change. `outside`: another process wrote something, told once a second at most."""
 
 
+class _Look(NamedTuple):
+    """The file, as it was found: who it is, how often it was changed, who writes to it."""
+
+    identity: tuple[int, int] | None
+    version: int
+    writer: writer.Writer | None
+
+
 class Document(QObject):
-    """Use `store` for quick reads and quick writes only: it holds up the window."""
+    """`store` holds up the window: it is for writing, and for what the user waits for anyway.
+
+    Everything else is read by `reader`.
+    """
 
     changed = Signal(str)  # a topic
     lost = Signal()  # the file was deleted or replaced while it was open
-    looked = Signal()  # another look at the file was taken, once a second
+    looked = Signal(object)  # once a second: the `Writer` of any process, or None
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.store = store
         # Moving the log of changes into the file waits for the disk: the worker processes do it.
         store.connection.execute("PRAGMA wal_autocheckpoint = 0")
+        self.reader = Reader(store.for_another_thread(), self)
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
-        self._inode = self._file_identity()
-        self._version = self._data_version()
+        self._identity = _identity(self.path)
+        self._version: int | None = None
         self._watch = QTimer(self)
+        self._watch.setSingleShot(True)
         self._watch.setInterval(WATCH_MILLISECONDS)
         self._watch.timeout.connect(self._look)
-        self._watch.start()
+        self._look()
 
     @classmethod
     def open(cls, path: Path, parent: QObject | None = None) -> Document:
@@ -85,7 +100,7 @@ class Document(QObject):
     @property
     def is_lost(self) -> bool:
         """Whether nobody else can open the file any more: it was deleted, moved or replaced."""
-        return self._inode is None or self._file_identity() != self._inode
+        return self._identity is None or _identity(self.path) != self._identity
 
     def refuse_copy(self, path: Path) -> None:
         """A copy must not replace what it is a copy of."""
@@ -100,29 +115,37 @@ class Document(QObject):
 
     def close(self) -> None:
         self._watch.stop()
+        self.reader.close()
         self.store.close()
-
-    def _file_identity(self) -> tuple[int, int] | None:
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
-
-    def _data_version(self) -> int:
-        (version,) = self.store.connection.execute("PRAGMA data_version").fetchone()
-        return int(version)
 
     @Slot()
     def _look(self) -> None:
-        if self._inode is not None and self._file_identity() != self._inode:
-            self._inode = None  # said once
+        self.reader.ask(self, _look_at, self._take_look, self._look_later)
+
+    def _take_look(self, look: _Look) -> None:
+        if self._identity is not None and look.identity != self._identity:
+            self._identity = None  # said once
             self.lost.emit()
-        try:
-            version = self._data_version()
-        except sqlite3.Error:
-            return  # locked for a moment, or a broken disk: whoever reads next will say it
-        if version != self._version:
-            self._version = version
+        known, self._version = self._version, look.version
+        if known not in (None, look.version):
             self.changed.emit("outside")
-        self.looked.emit()
+        self.looked.emit(look.writer)
+        self._watch.start()
+
+    def _look_later(self, _: PlumblineError) -> None:
+        """Locked for a moment, or a broken disk: whoever reads next will say it."""
+        self._watch.start()
+
+
+def _look_at(store: Reading) -> _Look:
+    ((version,),) = store.rows("PRAGMA data_version")
+    with workspace_errors(store.path):
+        return _Look(_identity(store.path), version, writer.current(store.connection))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

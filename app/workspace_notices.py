@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Slot
 from app.context import Context
 from app.messages import Message
 from engine.campaign.writer import Writer
-from engine.errors import PlumblineError
 
 
 class WorkspaceNotices(QObject):
@@ -23,7 +22,7 @@ class WorkspaceNotices(QObject):
         self._writer: Writer | None = None
         self._shown: Message | None = None
         context.document.lost.connect(self._tell_lost)
-        context.document.looked.connect(self.look)
+        context.document.looked.connect(self._tell_writer)
 
     def tell_all(self) -> None:
         document = self._context.document
@@ -32,16 +31,11 @@ class WorkspaceNotices(QObject):
                 f"{document.path} can only be read: campaigns and notes need a copy of it",
                 actions=[("Save a copy\u2026", self._save_copy)],
             )
-        self.look()
 
-    @Slot()
-    def look(self) -> None:
+    @Slot(object)
+    def _tell_writer(self, writer: Writer | None) -> None:
         """Who writes, apart from our own jobs."""
         ours = {job.pid for job in self._context.jobs.running}
-        try:
-            writer = self._context.document.writer()
-        except PlumblineError:
-            return  # whoever reads the file next will say it
         if writer is not None and writer.pid in ours:
             writer = None
         if writer == self._writer:

@@ -27,6 +27,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.document import Document
+from app.garbage import GarbageCollector
 from app.main_window import MainWindow
 from app.models.campaign_monitor import CampaignMonitor
 from app.settings import Settings
@@ -113,6 +114,7 @@ def watched() -> Costs:
 def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[float, list[float]]:
     """Seconds of the clock, and how often a second each plot was drawn."""
     application = QApplication([])
+    garbage = GarbageCollector(application)
     theme = Theme()
     theme.set_mode("light")
     document = Document.create(home / "w.plumb")
@@ -128,14 +130,14 @@ def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[flo
     _wait(lambda: not page.files.is_busy)
     lags = _probe(window)
     page.run()
-    _wait(lambda: page.monitor.course is not None and page.monitor.course.states > 0)
+    _wait(lambda: page.monitor.progress is not None and page.monitor.progress.states > 0)
     costs.times.clear()
     lags.clear()
     drawn = _count_draws(page)
     began = time.monotonic()
     _wait(lambda: not page.runner.is_busy or time.monotonic() - began > seconds)
     spent = time.monotonic() - began
-    print(f"{page.monitor.course.states} states in {spent:.1f} s")
+    print(f"{page.monitor.progress.states} states in {spent:.1f} s")
     for name, count in drawn.items():
         print(f"{name:<32} {count[0] / spent:6.1f} drawings/s")
     print("\n".join(costs.lines(spent)))
@@ -147,6 +149,7 @@ def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[flo
     window.context.jobs.stop_all(wait=True)
     _wait(lambda: not window.context.jobs.running)
     window.close()
+    garbage.close()
     application.processEvents()
     return spent, [count[0] / spent for count in drawn.values()]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.context import Context
 from app.models.campaign_runner import CampaignRunner
-from engine.campaign.course import PORTION, Course, OracleScore
-from engine.campaign.reading import CampaignRow
+from engine.campaign.course import PORTION, Course, OracleScore, Progress
+from engine.campaign.reading import CampaignRow, Reading
 from engine.errors import PlumblineError
 
+LOOK_SECONDS = 0.1
+"""For so long one look goes on while there is more to read; then others may ask."""
 READ_MILLISECONDS = 250
 READ_SHARE = 10
 """The pause between two looks is at least this many times as long as a look, drawing included."""
@@ -41,34 +44,104 @@ class BugPoint:
     bound: int
 
 
+@dataclass(frozen=True)
+class _Look:
+    row: CampaignRow
+    progress: Progress
+    points: list[BugPoint] | None  # None: as before
+    more: bool
+    busy_seconds: float  # without waiting for the disk
+
+
+class _Follower:
+    """Reads one campaign on and on; used in the reader's thread only."""
+
+    def __init__(self, campaign: int) -> None:
+        self.campaign = campaign
+        self._course: Course | None = None
+        self._coming: list[BugPoint] | None = None  # what is being read
+        self._points_at = self._points_cost = 0.0
+
+    def look(self, store: Reading, is_running: bool) -> _Look:
+        began, busy = time.monotonic(), time.thread_time()
+        if self._course is None:
+            self._course = Course(store, self.campaign)
+        points, more = None, True
+        while more and time.monotonic() < began + LOOK_SECONDS:
+            more = self._course.read_more()
+            if self._coming is not None or (not more and self._points_are_due(is_running)):
+                points = self._read_points(store)
+                more |= points is None
+        (row,) = (row for row in store.campaigns() if row.id == self.campaign)
+        progress = self._course.progress()
+        return _Look(row, progress, points, more, time.thread_time() - busy)
+
+    def _points_are_due(self, is_running: bool) -> bool:
+        return time.monotonic() > self._points_at or not is_running
+
+    def _read_points(self, store: Reading) -> list[BugPoint] | None:
+        """All of them every time, since bounds may have become better; None: there are more."""
+        began = time.thread_time()
+        if self._coming is None:
+            self._coming, self._points_cost = [], 0.0
+        # CROSS JOIN: by findings in their order, else all of them are sorted for every portion.
+        found: Sequence[tuple[int, str, int | None, int]] = store.rows(
+            "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
+            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "ORDER BY f.id LIMIT ?",
+            (self.campaign, self._coming[-1].bug if self._coming else 0, PORTION),
+        )
+        self._coming += [BugPoint(*row) for row in found]
+        self._points_cost += time.thread_time() - began
+        if len(found) == PORTION:
+            return None
+        points, self._coming = self._coming, None
+        pause = max(SLOW_SECONDS, SLOW_SHARE * self._points_cost)
+        self._points_at = time.monotonic() + pause
+        return points
+
+
 class CampaignMonitor(QObject):
     updated = Signal()
 
     def __init__(self, context: Context, runner: CampaignRunner, parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._runner = context, runner
-        self.campaign: int | None = None
         self.row: CampaignRow | None = None
-        self.course: Course | None = None
-        self.scores: list[OracleScore] = []
+        self.progress: Progress | None = None
         self.points: list[BugPoint] = []
-        self._coming: list[BugPoint] | None = None  # what is being read
-        self._points_at = self._began = self._told_at = 0.0
+        self._follower: _Follower | None = None
+        self._is_asked = False
+        self._told_at = 0.0
         self._pause = READ_MILLISECONDS
         self._seen = True
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._read)
+        self._timer.timeout.connect(self._ask)
         runner.advanced.connect(self._soon)
         context.document.changed.connect(self._document_changed)
 
+    @property
+    def campaign(self) -> int | None:
+        return None if self._follower is None else self._follower.campaign
+
+    @property
+    def scores(self) -> Sequence[OracleScore]:
+        return () if self.progress is None else self.progress.scores
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all there is has been read."""
+        return not (self._is_asked or self._timer.isActive())
+
     def watch(self, campaign: int | None) -> None:
-        """Another campaign, from its beginning."""
-        self.campaign = campaign
-        self.course, self.row, self.scores, self.points = None, None, [], []
-        self._coming, self._points_at = None, 0.0
+        """Another campaign, or the same once more, from its beginning."""
+        if campaign != self.campaign:
+            self.row, self.progress, self.points = None, None, []
+        self._follower = None if campaign is None else _Follower(campaign)
+        self._is_asked = False  # an answer about the one before counts no more
+        self._timer.stop()
         if campaign is None:
-            self._timer.stop()
             self.updated.emit()
         else:
             self._timer.start(0)
@@ -78,16 +151,11 @@ class CampaignMonitor(QObject):
         self._seen = seen
         self._soon()
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all there is has been read."""
-        return not self._timer.isActive()
-
     def throughput(self) -> tuple[Values, Values]:
         """States per second over time, in some sixty steps, each from its beginning to its end."""
-        times = self.course.state_times() if self.course is not None else np.empty(0)
-        if not len(times):
+        if self.progress is None or not self.progress.states:
             return np.empty(0), np.empty(0)
+        times = self.progress.state_times
         width = max(1.0, float(times[-1]) / 60)
         rates = np.bincount((times / width).astype(np.int64)) / width
         edges: Values = np.arange(len(rates) + 1, dtype=np.float64) * width
@@ -95,7 +163,7 @@ class CampaignMonitor(QObject):
 
     @Slot()
     def _soon(self) -> None:
-        if self._seen and self.campaign is not None and not self._timer.isActive():
+        if self._seen and self._follower is not None and not self._timer.isActive():
             self._timer.start(self._pause)
 
     @Slot(str)
@@ -106,50 +174,38 @@ class CampaignMonitor(QObject):
             self._soon()
 
     @Slot()
-    def _read(self) -> None:
-        assert self.campaign is not None
-        began = time.monotonic()
-        store = self._context.document.store
-        try:
-            if self.course is None:
-                self.course = Course(store, self.campaign)
-            (self.row,) = (row for row in store.campaigns() if row.id == self.campaign)
-            more = self.course.read_more()
-            more |= self._read_points(more)
-        except PlumblineError as error:
-            self._context.messages.error(f"The campaign cannot be read: {error}")
+    def _ask(self) -> None:
+        if self._is_asked:
+            self._timer.start(self._pause)
             return
-        if more:
+        assert self._follower is not None
+        follower, self._is_asked = self._follower, True
+        is_running = self._runner.is_busy and self._runner.campaign == follower.campaign
+        self._context.document.reader.ask(
+            self,
+            lambda store: follower.look(store, is_running),
+            partial(self._take, follower),
+            partial(self._fail, follower),
+        )
+
+    def _take(self, follower: _Follower, look: _Look) -> None:
+        if follower is not self._follower:
+            return
+        self._is_asked = False
+        self.row, self.progress = look.row, look.progress
+        if look.points is not None:
+            self.points = look.points
+        if look.more:
             self._timer.start(0)
-        if not more or began > self._told_at + self._pause / 1000:
+        began = time.monotonic()
+        if not look.more or began > self._told_at + self._pause / 1000:
             self.updated.emit()
             self._told_at = time.monotonic()
-            took = 1000 * (self._told_at - began)
-            self._pause = max(READ_MILLISECONDS, int(READ_SHARE * took))
+            took = look.busy_seconds + self._told_at - began
+            self._pause = max(READ_MILLISECONDS, int(1000 * READ_SHARE * took))
 
-    def _read_points(self, more: bool) -> bool:
-        """All of them every time, since bounds may have become better; whether there is more."""
-        assert self.course is not None
-        if self._coming is None and not self._points_are_due(more):
-            return False
-        if self._coming is None:
-            self._coming, self._began = [], time.monotonic()
-            self.scores = self.course.scores()
-        # CROSS JOIN: by findings in their order, else all of them are sorted for every portion.
-        found: Sequence[tuple[int, str, int | None, int]] = self._context.document.store.rows(
-            "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
-            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
-            "ORDER BY f.id LIMIT ?",
-            (self.campaign, self._coming[-1].bug if self._coming else 0, PORTION),
-        )
-        self._coming += [BugPoint(*row) for row in found]
-        if len(found) == PORTION:
-            return True
-        self.points, self._coming = self._coming, None
-        now = time.monotonic()
-        self._points_at = now + max(SLOW_SECONDS, SLOW_SHARE * (now - self._began))
-        return False
-
-    def _points_are_due(self, more: bool) -> bool:
-        busy = self._runner.is_busy and self._runner.campaign == self.campaign
-        return time.monotonic() > self._points_at or not (busy or more)
+    def _fail(self, follower: _Follower, error: PlumblineError) -> None:
+        if follower is not self._follower:
+            return
+        self._is_asked = False
+        self._context.messages.error(f"The campaign cannot be read: {error}")

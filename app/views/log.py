@@ -25,6 +25,8 @@ from app.models.table_model import TableModel
 from app.page import Page
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
+from engine.campaign.reading import LogRow
+from engine.errors import PlumblineError
 
 _LEVEL_TEXTS = ("Everything", "Warnings and errors", "Errors")
 _WIDTHS = (24, 12, 12)
@@ -38,6 +40,7 @@ class LogPage(Page):
         super().__init__(context, parent)
         self._of_workspace = 0
         """How many entries of the workspace are shown already."""
+        self._is_asked = self._is_news = False
         self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
         self._make_controls()
         self._make_table()
@@ -126,9 +129,24 @@ class LogPage(Page):
             self._read_workspace()
 
     def _read_workspace(self) -> None:
-        rows = self.context.document.store.log(skip=self._of_workspace)
+        self._is_news = True
+        if not self._is_asked:
+            self._is_asked, self._is_news = True, False
+            known = self._of_workspace
+            self.context.document.reader.ask(
+                self, lambda store: store.log(skip=known), self._take_workspace, self._fail
+            )
+
+    def _take_workspace(self, rows: list[LogRow]) -> None:
+        self._is_asked = False
         self._of_workspace += len(rows)
         self._add(list(map(LogEntry.of_workspace, rows)))
+        if self._is_news:
+            self._read_workspace()
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._is_asked = False
+        self.context.messages.error(f"The log cannot be read: {error}")
 
     @Slot(object)
     def _add_message(self, message: Message) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,49 +44,24 @@ class OracleScore:
         return self.bugs / self.examined_bugs if self.examined_bugs else None
 
 
-@dataclass
-class _Moments:
-    """Points in time, as the unit and the unit's own clock have them."""
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign has come; nothing of it changes later, so that any thread may have it."""
 
-    units: array[int] = field(default_factory=lambda: array("q"))
-    seconds: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, unit: int, seconds: float) -> None:
-        self.units.append(unit)
-        self.seconds.append(seconds)
-
-
-class Course:
-    """Call `read_more` until it says that there is no more, and again when there may be."""
-
-    def __init__(self, store: Reading, campaign: int) -> None:
-        self._store, self._campaign = store, campaign
-        self.units: list[UnitRow] = []
-        self.kinds: Counter[str] = Counter()
-        self._next_state: dict[int, int] = {}
-        self._last_finding = 0
-        self._pool = _Moments()
-        self._first: defaultdict[str, _Moments] = defaultdict(_Moments)
-        self._proofs: defaultdict[str, _Moments] = defaultdict(_Moments)
-        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
-        self._oracle_seconds: defaultdict[str, float] = defaultdict(float)
-        self._bugs: set[tuple[int, int]] = set()  # unit and state
-        self._examined: dict[tuple[int, int], tuple[str, ...]] = {}  # by whom
-        (config,) = (row.config for row in store.campaigns() if row.id == campaign)
-        self.oracles = config.testing.oracles
-
-    def read_more(self, portion: int = PORTION) -> bool:
-        """Whether there is more to read at once."""
-        self.units = self._store.units(self._campaign)
-        more = self._read_findings(portion)
-        for unit in self.units:
-            if unit.started is not None:
-                more |= self._read_states(unit.id, portion)
-        return more
+    oracles: tuple[str, ...]
+    units: Sequence[UnitRow]
+    kinds: Mapping[str, int]  # bugs of each kind
+    scores: Sequence[OracleScore]  # in the order of the configuration
+    state_times: Times
+    """When each pool state was tested, in order."""
+    first_times: Mapping[str, Times]
+    """When bugs were found, by the oracle that was the first to prove them."""
+    proof_times: Mapping[str, Times]
+    """When each oracle proved a pool state to be a bug, whether or not others did before."""
 
     @property
     def states(self) -> int:
-        return len(self._pool.units)
+        return len(self.state_times)
 
     @property
     def bugs(self) -> int:
@@ -108,21 +83,65 @@ class Course:
         ]
         return max(ends, default=0.0)
 
-    def state_times(self) -> Times:
-        """When each pool state was tested, in order."""
-        return self._times(self._pool)
 
-    def first_times(self) -> dict[str, Times]:
-        """When bugs were found, by the oracle that was the first to prove them."""
-        return {oracle: self._times(moments) for oracle, moments in self._first.items()}
+@dataclass
+class _Moments:
+    """Points in time, as the unit and the unit's own clock have them."""
 
-    def proof_times(self) -> dict[str, Times]:
-        """When each oracle proved a pool state to be a bug, whether or not others did before."""
-        return {oracle: self._times(moments) for oracle, moments in self._proofs.items()}
+    units: array[int] = field(default_factory=lambda: array("q"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
 
-    def scores(self) -> list[OracleScore]:
-        """In the order of the configuration."""
-        return [self._score(oracle) for oracle in self.oracles]
+    def add(self, unit: int, seconds: float) -> None:
+        self.units.append(unit)
+        self.seconds.append(seconds)
+
+    def times(self, offsets: Mapping[int, float]) -> Times:
+        """In order. A unit without its problem or policy is not among those of a damaged file."""
+        units, places = np.unique(np.array(self.units, dtype=np.int64), return_inverse=True)
+        begins = np.array([offsets.get(unit, 0.0) for unit in units.tolist()], dtype=np.float64)
+        return np.sort(begins[places] + np.array(self.seconds, dtype=np.float64))
+
+
+class Course:
+    """Call `read_more` until it says that there is no more, and again when there may be."""
+
+    def __init__(self, store: Reading, campaign: int) -> None:
+        self._store, self._campaign = store, campaign
+        self._units: list[UnitRow] = []
+        self._kinds: Counter[str] = Counter()
+        self._next_state: dict[int, int] = {}
+        self._last_finding = 0
+        self._pool = _Moments()
+        self._first: defaultdict[str, _Moments] = defaultdict(_Moments)
+        self._proofs: defaultdict[str, _Moments] = defaultdict(_Moments)
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._oracle_seconds: defaultdict[str, float] = defaultdict(float)
+        self._bugs: set[tuple[int, int]] = set()  # unit and state
+        self._examined: dict[tuple[int, int], tuple[str, ...]] = {}  # by whom
+        (config,) = (row.config for row in store.campaigns() if row.id == campaign)
+        self._oracles = tuple(config.testing.oracles)
+
+    def read_more(self, portion: int = PORTION) -> bool:
+        """Whether there is more to read at once."""
+        self._units = self._store.units(self._campaign)
+        more = self._read_findings(portion)
+        for unit in self._units:
+            if unit.started is not None:
+                more |= self._read_states(unit.id, portion)
+        return more
+
+    def progress(self) -> Progress:
+        """What has been read so far."""
+        offsets = unit_offsets(self._units)
+        return Progress(
+            self._oracles,
+            self._units,
+            Counter(self._kinds),
+            [self._score(oracle) for oracle in self._oracles],
+            self._pool.times(offsets),
+            {oracle: moments.times(offsets) for oracle, moments in self._first.items()},
+            {oracle: moments.times(offsets) for oracle, moments in self._proofs.items()},
+        )
 
     def _score(self, oracle: str) -> OracleScore:
         counts = self._counts[oracle]
@@ -148,7 +167,7 @@ class Course:
             self._last_finding = number
             self._bugs.add((unit, state))
             self._count_examined_bug(self._examined.get((unit, state), ()))
-            self.kinds[kind] += 1
+            self._kinds[kind] += 1
             self._first[oracle].add(unit, seconds)
         return len(rows) == portion
 
@@ -185,7 +204,7 @@ class Course:
 
     def _count(self, unit: int, began: float, answers: dict[str, tuple[str, float]]) -> None:
         proven = []
-        for oracle in self.oracles:
+        for oracle in self._oracles:
             if oracle not in answers:
                 continue
             verdict, seconds = answers[oracle]
@@ -198,12 +217,6 @@ class Course:
                 self._proofs[oracle].add(unit, began)
         if len(proven) == 1:
             self._counts[proven[0]]["unique"] += 1
-
-    def _times(self, moments: _Moments) -> Times:
-        offsets = unit_offsets(self.units)
-        # A unit without its problem or policy is not among the units of a damaged file.
-        begins = np.array([offsets.get(unit, 0.0) for unit in moments.units], dtype=np.float64)
-        return np.sort(begins + np.array(moments.seconds, dtype=np.float64))
 
 
 def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
@@ -227,3 +240,11 @@ def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
 def _by_start(units: Iterable[UnitRow]) -> list[UnitRow]:
     begun = [unit for unit in units if unit.started is not None]
     return sorted(begun, key=lambda unit: (unit.started, unit.id))
+
+
+def whole_course(store: Reading, campaign: int) -> Progress:
+    """All there is at the moment."""
+    course = Course(store, campaign)
+    while course.read_more():
+        pass
+    return course.progress()

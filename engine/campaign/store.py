@@ -26,7 +26,7 @@ from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.campaign.localisation_rows import save_localisation
 from engine.campaign.project import Project
 from engine.campaign.reading import Reading
-from engine.campaign.workspace_file import open_workspace, workspace_errors
+from engine.campaign.workspace_file import open_workspace, second_connection, workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.localize.localisation import Localisation
 
@@ -47,6 +47,10 @@ class Store(Reading):
     def create(cls, path: str | Path) -> Store:
         """A workspace that may exist already."""
         return cls(Path(path), open_workspace(Path(path), create=True))
+
+    def for_another_thread(self) -> Reading:
+        """The same file, by a connection of its own."""
+        return Reading(self.path, second_connection(self.path))
 
     def __enter__(self) -> Store:
         return self

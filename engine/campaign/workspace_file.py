@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,6 +32,9 @@ BUSY_SECONDS = 10.0
 _NOT_A_WORKSPACE = "this is not a Plumbline workspace"
 _CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
 
+
+READ_ONLY = "ro&immutable=1"
+Prepare = Callable[..., None]
 
 COMPANIONS = ("-wal", "-shm", "-journal")
 """How the names of files end that SQLite keeps beside one that is open."""
@@ -55,12 +59,25 @@ def is_open_workspace(path: Path) -> bool:
 def open_workspace(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """A connection to a workspace of the present version, made or brought up to date."""
     _refuse_impossible(path, create)
+    return _open_as_possible(path, partial(_prepare, path=path, create=create), create=create)
+
+
+def second_connection(path: Path) -> sqlite3.Connection:
+    """For reading a workspace that is open and was looked through; any one thread may have it."""
+    return _open_as_possible(path, _prepare_for_reading, any_thread=True)
+
+
+def _open_as_possible(
+    path: Path, prepare: Prepare, *, create: bool = False, any_thread: bool = False
+) -> sqlite3.Connection:
+    writable = create or _is_writable(path)
+    mode = "rwc" if create else "rw" if writable else READ_ONLY
     try:
-        return _open(path, create, writable=create or _is_writable(path))
+        return _open(path, mode, any_thread, partial(prepare, writable=writable))
     except WorkspaceError as error:
         if create or not _can_be_read_anyway(path, error):
             raise
-        return _open(path, create=False, writable=False)
+        return _open(path, READ_ONLY, any_thread, partial(prepare, writable=False))
 
 
 def _can_be_read_anyway(path: Path, error: WorkspaceError) -> bool:
@@ -75,17 +92,19 @@ def _can_be_read_anyway(path: Path, error: WorkspaceError) -> bool:
     )
 
 
-def _open(path: Path, create: bool, writable: bool) -> sqlite3.Connection:
+def _open(
+    path: Path, mode: str, any_thread: bool, prepare: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection:
     with workspace_errors(path):
-        mode = "rwc" if create else "rw" if writable else "ro&immutable=1"
         connection = sqlite3.connect(
             f"file:{quote(str(path.resolve()))}?mode={mode}",
             uri=True,
             timeout=BUSY_SECONDS,
             isolation_level=None,
+            check_same_thread=not any_thread,
         )
         try:
-            _prepare(connection, path, create, writable)
+            prepare(connection)
         except BaseException:
             connection.close()
             raise
@@ -145,8 +164,7 @@ def _refuse_impossible(path: Path, create: bool) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, create: bool, writable: bool) -> None:
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cell_size_check = ON")
+    _distrust(connection)
     if not (create and is_empty(connection)):
         _refuse_strangers(connection, path)
     if not writable:
@@ -156,6 +174,19 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool, writable:
     connection.execute("PRAGMA foreign_keys = ON")
     if version_of(connection) < len(MIGRATIONS):
         migrate(connection)
+
+
+def _prepare_for_reading(connection: sqlite3.Connection, writable: bool) -> None:
+    """Reading needs to write, too: the files beside the workspace."""
+    _distrust(connection)
+    if writable:
+        connection.execute("PRAGMA query_only = ON")
+    version_of(connection)
+
+
+def _distrust(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
 
 
 def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from engine import __version__
-from engine.campaign.course import Course, OracleScore
+from engine.campaign.course import OracleScore, whole_course
 from engine.campaign.explanation import explain
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.plan_alignment import align_plans
@@ -71,9 +71,7 @@ def gather(store: Reading, campaign: int | None, stories: int) -> Content:
     """The content of a report about one campaign, the last one unless another is asked for."""
     row = _campaign(store, campaign)
     bugs = store.bugs(row.id)
-    course = Course(store, row.id)
-    while course.read_more():
-        pass
+    progress = whole_course(store, row.id)
     return Content(
         workspace=store.path.name,
         campaign=row,
@@ -81,8 +79,8 @@ def gather(store: Reading, campaign: int | None, stories: int) -> Content:
         totals=summary(store, row.id),
         bugs=tuple(bugs),
         stories=tuple(_stories(store, telling(bugs, stories))),
-        times={oracle: times.tolist() for oracle, times in course.first_times().items()},
-        scores=tuple(course.scores()),
+        times={oracle: times.tolist() for oracle, times in progress.first_times.items()},
+        scores=tuple(progress.scores),
         causes=tuple(sorted(store.root_causes(row.id), key=lambda cause: -len(cause.bugs))),
         versions=_versions(),
     )

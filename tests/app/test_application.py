@@ -38,8 +38,7 @@ def make_application(qtbot: QtBot, qapp: QApplication) -> Iterator[Callable[[], 
     yield make
     for application in made:
         _close(qtbot, application)
-        application.crash_log.uninstall()
-        application.settings.write()
+        application.end()
         application.deleteLater()
     sys.excepthook = hook
     qapp.setStyleSheet("")

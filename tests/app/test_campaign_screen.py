@@ -152,7 +152,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     for score in page.monitor.scores:
         assert score.bugs == counted["per_oracle"][score.oracle]["bugs"]
     later = open_page(page.context.document.path)  # as if it were opened on another day
-    qtbot.waitUntil(lambda: later.monitor.course is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: later.monitor.progress is not None, timeout=PATIENCE)
     ended(qtbot, later)
     assert figures(later) == shown
     assert later.monitor.points == page.monitor.points
@@ -244,7 +244,7 @@ def started(qtbot: QtBot, page: CampaignPage) -> CampaignView:
     checked(qtbot, page)
     page.run()
     qtbot.waitUntil(
-        lambda: page.monitor.course is not None and page.monitor.course.states > 0,
+        lambda: page.monitor.progress is not None and page.monitor.progress.states > 0,
         timeout=PATIENCE,
     )
     return view_of(page)
@@ -283,14 +283,14 @@ def test_it_is_stopped_and_resumed(
     assert page.list.lines.row(0).state is State.STOPPED
     statuses = {unit.status for unit in page.context.document.store.units()}
     assert statuses == {"stopped"}
-    assert page.monitor.course is not None
-    assert 0 < page.monitor.course.states < STATES
+    assert page.monitor.progress is not None
+    assert 0 < page.monitor.progress.states < STATES
     endless()
     (folder / "p03.pddl").unlink()  # the workspace has a copy
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
     assert page.list.lines.row(0).state is State.FINISHED
-    assert page.monitor.course.states == STATES
+    assert page.monitor.progress.states == STATES
     assert not view.resume.isVisible()
 
 
@@ -305,13 +305,13 @@ def test_a_killed_worker_loses_nothing(
     assert page.list.lines.row(0).state is State.INTERRUPTED
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "could not go on" in message.text
-    assert page.monitor.course is not None
-    assert page.monitor.course.states > 0
+    assert page.monitor.progress is not None
+    assert page.monitor.progress.states > 0
     endless()
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
     assert page.list.lines.row(0).state is State.FINISHED
-    assert page.monitor.course.states == STATES
+    assert page.monitor.progress.states == STATES
 
 
 def test_the_same_campaign_is_shown_not_run_again(

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
 from pytestqt.qtbot import QtBot
 from reference.dask_cluster import Cluster
+from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
 from app.context import Context
@@ -184,7 +185,7 @@ def test_a_campaign_survives_its_cluster(
     qtbot.waitUntil(is_there, timeout=PATIENCE)
     page.run()
     qtbot.waitUntil(
-        lambda: page.monitor.course is not None and page.monitor.course.states > 0,
+        lambda: page.monitor.progress is not None and page.monitor.progress.states > 0,
         timeout=PATIENCE,
     )
     view = page.stack.currentWidget()
@@ -196,6 +197,7 @@ def test_a_campaign_survives_its_cluster(
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     QTest.mouseClick(view.stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    answered(qtbot, page.context)
     assert page.list.lines.row(0).state is State.STOPPED
     assert not view.where.isVisible()
     found = page.context.document.store.pool_states(1)

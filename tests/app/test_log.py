@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from reference.screens import answered
 
 from app.context import Context
 from app.views.log import LogPage
@@ -36,14 +37,16 @@ def test_nothing_has_happened_yet(page: LogPage) -> None:
     assert not page.table.isVisible()
 
 
-def test_entries_are_mixed_by_time(page: LogPage, context: Context) -> None:
+def test_entries_are_mixed_by_time(qtbot: QtBot, page: LogPage, context: Context) -> None:
     context.messages.info("from the window")
     write(context, (1.0, "info", "long ago"), (9e9, "error", "in the future"))
     context.document.notify("log")
+    answered(qtbot, context)
     assert texts(page) == ["long ago", "from the window", "in the future"]
     assert page.table.isVisible()
     write(context, (9e9 + 1, "warning", "later"))
     context.document.notify("outside")
+    answered(qtbot, context)
     assert texts(page)[-1] == "later"
     assert page.count.text() == "4"
 
@@ -59,6 +62,7 @@ def test_levels_and_words_filter(qtbot: QtBot, page: LogPage, context: Context) 
     rows = [("info", "Unit one"), ("warning", "unit two"), ("error", "unit three")]
     write(context, *((float(n), level, text) for n, (level, text) in enumerate(rows)))
     context.document.notify("log")
+    answered(qtbot, context)
     page.level.setFocus()
     qtbot.keyClick(page.level, Qt.Key.Key_Down)
     assert texts(page) == ["unit two", "unit three"]
@@ -70,15 +74,19 @@ def test_levels_and_words_filter(qtbot: QtBot, page: LogPage, context: Context) 
     assert len(texts(page)) == 3
 
 
-def test_the_newest_entry_stays_in_view_if_wanted(page: LogPage, context: Context) -> None:
+def test_the_newest_entry_stays_in_view_if_wanted(
+    qtbot: QtBot, page: LogPage, context: Context
+) -> None:
     bar = page.table.verticalScrollBar()
     write(context, *((float(n), "info", f"entry {n}") for n in range(100)))
     context.document.notify("log")
+    answered(qtbot, context)
     assert bar.value() == bar.maximum() > 0
     page.follow.click()
     page.table.scrollToTop()
     write(context, *((float(n), "info", f"entry {n}") for n in range(100, 200)))
     context.document.notify("log")
+    answered(qtbot, context)
     assert bar.value() == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.campaign.campaign import run, take_up
 from engine.campaign.config import CampaignConfig
-from engine.campaign.course import Course, unit_offsets
+from engine.campaign.course import Course, unit_offsets, whole_course
 from engine.campaign.reading import UnitRow
 from engine.campaign.store import Store
 from engine.campaign.summary import per_oracle
@@ -34,20 +34,20 @@ def test_a_course_agrees_with_what_the_units_counted(finished: Path, portion: in
         course = Course(store, 1)
         while course.read_more(portion):
             pass
-        counted = per_oracle(store.units(1))
-        for score in course.scores():
+        counted, progress = per_oracle(store.units(1)), course.progress()
+        for score in progress.scores:
             for name in ("examined", "bugs", "unique", "optimal"):
                 assert getattr(score, name) == counted[score.oracle][name], (score, name)
             assert score.seconds == pytest.approx(counted[score.oracle]["seconds"])
-            assert len(course.proof_times().get(score.oracle, ())) == score.bugs
-        assert course.bugs == len(store.bugs(1)) > 0
-        assert course.states == store.pool_states(1)
-        assert course.state_times()[-1] <= course.seconds
+            assert len(progress.proof_times.get(score.oracle, ())) == score.bugs
+        assert progress.bugs == len(store.bugs(1)) > 0
+        assert progress.states == store.pool_states(1)
+        assert progress.state_times[-1] <= progress.seconds
         units = store.units(1)
-        assert course.policy_calls == sum(unit.statistics["policy_states"] for unit in units)
-        assert sum(map(len, course.first_times().values())) == course.bugs
-        assert (np.diff(course.state_times()) >= 0).all()
-        exact = next(score for score in course.scores() if score.oracle == "astar")
+        assert progress.policy_calls == sum(unit.statistics["policy_states"] for unit in units)
+        assert sum(map(len, progress.first_times.values())) == progress.bugs
+        assert (np.diff(progress.state_times) >= 0).all()
+        exact = next(score for score in progress.scores if score.oracle == "astar")
         assert exact.recall == 1.0  # A* proves every bug, and whatever else did is one
 
 
@@ -63,16 +63,15 @@ def test_a_running_campaign_is_read_as_it_grows(
             course = courses[0] if courses else Course(reader, 1)
             courses[:] = [course]
             course.read_more(3)
-            seen.append((course.states, course.bugs))
+            progress = course.progress()
+            seen.append((progress.states, progress.bugs))
 
         run(config, store, listen, executor=in_threads())
         while courses[0].read_more():
             pass
-        whole = Course(reader, 1)
-        while whole.read_more():
-            pass
-        assert whole.scores() == courses[0].scores()
-        assert whole.state_times().tolist() == courses[0].state_times().tolist()
+        grown, whole = courses[0].progress(), whole_course(reader, 1)
+        assert whole.scores == grown.scores
+        assert whole.state_times.tolist() == grown.state_times.tolist()
     assert seen == sorted(seen)
 
 

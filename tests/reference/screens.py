@@ -19,6 +19,13 @@ def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:
     qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
 
 
+def answered(qtbot: QtBot, context: Context) -> None:
+    """All that was asked of the workspace so far has been told."""
+    told: list[None] = []
+    context.document.reader.ask(context.document, lambda _: None, told.append, told.append)
+    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE)
+
+
 def dialog_of(page: QWidget) -> QDialog:
     (dialog,) = (item for item in page.findChildren(QDialog) if item.isVisible())
     return dialog

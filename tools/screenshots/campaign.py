@@ -78,4 +78,4 @@ def _page(stage: Stage, window: MainWindow) -> CampaignPage:
 
 
 def _states(page: CampaignPage) -> int:
-    return page.monitor.course.states if page.monitor.course is not None else 0
+    return page.monitor.progress.states if page.monitor.progress is not None else 0

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.application import Application
+from app.garbage import GarbageCollector
 from app.main_window import MainWindow
 from app.workspaces import EXAMPLES, FIRST_EXAMPLE, example_workspace, workspaces_folder
 from engine.campaign.campaign import run
@@ -34,6 +35,7 @@ class Stage:
         self._qt = QApplication.instance() or QApplication([])
         assert isinstance(self._qt, QApplication)
         self.application = Application(self._qt)
+        self._garbage = GarbageCollector(self.application)
         self._finished: Path | None = None
 
     def __enter__(self) -> Stage:
@@ -46,6 +48,7 @@ class Stage:
         trace: TracebackType | None,
     ) -> None:
         self.clear()
+        self._garbage.close()
 
     def example(self, name: str = FIRST_EXAMPLE) -> MainWindow:
         """A window on an example nobody has run yet."""

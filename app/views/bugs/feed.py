@@ -1,18 +1,20 @@
 """Brings the bugs of the workspace into the table, a few at a time.
 
-A hundred thousand rows take more than a second to read: read in small portions between two turns
-of the event loop, nobody notices. News is looked for again when somebody says there may be some:
-new bugs at once, changes of known ones less often the more there are.
+A hundred thousand rows take more than a second to show: in small portions, between two turns of
+the event loop, nobody notices. News is looked for again when somebody says there may be some: new
+bugs at once, changes of known ones less often the more there are.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.document import Document
 from app.models.bug_table import BugTable
+from engine.campaign.reading import BugRow
 from engine.errors import PlumblineError
 
 PORTION = 100
@@ -34,13 +36,11 @@ class BugFeed(QObject):
         self._document, self._table = document, table
         self._position = 0
         self._again = False
-        self._reading = False
+        self._reading = 0  # the number of the reading that goes on, if one does
+        self._readings = 0
         self._began = self._all_at = 0.0
         self._all = True
         self.complete = False
-        self._turn = QTimer(self)
-        self._turn.setInterval(0)
-        self._turn.timeout.connect(self._read_portion)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._look_again)
@@ -52,38 +52,46 @@ class BugFeed(QObject):
             self._again = True
             return
         self._again = False
-        self._reading = True
+        self._readings += 1
+        self._reading = self._readings
         self._began = time.monotonic()
         self._all = self._began >= self._all_at
         if self._all:
             self._position = 0
-        self._turn.start()
+        self._ask()
 
     def take(self, bugs: list[int]) -> None:
         """News about single bugs, at once."""
         self._table.take(self._document.store.bug_rows(bugs))
 
     def stop(self) -> None:
-        self._turn.stop()
         self._pause.stop()
-        self._reading = self._again = False
+        self._reading, self._again = 0, False
 
-    @Slot()
-    def _read_portion(self) -> None:
-        try:
-            rows = self._document.store.bugs(after=self._position, limit=PORTION)
-        except PlumblineError as error:
-            self.stop()
-            self.failed.emit(str(error))
-            return
+    def _ask(self) -> None:
+        after = self._position
+        self._document.reader.ask(
+            self,
+            lambda store: store.bugs(after=after, limit=PORTION),
+            partial(self._take, self._reading),
+            self._fail,
+        )
+
+    def _fail(self, error: PlumblineError) -> None:
+        self.stop()
+        self.failed.emit(str(error))
+
+    def _take(self, reading: int, rows: list[BugRow]) -> None:
+        if reading != self._reading:
+            return  # stopped meanwhile
         self._table.take(rows)
         if rows:
             self._position = rows[-1].id
         if len(rows) == PORTION:
             self.progressed.emit()
+            self._ask()
             return
-        self._turn.stop()
-        self._reading = False
+        self._reading = 0
         self.complete = True
         self._table.settle()
         self.read.emit()

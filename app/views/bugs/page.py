@@ -54,7 +54,7 @@ class BugsPage(Page):
         theme = context.theme
         self.table = BugTable(theme, self)
         self.feed = BugFeed(context.document, self.table, self)
-        self.shelf = TaskShelf(context.document.path, self)
+        self.shelf = TaskShelf(context.document.reader, self)
         self.work = BugWork(context, self)
         self.view = BugTableView(theme, self.table, self._drag_files)
         self.filter = FilterBar(theme, self.table.values)

@@ -7,6 +7,7 @@ can be kept, and not at all while nobody looks.
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -17,11 +18,23 @@ from app.models.campaign_runner import CampaignRunner
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.widgets.table_view import TableView
+from engine.campaign.reading import CampaignRow, Reading
+from engine.errors import PlumblineError
 
 NOTHING = "None yet. Choose the settings, and press Run (F5)."
 COUNT_MILLISECONDS = 1000
 COUNT_SHARE = 20
 """The pause is at least this many times as long as counting takes."""
+
+
+class _Counted(NamedTuple):
+    """Campaigns, and by their numbers how many bugs and units they have."""
+
+    rows: list[CampaignRow]
+    bugs: dict[int, int]
+    failed: dict[int, int]
+    limited: dict[int, int]  # units that met a limit
+    seconds: float  # it took, without waiting for the disk
 
 
 class CampaignList(QWidget):
@@ -31,6 +44,7 @@ class CampaignList(QWidget):
         super().__init__()
         self._context, self._runner = context, runner
         self._followed: int | None = None  # the campaign that was last chosen because it began
+        self._is_asked = self._again = False
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(COUNT_MILLISECONDS)
@@ -56,7 +70,7 @@ class CampaignList(QWidget):
         runner.changed.connect(self._runner_changed)
         context.document.changed.connect(self._document_changed)
         context.theme.changed.connect(self.lines.restyle)
-        self.refresh()
+        self._show(_count(context.document.store))
 
     def choose(self, campaign: int) -> None:
         for number in range(self.lines.rowCount()):
@@ -72,10 +86,37 @@ class CampaignList(QWidget):
 
     @Slot()
     def refresh(self) -> None:
+        if self._is_asked:
+            self._again = True
+            return
+        self._is_asked = True
+        self._context.document.reader.ask(self, _count, self._take, self._fail)
+
+    def _take(self, counted: _Counted) -> None:
+        self._is_asked = False
+        self._soon.setInterval(max(COUNT_MILLISECONDS, int(1000 * COUNT_SHARE * counted.seconds)))
+        self._show(counted)
+        if self._again:
+            self._again = False
+            self.refresh()
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._is_asked = self._again = False
+        self._context.messages.error(f"The campaigns cannot be read: {error}")
+
+    def _show(self, counted: _Counted) -> None:
         """One that has just begun is chosen, once."""
-        began = time.monotonic()
         chosen = self._chosen()
-        lines = self._read()
+        lines = [
+            CampaignLine(
+                row,
+                self._runner.state(row),
+                counted.bugs.get(row.id, 0),
+                counted.failed.get(row.id, 0),
+                counted.limited.get(row.id, 0),
+            )
+            for row in reversed(counted.rows)
+        ]
         if lines != self.lines.rows:
             self.lines.set_rows(lines)
         self.nothing.setVisible(not lines)
@@ -84,8 +125,6 @@ class CampaignList(QWidget):
             chosen = self._followed = self._runner.campaign
         if chosen is not None:
             self.choose(chosen)
-        took = 1000 * (time.monotonic() - began)
-        self._soon.setInterval(max(COUNT_MILLISECONDS, int(COUNT_SHARE * took)))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
         super().showEvent(event)
@@ -103,37 +142,6 @@ class CampaignList(QWidget):
         elif topic in ("bugs", "outside") and self.isVisible() and not self._soon.isActive():
             self._soon.start()
 
-    def _read(self) -> list[CampaignLine]:
-        store = self._context.document.store
-        bugs = dict(
-            store.rows(
-                "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
-                "GROUP BY u.campaign"
-            )
-        )
-        failed = dict(
-            store.rows(
-                "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
-                "GROUP BY campaign"
-            )
-        )
-        limited = dict(
-            store.rows(
-                "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
-                "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign"
-            )
-        )
-        return [
-            CampaignLine(
-                row,
-                self._runner.state(row),
-                bugs.get(row.id, 0),
-                failed.get(row.id, 0),
-                limited.get(row.id, 0),
-            )
-            for row in reversed(store.campaigns())
-        ]
-
     def _chosen(self) -> int | None:
         rows = self.table.selected_rows()
         return self.lines.row(rows[0]).row.id if rows else None
@@ -142,3 +150,19 @@ class CampaignList(QWidget):
     def _tell(self) -> None:
         for number in self.table.selected_rows():
             self.chosen.emit(self.lines.row(number))
+
+
+def _count(store: Reading) -> _Counted:
+    began = time.thread_time()
+    bugs, failed, limited = (
+        dict(store.rows(query))
+        for query in (
+            "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
+            "GROUP BY u.campaign",
+            "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
+            "GROUP BY campaign",
+            "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
+            "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign",
+        )
+    )
+    return _Counted(store.campaigns(), bugs, failed, limited, time.thread_time() - began)

@@ -137,7 +137,8 @@ class CampaignView(QWidget):
             self.where.setText(scene_words(self._runner.executor, self._runner.scene))
         self._show_progress(state)
         self._show_figures()
-        units = self._monitor.course.units if self._monitor.course is not None else []
+        progress = self._monitor.progress
+        units = [] if progress is None else list(progress.units)
         if units != self.units.rows:
             self.units.set_rows(units)
 
@@ -193,35 +194,35 @@ class CampaignView(QWidget):
         return pane
 
     def _show_progress(self, state: State) -> None:
-        course = self._monitor.course
+        progress = self._monitor.progress
         done, total = 0.0, 1.0
-        if course is not None and course.units:
-            size = course.units[0].statistics.get("size", 0)
-            total = float(len(course.units))
-            done = sum(_done(unit, size) for unit in course.units)
+        if progress is not None and progress.units:
+            size = progress.units[0].statistics.get("size", 0)
+            total = float(len(progress.units))
+            done = sum(_done(unit, size) for unit in progress.units)
         self.bar.setValue(round(_STEPS * done / total))
         words = f"{done / total:.0%}"
         seconds = self._runner.seconds_left() if state is State.RUNNING else None
         if seconds is not None:
             words += f" · {duration(seconds)} left"
-        elif state is State.RUNNING and course is None:
+        elif state is State.RUNNING and progress is None:
             words = "starting…"
         self.left.setText(words)
 
     def _show_figures(self) -> None:
-        course, show = self._monitor.course, self.figures.show_number
-        if course is None:
+        progress, show = self._monitor.progress, self.figures.show_number
+        if progress is None:
             for caption in FIGURES:
                 show(caption, "–")  # noqa: RUF001  a dash, not a minus
             return
-        seconds = course.seconds
-        show("states", f"{course.states:,}")
-        show("bugs", f"{course.bugs:,}")
-        show("fail", f"{course.kinds[BugKind.QUALITATIVE.value]:,}")
-        dear = course.bugs - course.kinds[BugKind.QUALITATIVE.value]
+        seconds = progress.seconds
+        show("states", f"{progress.states:,}")
+        show("bugs", f"{progress.bugs:,}")
+        show("fail", f"{progress.kinds[BugKind.QUALITATIVE.value]:,}")
+        dear = progress.bugs - progress.kinds[BugKind.QUALITATIVE.value]
         show("too expensive", f"{dear:,}")
-        show("states/s", _rate(course.states, seconds))
-        show("policy calls/s", _rate(course.policy_calls, seconds))
+        show("states/s", _rate(progress.states, seconds))
+        show("policy calls/s", _rate(progress.policy_calls, seconds))
         show("time", duration(seconds))
 
     @Slot()

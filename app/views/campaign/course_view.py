@@ -50,18 +50,18 @@ class CourseView(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        course = self._monitor.course
-        if course is None:
+        progress = self._monitor.progress
+        if progress is None:
             for plot in (self.bugs, self.pool, self.speed):
                 plot.set_curves([])
             return
         is_first = self.mode.currentText() == FIRST
-        times = course.first_times() if is_first else course.proof_times()
-        end = max([course.seconds, *(float(known[-1]) for known in times.values() if len(known))])
+        times = progress.first_times if is_first else progress.proof_times
+        end = max([progress.seconds, *(float(known[-1]) for known in times.values() if len(known))])
         self.bugs.set_curves(
-            [_growing(oracle, times.get(oracle, np.empty(0)), end) for oracle in course.oracles]
+            [_growing(oracle, times.get(oracle, np.empty(0)), end) for oracle in progress.oracles]
         )
-        self.pool.set_curves([_growing("states", course.state_times(), end)])
+        self.pool.set_curves([_growing("states", progress.state_times, end)])
         speed = Curve("states/s", *self._monitor.throughput(), token="accent", steps=True)
         self.speed.set_curves([speed])
 

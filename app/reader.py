@@ -1,0 +1,85 @@
+"""Reads the workspace for the window in a thread of its own.
+
+What the system has put out of memory is fetched from the disk again, and a busy disk can take
+seconds. The window asks, goes on, and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
+
+from engine.campaign.reading import Reading
+from engine.errors import PlumblineError
+
+Answer = TypeVar("Answer")
+
+
+class _Question(NamedTuple):
+    owner: QObject
+    ask: Callable[[Reading], Any]
+    then: Callable[[Any], None]
+    failed: Callable[[PlumblineError], None]
+
+
+class Reader(QObject):
+    """Answers come in the order of the questions, in the window's thread."""
+
+    _answered = Signal(object, object)
+
+    def __init__(self, store: Reading, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._questions: SimpleQueue[_Question | None] = SimpleQueue()
+        self._is_closed = False
+        self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._thread = Thread(target=self._work, name="reader", daemon=True)
+        self._thread.start()
+
+    def ask(
+        self,
+        owner: QObject,
+        question: Callable[[Reading], Answer],
+        then: Callable[[Answer], None],
+        failed: Callable[[PlumblineError], None],
+    ) -> None:
+        """Nobody is told if the owner is gone by then.
+
+        The question is put in the other thread: it must not touch what others change.
+        """
+        self._questions.put(_Question(owner, question, then, failed))
+
+    def close(self) -> None:
+        """Ends what is being read; no more answers come."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._questions.put(None)
+        self._store.connection.interrupt()
+        self._thread.join()
+        self._store.connection.close()
+
+    def _work(self) -> None:
+        while (question := self._questions.get()) is not None and not self._is_closed:
+            try:
+                answer = question.ask(self._store)
+            except Exception as error:
+                answer = error
+            self._answered.emit(question, answer)
+            del question, answer  # the last one to have a widget must be the window's thread
+
+    @Slot(object, object)
+    def _tell(self, question: _Question, answer: object) -> None:
+        if self._is_closed or not isValid(question.owner):
+            return
+        if isinstance(answer, PlumblineError):
+            question.failed(answer)
+        elif isinstance(answer, Exception):
+            raise answer
+        else:
+            question.then(answer)

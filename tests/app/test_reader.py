@@ -1,0 +1,120 @@
+"""Reading in the background: in order, told in the window's thread, and to nobody who is gone."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE, answered
+
+from app.context import Context
+from app.reader import Reader
+from engine.campaign.reading import Reading
+from engine.campaign.store import Store
+from engine.errors import PlumblineError, WorkspaceError
+
+
+def unexpected(what: object) -> None:
+    raise AssertionError(what)
+
+
+def test_answers_come_in_order_and_in_the_windows_thread(qtbot: QtBot, context: Context) -> None:
+    here, told = threading.get_ident(), []
+    owner = QObject()
+
+    def read(store: Reading) -> tuple[int, int]:
+        return threading.get_ident(), len(store.campaigns())
+
+    for _ in range(20):
+        context.document.reader.ask(
+            owner, read, lambda answer: told.append((threading.get_ident(), *answer)), unexpected
+        )
+    assert told == []
+    qtbot.waitUntil(lambda: len(told) == 20, timeout=PATIENCE)
+    assert {(where, count) for where, _, count in told} == {(here, 0)}
+    (there,) = {thread for _, thread, _ in told}
+    assert there != here
+
+
+def test_what_goes_wrong_is_told(qtbot: QtBot, context: Context) -> None:
+    errors: list[PlumblineError] = []
+    reader = context.document.reader
+    reader.ask(context.document, lambda store: store.rows("nonsense"), unexpected, errors.append)
+    answered(qtbot, context)
+    (error,) = errors
+    assert isinstance(error, WorkspaceError)
+    with qtbot.captureExceptions() as surprises:
+        reader.ask(context.document, lambda _: 1 // 0, unexpected, unexpected)
+        answered(qtbot, context)
+    ((kind, _, _),) = surprises
+    assert kind is ZeroDivisionError
+
+
+def test_who_is_gone_is_not_told(qtbot: QtBot, context: Context) -> None:
+    owner, told = QObject(), []
+    context.document.reader.ask(owner, Reading.campaigns, told.append, told.append)
+    owner.deleteLater()
+    del owner
+    answered(qtbot, context)
+    context.document.reader.ask(context.document, Reading.campaigns, told.append, told.append)
+    context.document.close()
+    qtbot.wait(50)
+    assert len(told) <= 1  # the first one may have been quick
+
+
+def test_it_reads_what_was_written_and_writes_nothing(qtbot: QtBot, context: Context) -> None:
+    with context.document.store.transaction() as connection:
+        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'new')")
+    texts: list[str] = []
+    reader, owner = context.document.reader, context.document
+    reader.ask(owner, lambda s: s.log(), lambda rows: texts.extend(r.text for r in rows), print)
+    errors: list[PlumblineError] = []
+    reader.ask(owner, lambda s: s.rows("DELETE FROM log"), unexpected, errors.append)
+    answered(qtbot, context)
+    assert texts == ["new"]
+    assert len(errors) == len(context.document.store.log()) == 1
+
+
+def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path) -> None:
+    """However much there is to read: nobody waits for an answer that nobody wants."""
+    with Store.create(tmp_path / "w.plumb") as store:
+        reader = Reader(store.for_another_thread())
+        begun = threading.Event()
+
+        def endless(store: Reading) -> object:
+            begun.set()
+            return store.rows(
+                "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n) "
+                "SELECT count(*) FROM n"
+            )
+
+        reader.ask(reader, endless, unexpected, unexpected)
+        reader.ask(reader, endless, unexpected, unexpected)
+        assert begun.wait(PATIENCE / 1000)
+        time.sleep(0.05)
+        reader.close()
+        reader.close()
+        assert "reader" not in {thread.name for thread in threading.enumerate()}
+    with pytest.raises(sqlite3.ProgrammingError):
+        store.connection.execute("SELECT 1")
+    qtbot.wait(0)
+    reader.deleteLater()
+
+
+def test_a_workspace_that_can_only_be_read(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    Store.create(folder / "w.plumb").close()
+    with Store.open(folder / "w.plumb") as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.access", lambda *_: False)
+        reader = Reader(store.for_another_thread())
+        told: list[object] = []
+        reader.ask(reader, lambda s: s.campaigns(), told.append, unexpected)
+        qtbot.waitUntil(lambda: told == [[]], timeout=PATIENCE)
+        reader.close()
+    reader.deleteLater()
