@@ -22,7 +22,7 @@ from typing import IO
 
 from app.work.link import Failure, JobProgress, unexpected
 from app.work.wire import Batch, Cancel, Done, End, Failed, Stopped, Tell
-from engine.task.process import kill_group
+from engine.task.process import kill_group, signal_name
 
 BATCH_SECONDS = 0.1
 GRACE_SECONDS = 1.5
@@ -191,7 +191,7 @@ def _lost(return_code: int, last_words: str) -> Failure:
     if return_code == -signal.SIGKILL:
         message = "the worker process was killed from outside, or needed more memory than there is"
     elif return_code < 0:
-        message = f"the worker process died of {signal.Signals(-return_code).name}"
+        message = f"the worker process died of {signal_name(return_code)}"
     else:
         message = f"the worker process ended with exit code {return_code}"
     return Failure(message, hint, last_words)

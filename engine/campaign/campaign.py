@@ -46,7 +46,7 @@ from engine.campaign.messages import Command
 from engine.campaign.store import Store
 from engine.campaign.unit import Unit
 from engine.errors import WorkerLostError, WorkspaceError
-from engine.task.process import never_cancelled
+from engine.task.process import never_cancelled, signal_name
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
@@ -262,7 +262,7 @@ def _why(future: Future[WorkerEnd], unit: Unit) -> str:
     if end.return_code == -signal.SIGKILL:
         how = "was killed; it may have needed more memory than there is"
     elif end.return_code < 0:
-        how = f"died of {signal.Signals(-end.return_code).name}"
+        how = f"died of {signal_name(end.return_code)}"
     else:
         how = f"ended with exit code {end.return_code}"
     limit = unit.limits.unit_megabytes

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import selectors
-import signal
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ from engine.pddl.model import Domain
 from engine.policies.plugin_frames import Frame, FrameError, FrameReader
 from engine.policies.policy import PolicyInfo
 from engine.task.atoms import format_atom
-from engine.task.process import kill_group
+from engine.task.process import kill_group, signal_name
 from engine.task.sas import write_sas
 from engine.task.task import Task
 
@@ -259,7 +258,7 @@ class _Worker:
         self._printed.read(_streams(self._process)[2])
         kill_group(self._process)
         code = self._process.returncode
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        how = f"by {signal_name(code)}" if code < 0 else f"with exit code {code}"
         last = f"; it last printed: {self._printed.last:.200}" if self._printed.last else ""
         return f"the plug-in's process ended {how}{last}"
 

@@ -11,7 +11,6 @@ import importlib.util
 import logging
 import os
 import re
-import signal
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ from pathlib import Path
 from engine.errors import Location, PlanError, PlannerError
 from engine.files import scratch_errors
 from engine.task.plans import parse_plan
-from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
+from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.sas import MAX_COST, write_sas
 from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
@@ -269,7 +268,7 @@ def _outcome(
     if code in answers and not has_plans:
         return True, answers[code]
     if code < 0:
-        raise PlannerError(f"the planner died of {signal.Signals(-code).name}", hint=_REINSTALL)
+        raise PlannerError(f"the planner died of {signal_name(code)}", hint=_REINSTALL)
     last = result.output[-1] if result.output else "no message"
     raise PlannerError(f"the planner failed with code {code}: {last}", hint=_REINSTALL)
 

@@ -100,6 +100,14 @@ def run_process(
     )
 
 
+def signal_name(return_code: int) -> str:
+    """Of the signal that ended a process; those for real-time programs have only numbers."""
+    try:
+        return signal.Signals(-return_code).name
+    except ValueError:
+        return f"signal {-return_code}"
+
+
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a process that was started in its own group, with all it started, and reap it."""
     if process.returncode is None:  # once it is reaped its number may belong to somebody else

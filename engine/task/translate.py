@@ -27,7 +27,7 @@ from engine.errors import (
     TranslationError,
 )
 from engine.files import scratch_errors
-from engine.task.process import Ending, ProcessResult, never_cancelled, run_process
+from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.translation_cache import TranslationCache, cache_key
 
 PACKAGE = "fast-downward.translate"
@@ -181,9 +181,9 @@ def _trouble(result: ProcessResult) -> PlumblineError:
             "make room there, or set TMPDIR to another folder",
         )
     if result.return_code < 0:
-        name = signal.Signals(-result.return_code).name
         return TranslationError(
-            f"the translator died of {name}", hint=f"try again, or {_REINSTALL}"
+            f"the translator died of {signal_name(result.return_code)}",
+            hint=f"try again, or {_REINSTALL}",
         )
     if any("No module named" in line for line in result.output):
         message = "the Fast Downward translator is not installed properly"
