@@ -53,6 +53,7 @@ class Application(QObject):
 
     def start(self, workspace: Path | None = None) -> None:
         """Open what was asked for, or what was open last, or the example."""
+        self._garbage = GarbageCollector(self)
         crashes = self.crash_log.unread()
         self.crash_log.install()
         wanted = workspace or last_workspace(self.settings)
@@ -75,10 +76,12 @@ class Application(QObject):
             if crashes:
                 text = "Plumbline met something unexpected last time; the details help to mend it"
                 window.context.messages.warning(text, crashes)
-        self._garbage = GarbageCollector(self)
+        self._garbage.keep()
 
     def end(self) -> None:
         """After the last window is closed: leave Python as it was, and nothing unwritten."""
+        for window in self.windows:
+            window.context.document.close()  # whoever quits at once closes none
         if self._garbage is not None:
             self._garbage.close()
         self.settings.write()
@@ -158,6 +161,8 @@ class Application(QObject):
             forget_workspace(self.settings, document.path)
             document.path.unlink(missing_ok=True)
         window.deleteLater()
+        if self._garbage is not None:
+            self._garbage.keep_nothing()
 
 
 def _raise(window: MainWindow) -> None:

@@ -7,6 +7,7 @@ look at SQLite's own change counter once a second finds out.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,13 +53,15 @@ class Document(QObject):
         self.store = store
         # Moving the log of changes into the file waits for the disk: the worker processes do it.
         store.connection.execute("PRAGMA wal_autocheckpoint = 0")
-        self.reader = Reader(store.for_another_thread(), self)
+        reading = store.for_another_thread()
+        ((self._version,),) = reading.rows("PRAGMA data_version")
+        self._others_version, self._own_changes = self._changes()
+        self.reader = Reader(reading, self)
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
         self._identity = _identity(self.path)
-        self._version: int | None = None
         self._watch = QTimer(self)
         self._watch.setSingleShot(True)
         self._watch.setInterval(WATCH_MILLISECONDS)
@@ -85,8 +88,11 @@ class Document(QObject):
 
     def writer(self) -> writer.Writer | None:
         """The campaign of any process that writes to the file at the moment."""
-        with workspace_errors(self.path):
-            return writer.current(self.store.connection)
+        try:
+            with workspace_errors(self.path):
+                return writer.current(self.store.connection)
+        except WorkspaceError:
+            return None  # whoever reads the file next will say it
 
     def is_blank(self) -> bool:
         """Nothing was ever put into it."""
@@ -120,27 +126,44 @@ class Document(QObject):
 
     @Slot()
     def _look(self) -> None:
-        self.reader.ask(self, _look_at, self._take_look, self._look_later)
+        self.reader.ask(self, partial(_look_at, self.path), self._take_look, self._look_later)
 
     def _take_look(self, look: _Look) -> None:
         if self._identity is not None and look.identity != self._identity:
             self._identity = None  # said once
             self.lost.emit()
-        known, self._version = self._version, look.version
-        if known not in (None, look.version):
-            self.changed.emit("outside")
+        if self._version != look.version:
+            self._version = look.version
+            if self._others_wrote():
+                self.changed.emit("outside")
         self.looked.emit(look.writer)
         self._watch.start()
+
+    def _others_wrote(self) -> bool:
+        """Or was it this window alone? Asked only if it has written, too."""
+        known, own = self._others_version, self._own_changes
+        if own == self.store.connection.total_changes:
+            return True
+        try:
+            self._others_version, self._own_changes = self._changes()
+        except WorkspaceError:
+            return True
+        return known != self._others_version
+
+    def _changes(self) -> tuple[int, int]:
+        """How often others changed the file, in SQLite's way of counting, and how often we did."""
+        ((others,),) = self.store.rows("PRAGMA data_version")
+        return others, self.store.connection.total_changes
 
     def _look_later(self, _: PlumblineError) -> None:
         """Locked for a moment, or a broken disk: whoever reads next will say it."""
         self._watch.start()
 
 
-def _look_at(store: Reading) -> _Look:
+def _look_at(path: Path, store: Reading) -> _Look:
     ((version,),) = store.rows("PRAGMA data_version")
     with workspace_errors(store.path):
-        return _Look(_identity(store.path), version, writer.current(store.connection))
+        return _Look(_identity(path), version, writer.current(store.connection))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

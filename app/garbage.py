@@ -14,6 +14,9 @@ from PySide6.QtCore import QObject, QTimer, Slot
 CHECK_MILLISECONDS = 1000
 FULL_SHARE = 200
 """A full collection looks at everything: it waits this many times the time the last one took."""
+LONG_SECONDS = 0.03
+"""What a full collection leaves that took longer, such as a hundred thousand bugs, is not looked
+through again before a window is closed."""
 
 
 class GarbageCollector(QObject):
@@ -21,13 +24,22 @@ class GarbageCollector(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        gc.collect()
-        gc.freeze()  # what has been imported stays for good: no need to look through it again
         gc.disable()
         self._full_at = 0.0
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.collect)
         self._timer.start(CHECK_MILLISECONDS)
+
+    def keep(self) -> None:
+        """What there is now, above all what has been imported, stays: it is not looked through."""
+        gc.collect()
+        gc.freeze()
+
+    @Slot()
+    def keep_nothing(self) -> None:
+        """A window was closed: look through everything the next time."""
+        gc.unfreeze()
+        self._full_at = 0.0
 
     def close(self) -> None:
         self._timer.stop()
@@ -49,3 +61,5 @@ class GarbageCollector(QObject):
         gc.collect()
         now = time.monotonic()
         self._full_at = now + FULL_SHARE * (now - began)
+        if now - began > LONG_SECONDS:
+            gc.freeze()

@@ -105,6 +105,7 @@ class Jobs(QObject):
         self._messages = messages
         self._quiet: set[Job] = set()
         self.running: list[Job] = []
+        self._ended_pids: set[int] = set()
 
     def start(
         self, title: str, work: Callable[..., object], *arguments: object, banner: bool = True
@@ -119,6 +120,11 @@ class Jobs(QObject):
         job.begin()
         self.changed.emit()
         return job
+
+    @property
+    def pids(self) -> set[int]:
+        """Of all jobs, also of those that have ended: what is known of them may be older."""
+        return self._ended_pids | {job.pid for job in self.running if job.pid is not None}
 
     def stop_all(self, wait: bool = False) -> None:
         """With `wait`, do not return before all processes are gone (two seconds at most)."""
@@ -139,6 +145,8 @@ class Jobs(QObject):
         job = self.sender()
         assert isinstance(job, Job)
         self.running.remove(job)
+        if job.pid is not None:
+            self._ended_pids.add(job.pid)
         self._quiet.discard(job)
         job.setParent(None)  # it lives as long as somebody still looks at it
         self.changed.emit()

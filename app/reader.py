@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 from engine.campaign.reading import Reading
-from engine.errors import PlumblineError
+from engine.errors import Location, PlumblineError, WorkspaceError
 
 Answer = TypeVar("Answer")
+INTERRUPT_SECONDS = 0.05
 
 
 class _Question(NamedTuple):
@@ -60,8 +61,9 @@ class Reader(QObject):
             return
         self._is_closed = True
         self._questions.put(None)
-        self._store.connection.interrupt()
-        self._thread.join()
+        while self._thread.is_alive():
+            self._store.connection.interrupt()  # what it is at; it may begin another query
+            self._thread.join(INTERRUPT_SECONDS)
         self._store.connection.close()
 
     def _work(self) -> None:
@@ -80,6 +82,9 @@ class Reader(QObject):
         if isinstance(answer, PlumblineError):
             question.failed(answer)
         elif isinstance(answer, Exception):
+            question.failed(
+                WorkspaceError(f"unexpected: {answer!r}", Location.of(self._store.path))
+            )
             raise answer
         else:
             question.then(answer)

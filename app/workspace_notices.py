@@ -35,8 +35,7 @@ class WorkspaceNotices(QObject):
     @Slot(object)
     def _tell_writer(self, writer: Writer | None) -> None:
         """Who writes, apart from our own jobs."""
-        ours = {job.pid for job in self._context.jobs.running}
-        if writer is not None and writer.pid in ours:
+        if writer is not None and writer.pid in self._context.jobs.pids:
             writer = None
         if writer == self._writer:
             return

@@ -115,6 +115,7 @@ def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[flo
     """Seconds of the clock, and how often a second each plot was drawn."""
     application = QApplication([])
     garbage = GarbageCollector(application)
+    garbage.keep()
     theme = Theme()
     theme.set_mode("light")
     document = Document.create(home / "w.plumb")

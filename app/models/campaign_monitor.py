@@ -6,7 +6,9 @@ looks, nothing is read.
 
 from __future__ import annotations
 
+import math
 import time
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,21 +36,45 @@ SLOW_SHARE = 50
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class BugPoint:
-    """A bug as a point: what is possible, and what the policy pays; None: it fails."""
+@dataclass(frozen=True, eq=False)
+class BugPoints:
+    """Bugs as points: what is possible, and what the policy pays, which is NaN where it fails."""
 
-    bug: int
-    kind: str
-    policy_cost: int | None
-    bound: int
+    bugs: NDArray[np.int64]
+    bounds: Values
+    policy_costs: Values
+
+    def __len__(self) -> int:
+        return len(self.bugs)
+
+
+class _ComingPoints:
+    """Points that are being read; arrays, since nobody has to look through them for garbage."""
+
+    def __init__(self) -> None:
+        self.bugs, self.bounds, self.policy_costs = array("q"), array("d"), array("d")
+
+    def add(self, bug: int, bound: int, policy_cost: int | None) -> None:
+        self.bugs.append(bug)
+        self.bounds.append(bound)
+        self.policy_costs.append(math.nan if policy_cost is None else policy_cost)
+
+    def points(self) -> BugPoints:
+        return BugPoints(
+            np.array(self.bugs, dtype=np.int64),
+            np.array(self.bounds, dtype=np.float64),
+            np.array(self.policy_costs, dtype=np.float64),
+        )
+
+
+NO_POINTS = _ComingPoints().points()
 
 
 @dataclass(frozen=True)
 class _Look:
     row: CampaignRow
     progress: Progress
-    points: list[BugPoint] | None  # None: as before
+    points: BugPoints | None  # None: as before
     more: bool
     busy_seconds: float  # without waiting for the disk
 
@@ -59,7 +85,7 @@ class _Follower:
     def __init__(self, campaign: int) -> None:
         self.campaign = campaign
         self._course: Course | None = None
-        self._coming: list[BugPoint] | None = None  # what is being read
+        self._coming: _ComingPoints | None = None  # what is being read
         self._points_at = self._points_cost = 0.0
 
     def look(self, store: Reading, is_running: bool) -> _Look:
@@ -79,23 +105,24 @@ class _Follower:
     def _points_are_due(self, is_running: bool) -> bool:
         return time.monotonic() > self._points_at or not is_running
 
-    def _read_points(self, store: Reading) -> list[BugPoint] | None:
+    def _read_points(self, store: Reading) -> BugPoints | None:
         """All of them every time, since bounds may have become better; None: there are more."""
         began = time.thread_time()
         if self._coming is None:
-            self._coming, self._points_cost = [], 0.0
+            self._coming, self._points_cost = _ComingPoints(), 0.0
         # CROSS JOIN: by findings in their order, else all of them are sorted for every portion.
-        found: Sequence[tuple[int, str, int | None, int]] = store.rows(
-            "SELECT f.id, f.kind, f.policy_cost, f.bound FROM findings f "
+        found: Sequence[tuple[int, int, int | None]] = store.rows(
+            "SELECT f.id, f.bound, f.policy_cost FROM findings f "
             "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
             "ORDER BY f.id LIMIT ?",
-            (self.campaign, self._coming[-1].bug if self._coming else 0, PORTION),
+            (self.campaign, self._coming.bugs[-1] if self._coming.bugs else 0, PORTION),
         )
-        self._coming += [BugPoint(*row) for row in found]
+        for row in found:
+            self._coming.add(*row)
         self._points_cost += time.thread_time() - began
         if len(found) == PORTION:
             return None
-        points, self._coming = self._coming, None
+        points, self._coming = self._coming.points(), None
         pause = max(SLOW_SECONDS, SLOW_SHARE * self._points_cost)
         self._points_at = time.monotonic() + pause
         return points
@@ -109,7 +136,7 @@ class CampaignMonitor(QObject):
         self._context, self._runner = context, runner
         self.row: CampaignRow | None = None
         self.progress: Progress | None = None
-        self.points: list[BugPoint] = []
+        self.points = NO_POINTS
         self._follower: _Follower | None = None
         self._is_asked = False
         self._told_at = 0.0
@@ -137,7 +164,7 @@ class CampaignMonitor(QObject):
     def watch(self, campaign: int | None) -> None:
         """Another campaign, or the same once more, from its beginning."""
         if campaign != self.campaign:
-            self.row, self.progress, self.points = None, None, []
+            self.row, self.progress, self.points = None, None, NO_POINTS
         self._follower = None if campaign is None else _Follower(campaign)
         self._is_asked = False  # an answer about the one before counts no more
         self._timer.stop()

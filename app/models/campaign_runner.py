@@ -24,6 +24,7 @@ from app.work.campaign import (
     run_campaign,
     take_up_campaign,
 )
+from engine.campaign.campaign import CampaignEnd
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import CampaignFinished, UnitFailed, UnitStopped, Warned
 from engine.campaign.gate import AT_LIMIT
@@ -62,6 +63,7 @@ class CampaignRunner(QObject):
         self.is_paused = False
         self.executor = ""  # where its units run, as on the command line
         self.scene = Scene()
+        self._ended: tuple[int, State] | None = None  # what was run last, and how it ended
         self._failures: list[UnitFailed] = []
         self._told: Message | None = None  # about them
 
@@ -98,12 +100,16 @@ class CampaignRunner(QObject):
         if row.status != "running":
             return State(row.status)
         somebody = self._context.document.writer()
-        return State.ELSEWHERE if somebody is not None else State.INTERRUPTED
+        if somebody is not None and somebody.pid not in self._context.jobs.pids:
+            return State.ELSEWHERE
+        if self._ended is not None and self._ended[0] == row.id:
+            return self._ended[1]  # the row was read before
+        return State.INTERRUPTED
 
     def _begin(self, work: object, what: object, executor: str) -> None:
         assert self.job is None
         path = self._context.document.path
-        self.campaign = what if isinstance(what, int) else None
+        self.campaign, self._ended = what if isinstance(what, int) else None, None
         self.progress, self.is_paused = None, False
         self._failures.clear()
         if self._told is not None:
@@ -154,10 +160,15 @@ class CampaignRunner(QObject):
     def _finish(self, result: object) -> None:
         if isinstance(result, AlreadyDone):
             self.already_done.emit(result.campaign)
+        elif isinstance(result, CampaignEnd):
+            state = State.FINISHED if result.finished else State.STOPPED
+            self._ended = result.campaign, state
 
     @Slot()
     def _write_down_the_stop(self) -> None:
         """A campaign that did not end in time was killed, and could not say that it was stopped."""
+        if self.campaign is not None:
+            self._ended = self.campaign, State.STOPPED
         store = self._context.document.store
         for row in store.campaigns():
             if row.id == self.campaign and row.status == "running":

@@ -63,7 +63,7 @@ class Points:
     name: str
     x: ArrayLike
     y: ArrayLike
-    keys: Sequence[object]
+    keys: Sequence[object] | NDArray[np.int64]
     token: str
     symbol: str = "o"
     y_text: str = ""  # what stands for a height that is no number: "the policy fails"
@@ -170,8 +170,8 @@ def _places_of(points: Points) -> tuple[Values, Values]:
     x, y = floats(points.x), floats(points.y)
     if len(x) <= MOST_POINTS:
         return x, y
-    places = np.unique(np.column_stack([x, y]), axis=0)
-    return places[:, 0], places[:, 1]
+    places = np.unique(x + 1j * y)  # some ten times as fast as with pairs
+    return places.real, places.imag
 
 
 def _thinned(x: Values, y: Values) -> tuple[Values, Values]:

@@ -181,7 +181,6 @@ class Course:
         )
         if not rows:
             return False
-        self._next_state[unit] = rows[-1][0] + 1
         answers: defaultdict[int, dict[str, tuple[str, float]]] = defaultdict(dict)
         for number, oracle, verdict, seconds in self._store.rows(
             "SELECT number, oracle, verdict, seconds FROM answers "
@@ -189,6 +188,7 @@ class Course:
             (unit, begin, rows[-1][0]),
         ):
             answers[number][oracle] = verdict, seconds
+        self._next_state[unit] = rows[-1][0] + 1
         for number, state, seconds in rows:
             self._pool.add(unit, seconds)
             self._count(unit, seconds, answers[number])

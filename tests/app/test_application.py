@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from app.application import Application, QuitOnSignal
 from app.crash import CrashLog, crash_folder
 from app.recent import recent_workspaces
 from app.settings import settings_path
+from app.views.log import LogPage
 from app.workspaces import example_names, example_workspace, workspaces_folder
 from engine.campaign.schema import MIGRATIONS
 from engine.campaign.store import Store
@@ -60,6 +63,42 @@ def application(make_application: Callable[[], Application]) -> Application:
 def errors(application: Application) -> list[str]:
     messages = [m for window in application.windows for m in window.context.messages.history]
     return [message.text for message in messages if message.level != "info"]
+
+
+def test_whoever_quits_at_once_leaves_nobody_reading(application: Application) -> None:
+    application.start()
+    assert "reader" in {thread.name for thread in threading.enumerate()}
+    application.end()  # as after a signal: no window was closed
+    assert "reader" not in {thread.name for thread in threading.enumerate()}
+    for window in list(application.windows):
+        application.windows.remove(window)
+        window.deleteLater()
+
+
+def test_garbage_is_collected_in_the_windows_thread_from_the_start(
+    qtbot: QtBot, application: Application, tmp_path: Path
+) -> None:
+    path = tmp_path / "talkative.plumb"
+    with Store.create(path) as store, store.transaction() as connection:
+        connection.executemany(
+            "INSERT INTO log (time, level, text) VALUES (?, 'info', 'told')",
+            [(float(number),) for number in range(5000)],
+        )
+    where: list[str] = []
+
+    def note(phase: str, _: object) -> None:
+        where.append(threading.current_thread().name)
+
+    gc.enable()  # as Python starts
+    gc.callbacks.append(note)
+    try:
+        application.start(path)
+        (page,) = (window.current_page for window in application.windows)
+        assert isinstance(page, LogPage)
+        qtbot.waitUntil(lambda: len(page.model.rows) == 5000, timeout=PATIENCE)
+    finally:
+        gc.callbacks.remove(note)
+    assert set(where) == {threading.current_thread().name}
 
 
 def test_the_first_start_opens_the_example_ready_to_run(application: Application) -> None:

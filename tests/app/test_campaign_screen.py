@@ -18,6 +18,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
+from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
 from app.context import Context
@@ -25,6 +26,7 @@ from app.models.agreement import agree
 from app.models.campaign_runner import State
 from app.models.campaign_settings import default_config
 from app.views.campaign import compare_view
+from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.work.check_inputs import PolicyChecked
@@ -155,8 +157,38 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     qtbot.waitUntil(lambda: later.monitor.progress is not None, timeout=PATIENCE)
     ended(qtbot, later)
     assert figures(later) == shown
-    assert later.monitor.points == page.monitor.points
+    assert later.monitor.points.bugs.tolist() == page.monitor.points.bugs.tolist() != []
     checked(qtbot, later)
+
+
+def test_its_end_is_never_taken_for_a_crash(qtbot: QtBot, page: CampaignPage) -> None:
+    """The rows that are shown were read before it ended."""
+    checked(qtbot, page)
+    page.prepare()
+    assert page._view is not None
+    view, seen = page._view, []
+    for news in (page.monitor.updated, page.runner.changed, page.list.chosen):
+        news.connect(lambda *_: seen.append((view.summary.text(), view.resume.isHidden())))
+    page.run()
+    ended(qtbot, page)
+    answered(qtbot, page.context)
+    words = [text.partition(" ")[0] for text, _ in seen if text]
+    assert set(words) == {"running", "finished"}
+    assert all(hidden for text, hidden in seen if text)
+
+
+def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
+    qtbot: QtBot, page: CampaignPage
+) -> None:
+    before = _count(page.context.document.store)
+    checked(qtbot, page)
+    page.run()
+    qtbot.waitUntil(lambda: page.runner.campaign is not None, timeout=PATIENCE)
+    page.list._followed = None
+    page.list._show(before)
+    assert page.list._followed is None
+    ended(qtbot, page)
+    qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
 
 
 def test_a_point_leads_to_its_bug(
@@ -181,7 +213,7 @@ def test_a_point_leads_to_its_bug(
         )
     name, bug = wanted.args
     assert name == "bugs"
-    hit = points.keys.index(bug)
+    hit = points.keys.tolist().index(bug)
     assert (points.x[hit], points.y[hit]) == (points.x[0], points.y[0])
     with qtbot.waitSignal(page.page_wanted) as wanted:
         QTest.mouseClick(view.bugs, Qt.MouseButton.LeftButton)

@@ -17,6 +17,7 @@ from app.document import Document
 from app.workspace_notices import WorkspaceNotices
 from engine.campaign.schema import MIGRATIONS
 from engine.campaign.store import Store
+from engine.campaign.writer import Writer
 from engine.errors import WorkspaceError
 
 PATIENCE = 60_000
@@ -130,6 +131,52 @@ def test_a_deleted_file_is_told_once_and_can_still_be_saved(
     (message,) = context.messages.history
     assert message.level == "error"
     assert "was deleted" in message.text
+
+
+def test_what_this_window_writes_comes_from_nobody_else(qtbot: QtBot, context: Context) -> None:
+    document, topics, looks = context.document, [], []
+    document.changed.connect(topics.append)
+    document.looked.connect(looks.append)
+    write = "INSERT INTO log (time, level, text) VALUES (0, 'info', 'new')"
+    for count in (1, 2):
+        with document.store.transaction() as connection:
+            connection.execute(write)
+        qtbot.waitUntil(lambda n=count: len(looks) > 2 * n, timeout=PATIENCE)
+    assert topics == []
+    with document.store.transaction() as connection:
+        connection.execute(write)
+    with Store.open(document.path) as other, other.transaction() as connection:
+        connection.execute(write)
+    qtbot.waitUntil(lambda: topics == ["outside"], timeout=PATIENCE)
+    with Store.open(document.path) as other, other.transaction() as connection:
+        connection.execute(write)
+    qtbot.waitUntil(lambda: topics == ["outside"] * 2, timeout=PATIENCE)
+
+
+def test_a_link_that_leads_elsewhere_loses_nothing(
+    qtbot: QtBot, make_context: Callable[..., Context], tmp_path: Path
+) -> None:
+    Store.create(tmp_path / "a.plumb").close()
+    link = tmp_path / "link.plumb"
+    link.symlink_to("a.plumb")
+    document = make_context(link, open_only=True).document
+    lost: list[None] = []
+    document.lost.connect(lambda: lost.append(None))
+    link.unlink()
+    link.symlink_to("b.plumb")
+    for _ in range(2):
+        qtbot.waitSignal(document.looked, timeout=PATIENCE).wait()
+    assert not lost
+    assert not document.is_lost
+
+
+def test_a_job_that_has_just_ended_is_no_stranger(context: Context) -> None:
+    notices = WorkspaceNotices(context, lambda: None, context.messages)
+    context.jobs._ended_pids.add(12345)
+    notices._tell_writer(Writer(12345, "here"))
+    assert not context.messages.history
+    notices._tell_writer(Writer(12346, "here"))
+    assert "process 12346 on here writes" in context.messages.history[0].text
 
 
 def test_a_file_that_cannot_be_written_can_be_read(

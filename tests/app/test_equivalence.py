@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from reference.screens import answered
 
 from app.context import Context
 from app.models.comparison import Expansion, explain_difference, operator_lines
@@ -62,6 +63,7 @@ def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> 
     assert "holds" in page.verdict.verification.text()
     assert page.verdict.operators.rowCount() == 7
     assert page.verdict.counterexample is None
+    answered(qtbot, page.context)
     assert page.history.rowCount() == 1
     assert not page.context.messages.history
 
@@ -107,6 +109,7 @@ def test_history_and_export(page: EquivalencePage, qtbot: QtBot, tmp_path: Path)
     assert page.a.file is not None
     assert page.a.file.name == "ferry-renamed.pddl"
     compared(page, qtbot)
+    answered(qtbot, page.context)
     assert [row.id for row in page.history.rows] == [2, 1]
     page.tabs.setCurrentWidget(page.history_table)
     page.history_table.select_row(1)

@@ -53,7 +53,7 @@ def test_from_the_project_to_a_bug(
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
-    assert page.monitor.points
+    assert len(page.monitor.points)
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
     view.tabs.setCurrentWidget(view.oracles)

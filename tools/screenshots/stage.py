@@ -36,6 +36,7 @@ class Stage:
         assert isinstance(self._qt, QApplication)
         self.application = Application(self._qt)
         self._garbage = GarbageCollector(self.application)
+        self._garbage.keep()
         self._finished: Path | None = None
 
     def __enter__(self) -> Stage:

@@ -301,11 +301,18 @@ class BugActions(QObject):
         note: str | None = None,
         duplicate_of: int | None = None,
     ) -> None:
+        """By what the workspace says of them now: the table may be a moment behind."""
         context = self._page.context
+        store = context.document.store
+        try:
+            known = store.bug_rows([row.id for row in rows])
+        except PlumblineError as error:
+            context.messages.error(f"The decision cannot be kept: {error}")
+            return
         context.document.undo_stack.push(
             Decision(
-                context.document.store,
-                rows,
+                store,
+                known,
                 self._page.bugs_changed,
                 context.messages.error,
                 status=status,

@@ -38,6 +38,7 @@ class BugFeed(QObject):
         self._again = False
         self._reading = 0  # the number of the reading that goes on, if one does
         self._readings = 0
+        self._fresh: set[int] = set()  # bugs that were read after the answer that is to come
         self._began = self._all_at = 0.0
         self._all = True
         self.complete = False
@@ -62,6 +63,7 @@ class BugFeed(QObject):
 
     def take(self, bugs: list[int]) -> None:
         """News about single bugs, at once."""
+        self._fresh.update(bugs)
         self._table.take(self._document.store.bug_rows(bugs))
 
     def stop(self) -> None:
@@ -70,21 +72,23 @@ class BugFeed(QObject):
 
     def _ask(self) -> None:
         after = self._position
+        self._fresh.clear()
         self._document.reader.ask(
             self,
             lambda store: store.bugs(after=after, limit=PORTION),
             partial(self._take, self._reading),
-            self._fail,
+            partial(self._fail, self._reading),
         )
 
-    def _fail(self, error: PlumblineError) -> None:
-        self.stop()
-        self.failed.emit(str(error))
+    def _fail(self, reading: int, error: PlumblineError) -> None:
+        if reading == self._reading:
+            self.stop()
+            self.failed.emit(str(error))
 
     def _take(self, reading: int, rows: list[BugRow]) -> None:
         if reading != self._reading:
             return  # stopped meanwhile
-        self._table.take(rows)
+        self._table.take([row for row in rows if row.id not in self._fresh])
         if rows:
             self._position = rows[-1].id
         if len(rows) == PORTION:

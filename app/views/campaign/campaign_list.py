@@ -101,6 +101,8 @@ class CampaignList(QWidget):
             self.refresh()
 
     def _fail(self, error: PlumblineError) -> None:
+        if self._again:
+            self._soon.start()
         self._is_asked = self._again = False
         self._context.messages.error(f"The campaigns cannot be read: {error}")
 
@@ -121,8 +123,9 @@ class CampaignList(QWidget):
             self.lines.set_rows(lines)
         self.nothing.setVisible(not lines)
         self.table.setVisible(bool(lines))
-        if self._runner.is_busy and self._runner.campaign != self._followed:
-            chosen = self._followed = self._runner.campaign
+        begun = self._runner.campaign if self._runner.is_busy else None
+        if begun != self._followed and any(row.id == begun for row in counted.rows):
+            chosen = self._followed = begun
         if chosen is not None:
             self.choose(chosen)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app.context import Context
-from app.models.campaign_monitor import BugPoint, CampaignMonitor
+from app.models.campaign_monitor import BugPoints, CampaignMonitor
 from app.models.campaign_tables import ORACLES
 from app.models.table_model import TableModel
 from app.widgets.plot import Plot, Points
@@ -51,7 +52,7 @@ class OracleView(QWidget):
         layout.addWidget(split)
         monitor.updated.connect(self.refresh)
         context.theme.changed.connect(self.model.restyle)
-        self._shown: list[BugPoint] | None = None
+        self._shown: BugPoints | None = None
         self.refresh()
 
     @Slot()
@@ -59,36 +60,36 @@ class OracleView(QWidget):
         if self._monitor.scores != self.model.rows:
             self.model.set_rows(self._monitor.scores)
         points = self._monitor.points
-        if points != self._shown:
+        if points is not self._shown:
             self._shown = points
             self.scatter.set_points(_point_sets(points), diagonal=True)
 
     @Slot(object)
     def _open(self, bug: int) -> None:
-        self.bug_wanted.emit(bug)
+        self.bug_wanted.emit(int(bug))
 
 
-def _point_sets(points: list[BugPoint]) -> list[Points]:
+def _point_sets(points: BugPoints) -> list[Points]:
     """Failures have no cost: they stand on a line of their own above all others."""
-    dear = [point for point in points if point.policy_cost is not None]
-    failing = [point for point in points if point.policy_cost is None]
-    largest = max((point.policy_cost or point.bound for point in points), default=1)
+    failing = np.isnan(points.policy_costs)
+    dear = ~failing
+    largest = float(np.fmax(points.policy_costs, points.bounds).max(initial=1.0))
     sets = [
         Points(
             "too expensive",
-            [point.bound for point in dear],
-            [point.policy_cost or 0 for point in dear],
-            [point.bug for point in dear],
+            points.bounds[dear],
+            points.policy_costs[dear],
+            points.bugs[dear],
             "policy",
         ),
         Points(
             "fails",
-            [point.bound for point in failing],
-            [largest * 1.15] * len(failing),
-            [point.bug for point in failing],
+            points.bounds[failing],
+            np.full(int(failing.sum()), largest * 1.15),
+            points.bugs[failing],
             "bad",
             "x",
             "the policy fails",
         ),
     ]
-    return [item for item in sets if item.keys]
+    return [item for item in sets if len(item.keys)]

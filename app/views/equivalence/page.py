@@ -38,6 +38,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 from app.work.compare import Question, compare
 from app.workspaces import EXAMPLES
+from engine.campaign.comparisons import ComparisonRow
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
@@ -226,9 +227,17 @@ class EquivalencePage(Page):
             self._read_history()
 
     def _read_history(self) -> None:
-        rows = self.context.document.store.comparisons()
-        self.history.set_rows(reversed(rows))
-        self.history_table.resizeColumnsToContents()
+        self.context.document.reader.ask(
+            self, lambda store: store.comparisons(), self._show_history, self._tell_history
+        )
+
+    def _tell_history(self, error: PlumblineError) -> None:
+        self.context.messages.error(f"Earlier comparisons cannot be read: {error}")
+
+    def _show_history(self, rows: list[ComparisonRow]) -> None:
+        if rows[::-1] != self.history.rows:
+            self.history.set_rows(reversed(rows))
+            self.history_table.resizeColumnsToContents()
         self.tabs.setTabText(3, f"History ({len(rows)})")
 
     @Slot()
