@@ -1,8 +1,9 @@
 """Hours of campaigning in the window: do memory, throughput and the event loop stay as they are?
 
-    python benchmarks/long_run.py CONFIG.toml [--seconds 7200] [--every 60]
+    python benchmarks/long_run.py CONFIG.toml [--seconds 7200] [--every 60] [--from FILE.plumb]
 
-Takes a configuration with more seeds than the time suffices for. The window runs its campaign as
+Takes a configuration with more seeds than the time suffices for; with `--from` its campaign goes on
+from a copy of a workspace, such as one of an earlier run. The window runs its campaign as
 a user does and goes through all screens meanwhile; every minute a line tells what has been tested,
 what the processes take and how late the event loop was. At the end the second hour is compared with
 the first: states by the processor's time of the workers, since others may use the machine as well.
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from window import LOOK_SECONDS, Tick, open_window, probe, wait_for
+from window import LOOK_SECONDS, Tick, open_window, probe, wait_for, workspace_path
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -53,14 +54,25 @@ def main() -> int:
     parser.add_argument("config", type=Path)
     parser.add_argument("--seconds", type=float, default=7200.0)
     parser.add_argument("--every", type=float, default=60.0)
+    parser.add_argument("--from", dest="origin", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as home:
         os.environ |= {f"XDG_{name}_HOME": home for name in ("CONFIG", "DATA", "STATE")}
         if not os.environ.get("DISPLAY"):
             os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if options.origin is not None:
+            take_copy(options.origin)
         samples = run(options.config, options.seconds, options.every)
     compare(samples)
     return 0
+
+
+def take_copy(origin: Path) -> None:
+    from engine.campaign.store import Store
+    from engine.campaign.workspace_copy import copy_workspace
+
+    with Store.open(origin) as store:
+        copy_workspace(store.connection, workspace_path())
 
 
 def run(config: Path, seconds: float, every: float) -> list[Sample]:

@@ -148,18 +148,23 @@ def measure_start(times: int) -> tuple[list[float], list[float]]:
     return walls, cpus
 
 
+def workspace_path() -> Path:
+    from app.workspaces import workspaces_folder
+
+    return workspaces_folder() / "lag.plumb"
+
+
 def open_window(config: Path) -> tuple[Application, MainWindow]:
     """On a new workspace with a campaign to be started; all screens have been seen once."""
     from PySide6.QtWidgets import QApplication
 
     from app.application import Application
     from app.warm_up import steps_for
-    from app.workspaces import workspaces_folder
     from engine.campaign.config import read_config
     from engine.campaign.project import Project
     from engine.campaign.store import Store
 
-    path = workspaces_folder() / "lag.plumb"
+    path = workspace_path()
     read = read_config(config)
     with Store.create(path) as store:
         store.set_project(
