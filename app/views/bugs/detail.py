@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.plan_table import Comparison
@@ -31,6 +31,8 @@ from engine.task.task import Task
 
 TABS_WIDTH = 380
 """At least; what does not fit is scrolled or elided, so that the plans keep their room."""
+BLANK_MILLISECONDS = 150
+"""What belongs to the last bug stays in sight for so long: usually the next is there before."""
 History = list[tuple[int, int | None, float]]
 
 
@@ -76,6 +78,10 @@ class BugDetail(QWidget):
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(view, title), tip)
         self._lay_out()
+        self._blank = QTimer(self)
+        self._blank.setSingleShot(True)
+        self._blank.setInterval(BLANK_MILLISECONDS)
+        self._blank.timeout.connect(self._show_nothing)
         self.cursor_at.moved.connect(self._show_state)
         self.tabs.currentChanged.connect(self._show_state)
         self.evidence.state_wanted.connect(self._look_at)
@@ -90,11 +96,16 @@ class BugDetail(QWidget):
         self.header.show_bug(row)
         if self._known is not None and self._known.bug.row.id != row.id:
             self._known = None
-            self.evidence.clear()
-            self.cursor_at.show_comparison(None)
+            self._blank.start()
+
+    @Slot()
+    def _show_nothing(self) -> None:
+        self.evidence.clear()
+        self.cursor_at.show_comparison(None)
 
     def show_known(self, known: Known) -> None:
         """Everything. The cursor stays where it is if it is the same bug."""
+        self._blank.stop()
         same = self._known is not None and self._known.bug.row.id == known.bug.row.id
         if self._known is None or self._known.task is not known.task or not same:
             self._graph_stale = True

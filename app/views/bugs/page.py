@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +25,7 @@ from app.page import Page
 from app.views.bugs.actions import BugActions
 from app.views.bugs.bug_files import write_problem
 from app.views.bugs.bug_work import BugWork
-from app.views.bugs.detail import BugDetail, Known
+from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
 from app.views.bugs.table_view import BugTableView
@@ -35,9 +36,10 @@ from app.work.localize import LocalisationWish
 from engine.campaign.bug_filter import Term
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.found_plan import plan_of_localisation
-from engine.campaign.reading import BugRow
+from engine.campaign.reading import Bug, BugRow
 from engine.campaign.verification import Verified
 from engine.errors import PlumblineError
+from engine.localize.localisation import Localisation
 from engine.localize.policy_run import Searched
 
 MOST_DRAGGED = 100
@@ -62,6 +64,7 @@ class BugsPage(Page):
         self.count = QLabel()
         self.group = QComboBox()
         self._bug: int | None = None
+        self._wants_bad_step = False  # as soon as it is shown
         self._wanted: int | None = None
         self._place = 0
         self._telling = False
@@ -266,28 +269,41 @@ class BugsPage(Page):
         row = self.table.bug_at(current.row())
         self._place = max(current.row(), 0)
         if row is not None and row.id != self._bug:
-            self._bug = row.id
+            self._bug, self._wants_bad_step = row.id, False
             self.detail.show_row(row)
             self._show_bug(row.id)
 
     def _show_bug(self, number: int) -> None:
-        store = self.context.document.store
+        self.context.document.reader.ask(
+            self,
+            lambda store: (store.bug(number), store.localisation(number), store.history(number)),
+            partial(self._show_whole, number),
+            partial(self._cannot_show, number),
+        )
+
+    def _cannot_show(self, number: int, error: PlumblineError) -> None:
+        self.context.messages.error(f"Bug {number} cannot be shown: {error}")
+
+    def _show_whole(self, number: int, whole: tuple[Bug, Localisation | None, History]) -> None:
+        if number != self._bug:
+            return  # another one is looked at by now
+        bug, found, history = whole
+        task = self.shelf.get(bug.problem_id)
+        if task is None:
+            return  # it comes later
         try:
-            bug = store.bug(number)
-            task = self.shelf.get(bug.problem_id)
-            if task is None:
-                return  # it comes later
-            found = store.localisation(number)
-            history = store.history(number)
             refuse_misfit(bug, task, found)
         except PlumblineError as error:
-            self.context.messages.error(f"Bug {number} cannot be shown: {error}")
+            self._cannot_show(number, error)
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.evidence.is_plan:
             plan = plan_of_localisation(bug, found)
         self.detail.show_known(Known(bug, task, found, history, plan))
         self._show_localising()
+        if self._wants_bad_step:
+            self._wants_bad_step = False
+            self.detail.cursor_at.move_to_interesting_step()
 
     @Slot(int)
     def _task_arrived(self, _: int) -> None:
@@ -336,8 +352,8 @@ class BugsPage(Page):
     def _localised(self, bug: int) -> None:
         self.feed.take([bug])
         if bug == self._bug:
+            self._wants_bad_step = True
             self._show_bug(bug)
-            self.detail.cursor_at.move_to_interesting_step()
         self._tell_others()
 
     @Slot(object)
