@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
@@ -107,12 +108,20 @@ class CompareView(QWidget):
         if self._bugs > MANY_BUGS:
             self._compare_in_background(other, self._campaign)
             return
-        try:
-            comparison = compare_campaigns(self._context.document.store, other, self._campaign)
-        except PlumblineError as error:
-            self._context.messages.error(f"The campaigns cannot be compared: {error}")
-            return
-        self._show(comparison)
+        pair = other, self._campaign
+        self._context.document.reader.ask(
+            self,
+            lambda store: compare_campaigns(store, *pair),
+            partial(self._take, pair),
+            self._fail,
+        )
+
+    def _take(self, pair: tuple[int, int], comparison: Comparison) -> None:
+        if pair == (self.other.currentData(), self._campaign):
+            self._show(comparison)
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._context.messages.error(f"The campaigns cannot be compared: {error}")
 
     def _compare_in_background(self, before: int, after: int) -> None:
         if self._job is not None:
