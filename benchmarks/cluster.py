@@ -32,7 +32,7 @@ from engine.campaign.campaign import Listener, ignore, run
 from engine.campaign.config import CampaignConfig, parse_config
 from engine.campaign.events import Event, StateTested
 from engine.campaign.executor import make_executor
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.campaign.store import Store
 
 CAMPAIGN = """\

@@ -25,7 +25,7 @@ from engine.campaign.campaign import run as run_campaign
 from engine.campaign.checking import SOLVED
 from engine.campaign.config import read_config
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.localize.localisation import Localisation, Verdict
 from engine.localize.policy_run import ALGORITHMS, BISECTION

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.models.bug_words import kind_words
 from app.models.table_model import Column
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.oracles.objective import BugKind
 
 STATUS_ICONS = {

@@ -18,7 +18,7 @@ from app.models.bug_columns import COLUMNS, STATUS_ICONS, BugLine
 from app.models.bug_words import kind_words
 from app.models.table_model import Index, Palette, SortKeys, TableModel
 from engine.campaign.bug_filter import Term
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 
 
 class GroupBy(Enum):

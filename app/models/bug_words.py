@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from app.models.trace import Ending, Trace
 from engine.campaign.bug_filter import KIND_WORDS
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.localize.localisation import CauseKind, Localisation, StepVerdict, Verdict
 from engine.native.library import INFINITY
 from engine.oracles.evidence import State

@@ -20,7 +20,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.context import Context
 from app.models.campaign_runner import CampaignRunner
 from engine.campaign.course import PORTION, Course, OracleScore, Progress
-from engine.campaign.reading import CampaignRow, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import CampaignRow
 from engine.errors import PlumblineError
 
 LOOK_SECONDS = 0.1

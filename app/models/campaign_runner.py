@@ -28,7 +28,7 @@ from engine.campaign.campaign import CampaignEnd
 from engine.campaign.config import CampaignConfig
 from engine.campaign.events import CampaignFinished, UnitFailed, UnitStopped, Warned
 from engine.campaign.gate import AT_LIMIT
-from engine.campaign.reading import CampaignRow
+from engine.campaign.rows import CampaignRow
 
 
 class State(Enum):

@@ -10,7 +10,7 @@ from app.models.campaign_runner import State
 from app.models.table_model import Column
 from engine.campaign.comparison import Change, ComparedBug, PolicyCost, Trend
 from engine.campaign.course import OracleScore
-from engine.campaign.reading import CampaignRow, UnitRow
+from engine.campaign.rows import CampaignRow, UnitRow
 
 
 @dataclass(frozen=True)

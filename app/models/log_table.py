@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.messages import Message
 from app.models.table_model import Column
-from engine.campaign.reading import LogRow
+from engine.campaign.rows import LogRow
 
 LEVELS = ("info", "warning", "error")
 _TOKENS = {"info": "muted", "warning": "undecided", "error": "bad"}

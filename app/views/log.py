@@ -25,7 +25,7 @@ from app.models.table_model import TableModel
 from app.page import Page
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
-from engine.campaign.reading import LogRow
+from engine.campaign.rows import LogRow
 from engine.errors import PlumblineError
 
 _LEVEL_TEXTS = ("Everything", "Warnings and errors", "Errors")

@@ -18,7 +18,7 @@ from app.widgets.form_fields import choice
 from app.widgets.question import Question
 from app.work.export import export_for_others
 from engine.campaign.exchange import FORMATS, Exported
-from engine.campaign.reading import UnitRow
+from engine.campaign.rows import UnitRow
 
 FOLDER = "exchange/folder"
 FILES: Mapping[str, tuple[str, str]] = {

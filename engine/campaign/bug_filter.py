@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.errors import Location, UsageError
 
 Condition = Callable[[BugRow], bool]

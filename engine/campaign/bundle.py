@@ -16,7 +16,8 @@ from typing import Any
 from engine.campaign.checking import SOLVED
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.inputs import PolicyInput
-from engine.campaign.reading import Bug, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import Bug
 from engine.errors import Location, UsageError
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan

@@ -17,7 +17,8 @@ from math import inf
 from operator import attrgetter
 
 from engine.campaign.checking import ABORTED, FAILED, SOLVED
-from engine.campaign.reading import BugRow, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import BugRow
 from engine.oracles.objective import BugKind, GoalReaching
 from engine.policies.consent import plugin_file
 

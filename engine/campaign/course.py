@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.campaign.reading import Reading, UnitRow
+from engine.campaign.reading import Reading
+from engine.campaign.rows import UnitRow
 from engine.oracles.bench import Verdict
 
 Times = NDArray[np.float64]

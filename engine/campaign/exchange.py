@@ -9,8 +9,9 @@ from pathlib import Path
 from engine.campaign.bugs_file import FAILS, BugRecord, write_bugs
 from engine.campaign.checking import FAILED
 from engine.campaign.fitting import refuse_misfit
-from engine.campaign.reading import Reading, UnitRow
+from engine.campaign.reading import Reading
 from engine.campaign.recognise import CACHE_SUFFIX
+from engine.campaign.rows import UnitRow
 from engine.errors import UsageError
 from engine.files import write_text
 from engine.fuzzing.pool import PoolEntry, count_states, write_pool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.campaign.checking import SOLVED
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.oracles.evidence import Morph, Walk
 from engine.policies.run_graph import Reason
 from engine.task.task import Task

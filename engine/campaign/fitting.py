@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.campaign.events import State
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.errors import WorkspaceError
 from engine.localize.localisation import Localisation
 from engine.oracles.evidence import Walk

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from engine.campaign.checking import Claim, problem_with
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.localize.localisation import Localisation
 from engine.oracles.evidence import Evidence, Walk

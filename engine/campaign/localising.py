@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.campaign.finding_run import localise_finding
 from engine.campaign.fitting import refuse_misfit
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.errors import WorkspaceError
 from engine.localize.localisation import Localisation

@@ -14,7 +14,8 @@ from enum import Enum
 from engine.campaign.checking import FAILED
 from engine.campaign.events import State
 from engine.campaign.inputs import PolicyInput, read_file, unpacked
-from engine.campaign.reading import Bug, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import Bug
 from engine.errors import PlumblineError
 from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy

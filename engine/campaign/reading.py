@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from engine.campaign.comparisons import ComparisonRow, StoredComparison
-from engine.campaign.config import CampaignConfig
 from engine.campaign.events import (
-    OracleStatistics,
-    RivalStatistics,
-    State,
     StoredRun,
-    UnitStatistics,
 )
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
-from engine.campaign.localisation_rows import operator_of, read_localisation
+from engine.campaign.localisation_rows import read_localisation
 from engine.campaign.packing import expand, unpack
 from engine.campaign.project import Project
+from engine.campaign.rows import Bug, BugRow, CampaignRow, LogRow, PoolRow, UnitRow, root_cause_of
 from engine.campaign.typed import checked
 from engine.campaign.unit import Unit
 from engine.campaign.workspace_file import workspace_errors
 from engine.errors import Location, UsageError, WorkspaceError
-from engine.localize.localisation import CauseKind, Localisation
+from engine.localize.localisation import Localisation
 from engine.localize.root_causes import RootCause
 from engine.oracles.evidence import Evidence
 from engine.pddl import check_files
@@ -35,93 +31,6 @@ from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
 
 UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class BugRow:
-    """A finding without its proof: what a table shows."""
-
-    id: int
-    campaign: int
-    unit: int
-    kind: str
-    problem: str
-    policy: str
-    seed: int
-    policy_cost: int | None
-    bound: int
-    gap: int | None
-    found_by: str
-    evidence_kind: str
-    region: int | None
-    root_cause: int | None
-    status: str
-    note: str
-    seconds: float
-    pool_number: int | None  # None: the state is not in the pool
-    retrospective: bool
-    bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
-    duplicate_of: int | None = None  # the bug that this one repeats, if that was said
-
-    @property
-    def status_words(self) -> str:
-        return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A finding with its state, its proof and the policy's run."""
-
-    row: BugRow
-    problem_id: int
-    policy_id: int
-    state: State
-    evidence: Evidence
-    run: StoredRun
-
-
-@dataclass(frozen=True, slots=True)
-class UnitRow:
-    id: int
-    campaign: int
-    problem: str
-    policy: str
-    seed: int
-    status: str
-    started: float | None
-    error: str
-    statistics: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class PoolRow:
-    """A pool state and how the policy does in it; the cost is a lower bound if it was aborted."""
-
-    number: int
-    state: State
-    reference: int
-    walk: tuple[int, ...]
-    seconds: float
-    outcome: str | None  # None: not known yet
-    reason: str | None
-    policy_cost: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignRow:
-    id: int
-    config: CampaignConfig
-    created: float
-    seconds: float
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class LogRow:
-    time: float
-    level: str
-    unit: int | None
-    text: str
 
 
 _BUGS = """
@@ -206,7 +115,7 @@ class Reading:
     @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
         rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
-        return [CampaignRow(number, _config(config), *rest) for number, config, *rest in rows]
+        return list(map(CampaignRow.of, rows))
 
     def campaign_with(self, key: str) -> int | None:
         rows = self.rows("SELECT id FROM campaigns WHERE key = ?", (key,))
@@ -220,7 +129,7 @@ class Reading:
             "JOIN policies y ON y.id = u.policy WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id",
             (campaign,),
         )
-        return [_unit_row(*row) for row in rows]
+        return list(map(UnitRow.of, rows))
 
     @_or_damaged
     def pending(self, campaign: int) -> list[Unit]:
@@ -266,7 +175,7 @@ class Reading:
             "ORDER BY f.id LIMIT ?3",
             (campaign, after, limit),
         )
-        return [_bug_row(row) for row in rows]
+        return list(map(BugRow.of, rows))
 
     @_or_damaged
     def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
@@ -275,12 +184,12 @@ class Reading:
             f"{self._bugs_query()} WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
             (json.dumps(list(numbers)),),
         )
-        return [_bug_row(row) for row in rows]
+        return list(map(BugRow.of, rows))
 
     @_or_damaged
     def bug(self, number: int) -> Bug:
         for row in self.rows(f"{self._bugs_query()} WHERE f.id = ?", (number,)):
-            return self.with_proof(_bug_row(row))
+            return self.with_proof(BugRow.of(row))
         raise UsageError(
             f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
         )
@@ -348,7 +257,7 @@ class Reading:
             "FROM root_causes c JOIN states s ON s.id = c.state "
             "JOIN problems p ON p.id = s.problem JOIN policies y ON y.id = c.policy ORDER BY c.id"
         )
-        return [_root_cause(row, bugs[row[0]]) for row in rows if row[0] in bugs]
+        return [root_cause_of(row, bugs[row[0]]) for row in rows if row[0] in bugs]
 
     def _bugs_query(self) -> str:
         cause = action = original = "NULL"
@@ -479,45 +388,3 @@ class Reading:
         """The answer to a query; errors of the database in the user's words."""
         with workspace_errors(self.path):
             return self.connection.execute(query, parameters).fetchall()
-
-
-@lru_cache(maxsize=64)
-def _config(text: str) -> CampaignConfig:
-    """Asked for again and again while a campaign is watched."""
-    return checked(CampaignConfig.from_json(json.loads(text)))
-
-
-def _unit_row(*columns: Any) -> UnitRow:
-    *values, statistics = columns
-    return UnitRow(*[*values, _statistics(statistics)])
-
-
-@lru_cache(maxsize=4096)
-def _statistics(text: str) -> dict[str, Any]:
-    """As they were stored; a unit that has not begun has none."""
-    document: dict[str, Any] = json.loads(text)
-    lists = {
-        "oracles": tuple(OracleStatistics(**entry) for entry in document.get("oracles", ())),
-        "portfolio": tuple(RivalStatistics(**entry) for entry in document.get("portfolio", ())),
-    }
-    checked(UnitStatistics(**{**document, **lists}))
-    return document
-
-
-def _root_cause(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:
-    number, kind, problem, policy, packed, operator, action = columns
-    return RootCause(
-        id=number,
-        kind=CauseKind(kind),
-        problem=problem,
-        policy=policy,
-        state=unpack(packed),
-        operator=operator_of(operator),
-        action=action,
-        bugs=tuple(bugs),
-    )
-
-
-def _bug_row(columns: Sequence[Any]) -> BugRow:
-    *values, retrospective, bad_action, original = columns
-    return BugRow(*[*values, bool(retrospective), bad_action or "", original])

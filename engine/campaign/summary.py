@@ -6,7 +6,8 @@ from collections import Counter
 from typing import Any
 
 from engine.campaign.events import OracleStatistics
-from engine.campaign.reading import Reading, UnitRow
+from engine.campaign.reading import Reading
+from engine.campaign.rows import UnitRow
 from engine.oracles.objective import BugKind
 
 _COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")

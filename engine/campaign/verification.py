@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from engine.campaign.checking import SOLVED, Claim, dominance_check, problem_with
 from engine.campaign.inputs import unpacked
 from engine.campaign.policy_question import PolicyQuestions, PolicyReply
-from engine.campaign.reading import Bug, BugRow, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import Bug, BugRow
 from engine.campaign.val import val_opinion, val_program
 from engine.errors import Location, WorkspaceError
 from engine.native.control import Control

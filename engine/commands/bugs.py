@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.campaign.bug_filter import parse_filter
 from engine.campaign.decisions import DUPLICATE, STATUSES
-from engine.campaign.reading import Bug, BugRow
+from engine.campaign.rows import Bug, BugRow
 from engine.campaign.store import Store
 from engine.console import Console
 from engine.errors import ExitCode, UsageError

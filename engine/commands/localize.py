@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.commands.aoc import HEURISTICS
 from engine.commands.localisation_text import document, text

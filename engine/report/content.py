@@ -15,7 +15,8 @@ from engine.campaign.course import OracleScore, whole_course
 from engine.campaign.explanation import explain
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.plan_alignment import align_plans
-from engine.campaign.reading import Bug, BugRow, CampaignRow, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import Bug, BugRow, CampaignRow
 from engine.campaign.summary import summary
 from engine.errors import UsageError
 from engine.localize.localisation import Localisation, StepVerdict, Verdict

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from xml.etree import ElementTree
 
 from engine.campaign.bug_filter import KIND_WORDS
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.report.content import Content
 from engine.report.spreadsheets import plain_cell
 

@@ -29,7 +29,7 @@ from app.widgets.limit_field import LimitField
 from app.work.campaign import Scene
 from engine.campaign.cluster import ClusterSize
 from engine.campaign.project import Project
-from engine.campaign.reading import UnitRow
+from engine.campaign.rows import UnitRow
 from engine.campaign.store import Store
 
 PATIENCE = 120_000

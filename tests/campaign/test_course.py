@@ -11,7 +11,7 @@ import pytest
 from engine.campaign.campaign import run, take_up
 from engine.campaign.config import CampaignConfig
 from engine.campaign.course import Course, unit_offsets, whole_course
-from engine.campaign.reading import UnitRow
+from engine.campaign.rows import UnitRow
 from engine.campaign.store import Store
 from engine.campaign.summary import per_oracle
 from engine.errors import UnreadableFileError

@@ -15,7 +15,7 @@ from engine.campaign.events import UnitEvent, UnitFailed
 from engine.campaign.executor import make_executor
 from engine.campaign.gate import Gate
 from engine.campaign.memory import SLACK_MEGABYTES, used_megabytes
-from engine.campaign.reading import UnitRow
+from engine.campaign.rows import UnitRow
 from engine.campaign.store import Store
 from engine.campaign.unit import Unit, run_unit
 from engine.cli import main

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from app.main_window import MainWindow
 from app.models.bug_table import GroupBy
 from app.views.bugs.page import BugsPage
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from tools.screenshots.stage import LARGE, SIZE, Stage
 
 TABS = ("state", "graph", "costs", "localisation", "evidence")

@@ -15,7 +15,7 @@ from app.views.bugs.bug_files import problems_folder, reproduce_command, write_p
 from app.views.bugs.triage import Decision
 from app.views.unit_export import UnitExport
 from engine.campaign.decisions import DUPLICATE
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.errors import PlumblineError
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task

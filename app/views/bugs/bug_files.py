@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 
 from engine.campaign.bundle import reproduce_commands, task_files
-from engine.campaign.reading import Bug, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import Bug
 from engine.files import disk_error, write_text
 from engine.task.task import Task
 

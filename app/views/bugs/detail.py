@@ -25,7 +25,7 @@ from app.views.bugs.localisation_view import LocalisationView
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.state_view import StateView
 from app.views.bugs.step_bar import StepBar
-from engine.campaign.reading import Bug, BugRow
+from engine.campaign.rows import Bug, BugRow
 from engine.localize.localisation import Localisation
 from engine.task.task import Task
 

@@ -12,7 +12,7 @@ from app.theme import Theme
 from app.widgets.verdict_line import VerdictLine
 from engine.campaign.events import State
 from engine.campaign.explanation import explain
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.oracles.evidence import Morph, Walk
 from engine.task.successors import successor
 from engine.task.task import Task

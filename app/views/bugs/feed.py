@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.document import Document
 from app.models.bug_table import BugTable
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.errors import PlumblineError
 
 PORTION = 100

@@ -16,7 +16,7 @@ from app.models.trace import Ending
 from app.theme import Theme
 from app.views.bugs.keyed_edit import KeyedLineEdit
 from app.widgets.elided_label import ElidedLabel
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.localize.localisation import CauseKind, Localisation, StepVerdict
 from engine.task.task import Task
 

@@ -36,7 +36,7 @@ from app.work.localize import LocalisationWish
 from engine.campaign.bug_filter import Term
 from engine.campaign.fitting import refuse_misfit
 from engine.campaign.found_plan import plan_of_localisation
-from engine.campaign.reading import Bug, BugRow
+from engine.campaign.rows import Bug, BugRow
 from engine.campaign.verification import Verified
 from engine.errors import PlumblineError
 from engine.localize.localisation import Localisation

@@ -25,7 +25,7 @@ from app.models.table_model import Column
 from app.theme import COLORS, Theme
 from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
 from app.widgets.table_view import TableView
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 
 Exporter = Callable[[list[int]], list[Path]]
 

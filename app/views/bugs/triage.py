@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtGui import QUndoCommand
 
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.campaign.store import Store
 from engine.errors import PlumblineError
 

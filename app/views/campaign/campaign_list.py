@@ -18,7 +18,8 @@ from app.models.campaign_runner import CampaignRunner
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.widgets.table_view import TableView
-from engine.campaign.reading import CampaignRow, Reading
+from engine.campaign.reading import Reading
+from engine.campaign.rows import CampaignRow
 from engine.errors import PlumblineError
 
 NOTHING = "None yet. Choose the settings, and press Run (F5)."

@@ -28,7 +28,7 @@ from app.views.campaign.oracle_view import OracleView
 from app.views.unit_export import UnitExport
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.campaign.reading import UnitRow
+from engine.campaign.rows import UnitRow
 from engine.oracles.objective import BugKind
 
 FIGURES = {

@@ -14,7 +14,7 @@ from app.context import Context
 from app.models.plan_table import Comparison
 from app.models.trace import plan_trace
 from app.views.bugs.page import BugsPage
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.task.task import Operator, Task, Variable
 

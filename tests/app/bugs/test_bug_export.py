@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.bugs.actions import EXPORT_FOLDER
 from app.views.bugs.page import BugsPage
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.cli import main
 from engine.pddl import check_files
 from engine.task.atoms import state_atoms

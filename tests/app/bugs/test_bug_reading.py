@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 from engine.campaign.store import Store
 
 

@@ -15,7 +15,7 @@ from app.models.table_model import ASCENDING, DESCENDING
 from app.theme import Theme
 from app.views.bugs.table_view import BugTableView
 from engine.campaign.bug_filter import parse_terms
-from engine.campaign.reading import BugRow
+from engine.campaign.rows import BugRow
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 

@@ -21,7 +21,7 @@ from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
 from engine.campaign.events import BugFound, StoredRun
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.task.plans import parse_plan
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from engine.campaign.found_plan import keep_plan, plan_of_localisation
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.campaign.verification import verify_bugs
 from engine.oracles.better_plan import better_plan

@@ -12,7 +12,7 @@ from app.models import plan_alignment
 from app.models.plan_alignment import RowKind, align
 from app.models.trace import Ending, Trace, evidence_trace, plan_trace, policy_trace
 from engine.campaign.events import StoredRun
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.task.task import Operator, Task, Variable
 

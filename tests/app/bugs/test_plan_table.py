@@ -22,7 +22,7 @@ from app.models.plan_table import (
 from app.models.step_cursor import Side, StepCursor, interesting_step
 from app.models.trace import evidence_trace, policy_trace
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.localize.localisation import Verdict
 

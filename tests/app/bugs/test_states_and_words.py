@@ -20,7 +20,7 @@ from app.models.trace import evidence_trace, policy_trace
 from app.views.bugs.evidence_view import chain_states
 from engine.campaign.explanation import explain
 from engine.campaign.localising import BugLocaliser
-from engine.campaign.reading import Bug
+from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.localize.localisation import Localisation, StepVerdict, Verdict
 from engine.native.library import INFINITY
