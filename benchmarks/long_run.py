@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from window import LOOK_SECONDS, Tick, open_window, probe, wait_for, workspace_path
+from window import LOOK_SECONDS, Beat, Tick, open_window, probe, wait_for, workspace_path
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -45,6 +45,7 @@ class Sample:
     workspace: float
     late_p99: float
     late_most: float
+    machine: tuple[float, float]  # the same of a process that does nothing
 
 
 def main() -> int:
@@ -87,8 +88,9 @@ def run(config: Path, seconds: float, every: float) -> list[Sample]:
     samples: list[Sample] = []
     began = time.monotonic()
     while time.monotonic() < began + seconds and not ended:
+        beat = Beat()
         ticks = probe(lambda: look_around(window, every), lambda: window.current_page.name)
-        samples.append(take_sample(window, time.monotonic() - began, ticks))
+        samples.append(take_sample(window, time.monotonic() - began, ticks, beat.end()))
         print(line(samples[-1]), flush=True)
         for tick in sorted(ticks)[-2:]:
             if tick.late > 150:
@@ -141,7 +143,9 @@ def known(name: str) -> str:
         return ""
 
 
-def take_sample(window: MainWindow, seconds: float, ticks: Sequence[Tick]) -> Sample:
+def take_sample(
+    window: MainWindow, seconds: float, ticks: Sequence[Tick], machine: tuple[float, float]
+) -> Sample:
     store = window.context.document.store
     ((units,),) = store.rows("SELECT count(*) FROM units WHERE status = 'finished'")
     ((states,),) = store.rows("SELECT count(*) FROM pool")
@@ -160,6 +164,7 @@ def take_sample(window: MainWindow, seconds: float, ticks: Sequence[Tick]) -> Sa
         workspace=sum(file.stat().st_size for file in files if file.exists()) / 2**20,
         late_p99=late[int(len(late) * 0.99)],
         late_most=late[-1],
+        machine=machine,
     )
 
 
@@ -168,7 +173,8 @@ def line(sample: Sample) -> str:
         f"{sample.seconds / 60:6.1f} min  {sample.units:4} units  {sample.states:7} states  "
         f"{sample.bugs:7} bugs  {sample.cpu:7.0f} s processor  workers {sample.workers:5.0f} MB  "
         f"window {sample.window:5.0f} MB  workspace {sample.workspace:6.1f} MB  "
-        f"late {sample.late_p99:5.1f} ms (p99) {sample.late_most:6.1f} ms (most)"
+        f"late {sample.late_p99:5.1f} ms (p99) {sample.late_most:6.1f} ms (most), "
+        f"the machine {sample.machine[0]:.1f} and {sample.machine[1]:.1f} ms"
     )
 
 
