@@ -88,3 +88,47 @@ class Reader(QObject):
             raise answer
         else:
             question.then(answer)
+
+
+class Inquiry(QObject):
+    """The same kind of question again and again: one at a time, and of those that wait the last."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        owner: QObject,
+        then: Callable[[Answer], None],
+        failed: Callable[[PlumblineError], None],
+    ) -> None:
+        super().__init__(owner)
+        self._reader = reader
+        self._then, self._failed = then, failed
+        self._is_out = False
+        self._next: Callable[[Reading], Any] | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """What comes next is out of date: another question follows."""
+        return self._next is not None
+
+    def ask(self, question: Callable[[Reading], Any]) -> None:
+        if self._is_out:
+            self._next = question
+            return
+        self._is_out = True
+        self._reader.ask(self, question, self._take, self._fail)
+
+    def _take(self, answer: Any) -> None:
+        self._is_out = False
+        self._then(answer)
+        self._go_on()
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._is_out = False
+        self._failed(error)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        question, self._next = self._next, None
+        if question is not None:
+            self.ask(question)

@@ -138,6 +138,7 @@ class CampaignMonitor(QObject):
         self.row: CampaignRow | None = None
         self.progress: Progress | None = None
         self.points = NO_POINTS
+        self.is_reading = False  # there is more than what is known so far
         self._follower: _Follower | None = None
         self._is_asked = False
         self._told_at = 0.0
@@ -164,20 +165,23 @@ class CampaignMonitor(QObject):
 
     def watch(self, campaign: int | None) -> None:
         """Another campaign, or the same once more, from its beginning."""
-        if campaign != self.campaign:
+        is_other = campaign != self.campaign
+        if is_other:
             self.row, self.progress, self.points = None, None, NO_POINTS
+        self.is_reading = campaign is not None
         self._follower = None if campaign is None else _Follower(campaign)
         self._is_asked = False  # an answer about the one before counts no more
         self._timer.stop()
-        if campaign is None:
-            self.updated.emit()
-        else:
+        if campaign is not None:
             self._timer.start(0)
+        if is_other:
+            self.updated.emit()
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody looks."""
         self._seen = seen
-        self._soon()
+        if seen and self._follower is not None:
+            self._timer.start(0)
 
     def throughput(self) -> tuple[Values, Values]:
         """States per second over time, in some sixty steps, each from its beginning to its end."""
@@ -223,6 +227,7 @@ class CampaignMonitor(QObject):
         self.row, self.progress = look.row, look.progress
         if look.points is not None:
             self.points = look.points
+        self.is_reading = look.more
         if look.more:
             self._timer.start(0)
         began = time.monotonic()

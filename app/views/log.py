@@ -23,6 +23,7 @@ from app.messages import Message
 from app.models.log_table import COLUMNS, LEVELS, LogEntry, clock
 from app.models.table_model import TableModel
 from app.page import Page
+from app.reader import Inquiry
 from app.widgets.empty_state import EmptyState
 from app.widgets.table_view import TableView
 from engine.campaign.rows import LogRow
@@ -40,7 +41,8 @@ class LogPage(Page):
         super().__init__(context, parent)
         self._of_workspace = 0
         """How many entries of the workspace are shown already."""
-        self._is_asked = self._is_news = False
+        self._is_read = False
+        self._inquiry = Inquiry(context.document.reader, self, self._take_workspace, self._fail)
         self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
         self._make_controls()
         self._make_table()
@@ -51,6 +53,7 @@ class LogPage(Page):
         messages.posted.connect(self._add_message)
         context.document.changed.connect(self._document_changed)
         context.theme.changed.connect(self._restyle)
+        self._show_count()
         self._read_workspace()
 
     def page_actions(self) -> list[QAction]:
@@ -129,23 +132,14 @@ class LogPage(Page):
             self._read_workspace()
 
     def _read_workspace(self) -> None:
-        self._is_news = True
-        if not self._is_asked:
-            self._is_asked, self._is_news = True, False
-            known = self._of_workspace
-            self.context.document.reader.ask(
-                self, lambda store: store.log(skip=known), self._take_workspace, self._fail
-            )
+        self._inquiry.ask(lambda store: store.log(skip=self._of_workspace))
 
     def _take_workspace(self, rows: list[LogRow]) -> None:
-        self._is_asked = False
-        self._of_workspace += len(rows)
+        self._is_read = True
+        self._of_workspace += len(rows)  # no question is out that asks for it
         self._add(list(map(LogEntry.of_workspace, rows)))
-        if self._is_news:
-            self._read_workspace()
 
     def _fail(self, error: PlumblineError) -> None:
-        self._is_asked = False
         self.context.messages.error(f"The log cannot be read: {error}")
 
     @Slot(object)
@@ -171,7 +165,7 @@ class LogPage(Page):
 
     def _show_count(self) -> None:
         shown, total = self.model.rowCount(), len(self.model.rows)
-        self._stack.setCurrentIndex(int(total > 0))
+        self._stack.setCurrentIndex(int(total > 0 or not self._is_read))
         self.count.setText(str(total) if shown == total else f"{shown} of {total}")
 
     @Slot()

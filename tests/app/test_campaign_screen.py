@@ -191,6 +191,25 @@ def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
 
 
+def test_another_campaign_comes_without_the_curves_of_the_last(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page = open_page(finished)
+    page.show_item(1)
+    ended(qtbot, page)
+    view = view_of(page)
+    assert not view.course.pool.is_empty
+    assert view.oracles.model.rowCount() > 0
+    page.show_item(2)
+    assert view.course.pool.is_empty
+    assert view.oracles.model.rowCount() == 0
+    assert view.left.text() == "reading…"
+    ended(qtbot, page)
+    assert not view.course.pool.is_empty
+    assert view.left.text() == "100%"
+    checked(qtbot, page)
+
+
 def test_a_point_leads_to_its_bug(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
@@ -308,7 +327,7 @@ def test_it_is_stopped_and_resumed(
     view = started(qtbot, page)
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Continue"
-    assert page.runner.state(page.list.lines.row(0).row) is State.PAUSED
+    assert page.list.lines.row(0).state is State.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Pause"
     QTest.keyClick(page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)

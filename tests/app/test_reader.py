@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, answered
 
 from app.context import Context
-from app.reader import Reader
+from app.reader import Inquiry, Reader
 from engine.campaign.reading import Reading
 from engine.campaign.store import Store
 from engine.errors import PlumblineError, WorkspaceError
@@ -121,3 +121,23 @@ def test_a_workspace_that_can_only_be_read(qtbot: QtBot, tmp_path: Path) -> None
         qtbot.waitUntil(lambda: told == [[]], timeout=PATIENCE)
         reader.close()
     reader.deleteLater()
+
+
+def test_of_questions_that_wait_only_the_last_is_asked(qtbot: QtBot, context: Context) -> None:
+    told: list[int] = []
+    asked: list[int] = []
+    inquiry = Inquiry(context.document.reader, context.document, told.append, unexpected)
+    may_go_on = threading.Event()
+
+    def first(_: Reading) -> int:
+        assert may_go_on.wait(PATIENCE / 1000)
+        return 0
+
+    inquiry.ask(first)
+    for number in range(1, 6):
+        inquiry.ask(lambda _, n=number: asked.append(n) or n)
+    assert inquiry.is_waiting
+    may_go_on.set()
+    qtbot.waitUntil(lambda: told == [0, 5], timeout=PATIENCE)
+    assert asked == [5]
+    assert not inquiry.is_waiting

@@ -51,7 +51,12 @@ class CostView(QWidget):
     @Slot()
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
-        if self.plot is None or comparison is None:
+        if self.plot is None:
+            return
+        if comparison is None:
+            self.plot.set_curves([])
+            self.plot.set_points([])
+            self.words.setText("")
             return
         curves = cost_curves(comparison)
         bad = comparison.localisation.bad_steps if comparison.localisation else ()

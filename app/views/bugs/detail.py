@@ -52,7 +52,9 @@ class BugDetail(QWidget):
         super().__init__(parent)
         self.setObjectName("bug-detail")
         self._theme = theme
+        self._row: BugRow | None = None  # the bug that is to be shown
         self._known: Known | None = None
+        self._is_blank = True  # nothing of any bug is in sight
         self._graph_stale = True
         self.cursor_at = StepCursor(self)
         self.header = BugHeader(theme)
@@ -93,23 +95,35 @@ class BugDetail(QWidget):
 
     def show_row(self, row: BugRow) -> None:
         """What the table knows, until the rest is there."""
-        self.header.show_bug(row)
-        if self._known is not None and self._known.bug.row.id != row.id:
-            self._known = None
+        if self._row is not None and self._row.id == row.id:
+            self._row = row
+            self.header.show_bug(row)
+            return
+        self._row, self._known = row, None
+        self.evidence.show_verdict("")
+        if self._is_blank:
+            self.header.show_bug(row)
+        elif not self._blank.isActive():
             self._blank.start()
 
     @Slot()
     def _show_nothing(self) -> None:
+        assert self._row is not None
+        self._is_blank = True
+        self.header.show_bug(self._row)
         self.evidence.clear()
+        self.graph.set_layout(None)
+        self.graph.show_state("", None)
         self.cursor_at.show_comparison(None)
 
     def show_known(self, known: Known) -> None:
         """Everything. The cursor stays where it is if it is the same bug."""
         self._blank.stop()
+        self._is_blank = False
         same = self._known is not None and self._known.bug.row.id == known.bug.row.id
         if self._known is None or self._known.task is not known.task or not same:
             self._graph_stale = True
-        self._known = known
+        self._known, self._row = known, known.bug.row
         bug, task = known.bug, known.task
         better = (
             plan_trace(task, bug.state, known.found_plan)
@@ -123,8 +137,6 @@ class BugDetail(QWidget):
         self.header.show_comparison(comparison, task)
         self.localisation.show_task(task)
         self.evidence.show_bug(bug, task, known.history)
-        if not same:
-            self.evidence.show_verdict("")
         self.cursor_at.show_comparison(comparison, keep_place=same)
 
     def _lay_out(self) -> None:

@@ -55,6 +55,7 @@ class GraphView(QWidget):
         self.view = _Canvas(self.scene, self)
         self._legend = QLabel()
         self._legend.setProperty("role", "muted")
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
         bar = QHBoxLayout()
         bar.addWidget(self.title, 1)
         bar.addWidget(self._static)

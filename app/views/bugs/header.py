@@ -95,10 +95,14 @@ class BugHeader(QWidget):
         self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
         self.note.hide()
         self._lay_out()
+        self.localise_button.hide()
+        self.plan_button.hide()
         theme.changed.connect(self._render)
 
     def show_bug(self, row: BugRow) -> None:
-        self._row, self._blame = row, None
+        if self._row is None or self._row.id != row.id:
+            self._blame = None
+        self._row = row
         self._render()
 
     def show_comparison(self, comparison: Comparison, task: Task) -> None:

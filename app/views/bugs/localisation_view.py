@@ -212,7 +212,10 @@ class LocalisationView(QWidget):
         self.run_button.setText("Localise" if found is None else "Localise again")
         self.steps.set_rows(found.steps if found else ())
         self.table.setVisible(found is not None)
-        if found is None:
+        self.run_button.setEnabled(comparison is not None)
+        if comparison is None:
+            self.words.setText("")
+        elif found is None:
             self.words.setText(
                 "Which steps are bad is not known yet. Localising compares each step of the "
                 "policy with the optimum, by searches."

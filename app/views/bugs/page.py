@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.context import Context
 from app.models.bug_table import BugTable, GroupBy
 from app.page import Page
+from app.reader import Inquiry
 from app.views.bugs.actions import BugActions
 from app.views.bugs.bug_files import write_problem
 from app.views.bugs.bug_work import BugWork
@@ -63,7 +63,11 @@ class BugsPage(Page):
         self.detail = BugDetail(theme)
         self.count = QLabel()
         self.group = QComboBox()
+        self._bug_inquiry = Inquiry(
+            context.document.reader, self, self._show_whole, self._cannot_show
+        )
         self._bug: int | None = None
+        self._row: BugRow | None = None  # what the table says of it
         self._wants_bad_step = False  # as soon as it is shown
         self._wanted: int | None = None
         self._place = 0
@@ -101,6 +105,8 @@ class BugsPage(Page):
             if not self.view.select_bug(item) and self.table.known(item) is not None:
                 self.filter.set_text("")
                 self.view.select_bug(item)
+            if self._bug == item:
+                self._wanted = None  # it is there already
         elif isinstance(item, str):
             self.filter.set_text(item)
         self.view.setFocus()
@@ -211,8 +217,7 @@ class BugsPage(Page):
         if self._bug in bugs:
             row = self.table.known(self._bug)
             if row is not None:
-                self.detail.header.show_bug(row)
-            self._show_bug(self._bug)
+                self._show_row(row)
         elif len(bugs) == 1:
             self.view.select_bug(bugs[0])
 
@@ -236,6 +241,9 @@ class BugsPage(Page):
     @Slot()
     def _all_read(self) -> None:
         self._show_count()
+        row = None if self._bug is None else self.table.known(self._bug)
+        if row is not None and row != self._row:
+            self._show_row(row)  # somebody else has changed it
         if self._wanted is not None and self.view.select_bug(self._wanted):
             self._wanted = None
         elif not self.view.currentIndex().isValid():
@@ -248,10 +256,12 @@ class BugsPage(Page):
         ranges = cast("Iterable[QItemSelectionRange]", self.view.selectionModel().selection())
         selected = sum(item.height() for item in ranges)
         chosen = f", {selected} selected" if selected > 1 else ""
-        self.count.setText(f"{shown} of {total}{chosen}{reading}")
+        of = f"{shown} of {total}" if self.table.terms or self.feed.complete else f"{total}"
+        self.count.setText(f"{of}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
         self._stack.setCurrentIndex(1 if empty else 0)
-        self._tables.setCurrentIndex(1 if total and not shown else 0)
+        unfit = total and not shown and self.table.terms
+        self._tables.setCurrentIndex(1 if unfit else 0)
 
     @Slot()
     def _back_to_table(self) -> None:
@@ -270,31 +280,33 @@ class BugsPage(Page):
         self._place = max(current.row(), 0)
         if row is not None and row.id != self._bug:
             self._bug, self._wants_bad_step = row.id, False
-            self.detail.show_row(row)
-            self._show_bug(row.id)
+            self._show_row(row)
+
+    def _show_row(self, row: BugRow) -> None:
+        self._row = row
+        self.detail.show_row(row)
+        self._show_bug(row.id)
 
     def _show_bug(self, number: int) -> None:
-        self.context.document.reader.ask(
-            self,
-            lambda store: (store.bug(number), store.localisation(number), store.history(number)),
-            partial(self._show_whole, number),
-            partial(self._cannot_show, number),
+        self._bug_inquiry.ask(
+            lambda store: (store.bug(number), store.localisation(number), store.history(number))
         )
 
-    def _cannot_show(self, number: int, error: PlumblineError) -> None:
-        self.context.messages.error(f"Bug {number} cannot be shown: {error}")
+    def _cannot_show(self, error: PlumblineError) -> None:
+        self.context.messages.error(f"Bug {self._bug} cannot be shown: {error}")
 
-    def _show_whole(self, number: int, whole: tuple[Bug, Localisation | None, History]) -> None:
-        if number != self._bug:
-            return  # another one is looked at by now
+    def _show_whole(self, whole: tuple[Bug, Localisation | None, History]) -> None:
         bug, found, history = whole
+        number = bug.row.id
+        if number != self._bug or self._bug_inquiry.is_waiting:
+            return  # by now another one is looked at, or there is news
         task = self.shelf.get(bug.problem_id)
         if task is None:
             return  # it comes later
         try:
             refuse_misfit(bug, task, found)
         except PlumblineError as error:
-            self._cannot_show(number, error)
+            self._cannot_show(error)
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.evidence.is_plan:

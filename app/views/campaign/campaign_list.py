@@ -17,6 +17,7 @@ from app.context import Context
 from app.models.campaign_runner import CampaignRunner
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
+from app.reader import Inquiry
 from app.widgets.table_view import TableView
 from engine.campaign.reading import Reading
 from engine.campaign.rows import CampaignRow
@@ -45,7 +46,7 @@ class CampaignList(QWidget):
         super().__init__()
         self._context, self._runner = context, runner
         self._followed: int | None = None  # the campaign that was last chosen because it began
-        self._is_asked = self._again = False
+        self._inquiry = Inquiry(context.document.reader, self, self._take, self._fail)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(COUNT_MILLISECONDS)
@@ -87,39 +88,20 @@ class CampaignList(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        if self._is_asked:
-            self._again = True
-            return
-        self._is_asked = True
-        self._context.document.reader.ask(self, _count, self._take, self._fail)
+        self._inquiry.ask(_count)
 
     def _take(self, counted: _Counted) -> None:
-        self._is_asked = False
         self._soon.setInterval(max(COUNT_MILLISECONDS, int(1000 * COUNT_SHARE * counted.seconds)))
         self._show(counted)
-        if self._again:
-            self._again = False
-            self.refresh()
 
     def _fail(self, error: PlumblineError) -> None:
-        if self._again:
-            self._soon.start()
-        self._is_asked = self._again = False
         self._context.messages.error(f"The campaigns cannot be read: {error}")
 
     def _show(self, counted: _Counted) -> None:
         """One that has just begun is chosen, once."""
+        self._counted = counted
         chosen = self._chosen()
-        lines = [
-            CampaignLine(
-                row,
-                self._runner.state(row),
-                counted.bugs.get(row.id, 0),
-                counted.failed.get(row.id, 0),
-                counted.limited.get(row.id, 0),
-            )
-            for row in reversed(counted.rows)
-        ]
+        lines = self._lines(counted)
         if lines != self.lines.rows:
             self.lines.set_rows(lines)
         self.nothing.setVisible(not lines)
@@ -130,6 +112,18 @@ class CampaignList(QWidget):
         if chosen is not None:
             self.choose(chosen)
 
+    def _lines(self, counted: _Counted) -> list[CampaignLine]:
+        return [
+            CampaignLine(
+                row,
+                self._runner.state(row),
+                counted.bugs.get(row.id, 0),
+                counted.failed.get(row.id, 0),
+                counted.limited.get(row.id, 0),
+            )
+            for row in reversed(counted.rows)
+        ]
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
         super().showEvent(event)
         self.refresh()
@@ -138,6 +132,8 @@ class CampaignList(QWidget):
     def _runner_changed(self) -> None:
         if not self._runner.is_busy:
             self._followed = None
+        if self._lines(self._counted) != self.lines.rows:
+            self._show(self._counted)  # what they are doing is not what it was
 
     @Slot(str)
     def _document_changed(self, topic: str) -> None:

@@ -207,6 +207,8 @@ class CampaignView(QWidget):
             words += f" · {duration(seconds)} left"
         elif state is State.RUNNING and progress is None:
             words = "starting…"
+        elif state is not State.RUNNING and self._monitor.is_reading:
+            words = "reading…"
         self.left.setText(words)
 
     def _show_figures(self) -> None:

@@ -34,6 +34,7 @@ class CompareView(QWidget):
         self._campaign: int | None = None
         self._bugs = 0  # of all campaigns
         self._job: Job | None = None
+        self._pair: tuple[int, int] | None = None  # whose comparison is shown or on its way
         self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
@@ -109,6 +110,7 @@ class CompareView(QWidget):
             self._compare_in_background(other, self._campaign)
             return
         pair = other, self._campaign
+        self._forget_others(pair)
         self._context.document.reader.ask(
             self,
             lambda store: compare_campaigns(store, *pair),
@@ -123,7 +125,16 @@ class CompareView(QWidget):
     def _fail(self, error: PlumblineError) -> None:
         self._context.messages.error(f"The campaigns cannot be compared: {error}")
 
+    def _forget_others(self, pair: tuple[int, int]) -> None:
+        """What is known of two others is not to be taken for the answer."""
+        if pair != self._pair:
+            self._pair = pair
+            self.counts.setText("comparing…")
+            self.direction.setText("")
+            self.model.set_rows([])
+
     def _compare_in_background(self, before: int, after: int) -> None:
+        self._forget_others((before, after))
         if self._job is not None:
             self._job.finished.disconnect(self._show)
             self._job.stop()

@@ -17,6 +17,7 @@ from app.context import Context
 from app.models.bug_table import BugTable
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
+from engine.campaign.store import Store
 from engine.errors import WorkspaceError
 
 
@@ -89,3 +90,68 @@ def test_a_reading_that_was_given_up_cannot_fail_the_next(
     feed.stop()
     feed.deleteLater()
     table.deleteLater()
+
+
+def test_what_others_change_is_seen_in_the_detail(qtbot: QtBot, page: BugsPage) -> None:
+    (row,) = page.selected()
+    with Store.open(page.context.document.path) as other:
+        other.set_status([row.id], "confirmed", "from elsewhere", None)
+    qtbot.waitUntil(lambda: page.detail.header.status.text() == "confirmed", timeout=PATIENCE)
+    assert "from elsewhere" in page.detail.header.place.text()
+
+
+def test_the_next_bug_is_shown_as_a_whole(
+    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never the title of one above the plan of another; what takes long leaves nothing old."""
+    detail, reading = page.detail, page.context.document.reader._store
+    bug, may_come = reading.bug, threading.Event()
+
+    def late(number: int) -> Any:
+        assert may_come.wait(PATIENCE / 1000)
+        return bug(number)
+
+    answered(qtbot, page.context)
+    monkeypatch.setattr(reading, "bug", late)
+    first = detail.header.title.text()
+    detail.tabs.setCurrentWidget(detail.graph)
+    QTest.keyClick(page.view, Qt.Key.Key_J)
+    assert detail.known is None  # nothing that is done now is done to the wrong one
+    assert detail.header.title.text() == first
+    assert detail.cursor_at.comparison is not None
+    qtbot.waitUntil(lambda: detail.cursor_at.comparison is None, timeout=PATIENCE)
+    assert detail.header.title.text() != first
+    assert detail.graph.title.text() == ""
+    assert not detail.localisation.run_button.isEnabled()
+    for _ in range(3):
+        QTest.keyClick(page.view, Qt.Key.Key_J)
+    may_come.set()
+    answered(qtbot, page.context)
+    answered(qtbot, page.context)  # the last one waited for the first
+    assert detail.known is not None
+    assert detail.known.bug.row.id == page.selected()[0].id
+    assert detail.localisation.run_button.isEnabled()
+
+
+def test_a_bug_that_was_asked_for_is_left_for_good(qtbot: QtBot, page: BugsPage) -> None:
+    rows = [page.table.bug_at(number) for number in range(3)]
+    assert rows[2] is not None
+    page.show_item(rows[2].id)
+    QTest.keyClick(page.view, Qt.Key.Key_K)
+    (row,) = page.selected()
+    page.feed.stop()
+    page.feed._all_at = 0.0
+    with qtbot.waitSignal(page.feed.read, timeout=PATIENCE):
+        page.feed.refresh()
+    assert page.selected() == [row]
+
+
+def test_a_sorted_table_that_is_still_read_is_not_empty_by_a_filter(
+    page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.table.sort_by([(0, Qt.SortOrder.DescendingOrder)])
+    page.feed.complete = False
+    monkeypatch.setattr(page.table, "shown_bugs", 0)  # they appear when all are there
+    page._show_count()
+    assert page._tables.currentIndex() == 0
+    assert page.count.text() == f"{page.table.total}, reading…"
