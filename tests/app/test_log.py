@@ -33,9 +33,13 @@ def texts(page: LogPage) -> list[str]:
     return [page.model.row(number).text for number in range(page.model.rowCount())]
 
 
-def test_nothing_has_happened_yet(qtbot: QtBot, page: LogPage, context: Context) -> None:
-    assert page.table.isVisible()  # nobody knows yet
+def test_nothing_has_happened_yet(qtbot: QtBot, context: Context) -> None:
+    page = LogPage(context)
+    qtbot.addWidget(page)
+    assert page._stack.currentIndex() == 1  # nobody knows yet
     answered(qtbot, context)
+    assert page._stack.currentIndex() == 0
+    page.show()
     assert not page.table.isVisible()
 
 
