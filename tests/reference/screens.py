@@ -20,10 +20,11 @@ def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:
 
 
 def answered(qtbot: QtBot, context: Context) -> None:
-    """All that was asked of the workspace so far has been told."""
+    """All that was asked of the workspace so far has been told, also what waited for its turn."""
     told: list[None] = []
-    context.document.reader.ask(context.document, lambda _: None, told.append, told.append)
-    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE)
+    for rounds in (1, 2):
+        context.document.reader.ask(context.document, lambda _: None, told.append, told.append)
+        qtbot.waitUntil(lambda n=rounds: len(told) == n, timeout=PATIENCE)
 
 
 def dialog_of(page: QWidget) -> QDialog:

@@ -127,7 +127,6 @@ def test_the_next_bug_is_shown_as_a_whole(
         QTest.keyClick(page.view, Qt.Key.Key_J)
     may_come.set()
     answered(qtbot, page.context)
-    answered(qtbot, page.context)  # the last one waited for the first
     assert detail.known is not None
     assert detail.known.bug.row.id == page.selected()[0].id
     assert detail.localisation.run_button.isEnabled()
