@@ -34,7 +34,7 @@ class _Look(NamedTuple):
     """The file, as it was found: who it is, how often it was changed, who writes to it."""
 
     identity: tuple[int, int] | None
-    version: int
+    version: int | None  # None: it cannot be read at the moment; whoever reads next will say it
     writer: writer.Writer | None
 
 
@@ -132,11 +132,12 @@ class Document(QObject):
         if self._identity is not None and look.identity != self._identity:
             self._identity = None  # said once
             self.lost.emit()
-        if self._version != look.version:
-            self._version = look.version
-            if self._others_wrote():
-                self.changed.emit("outside")
-        self.looked.emit(look.writer)
+        if look.version is not None:
+            if self._version != look.version:
+                self._version = look.version
+                if self._others_wrote():
+                    self.changed.emit("outside")
+            self.looked.emit(look.writer)
         self._watch.start()
 
     def _others_wrote(self) -> bool:
@@ -156,14 +157,18 @@ class Document(QObject):
         return others, self.store.connection.total_changes
 
     def _look_later(self, _: PlumblineError) -> None:
-        """Locked for a moment, or a broken disk: whoever reads next will say it."""
+        """Something unexpected, which is told elsewhere."""
         self._watch.start()
 
 
 def _look_at(path: Path, store: Reading) -> _Look:
-    ((version,),) = store.rows("PRAGMA data_version")
-    with workspace_errors(store.path):
-        return _Look(_identity(path), version, writer.current(store.connection))
+    identity = _identity(path)
+    try:
+        ((version,),) = store.rows("PRAGMA data_version")
+        with workspace_errors(store.path):
+            return _Look(identity, version, writer.current(store.connection))
+    except WorkspaceError:  # locked for a moment, or a broken disk
+        return _Look(identity, None, None)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -120,13 +120,17 @@ class Inquiry(QObject):
 
     def _take(self, answer: Any) -> None:
         self._is_out = False
-        self._then(answer)
-        self._go_on()
+        try:
+            self._then(answer)
+        finally:
+            self._go_on()
 
     def _fail(self, error: PlumblineError) -> None:
         self._is_out = False
-        self._failed(error)
-        self._go_on()
+        try:
+            self._failed(error)
+        finally:
+            self._go_on()
 
     def _go_on(self) -> None:
         question, self._next = self._next, None

@@ -191,13 +191,17 @@ def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
 
 
+def first_of_two(qtbot: QtBot, page: CampaignPage) -> tuple[CampaignPage, CampaignView]:
+    """All of the first campaign is shown."""
+    page.show_item(1)
+    ended(qtbot, page)
+    return page, view_of(page)
+
+
 def test_another_campaign_comes_without_the_curves_of_the_last(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
-    page = open_page(finished)
-    page.show_item(1)
-    ended(qtbot, page)
-    view = view_of(page)
+    page, view = first_of_two(qtbot, open_page(finished))
     assert not view.course.pool.is_empty
     assert view.oracles.model.rowCount() > 0
     page.show_item(2)
@@ -213,10 +217,7 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
 def test_a_point_leads_to_its_bug(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
-    page = open_page(finished)
-    page.show_item(1)
-    ended(qtbot, page)
-    view = view_of(page)
+    page, view = first_of_two(qtbot, open_page(finished))
     view.tabs.setCurrentWidget(view.oracles)
     scatter = view.oracles.scatter
     qtbot.waitUntil(

@@ -153,6 +153,21 @@ def test_what_this_window_writes_comes_from_nobody_else(qtbot: QtBot, context: C
     qtbot.waitUntil(lambda: topics == ["outside"] * 2, timeout=PATIENCE)
 
 
+def test_a_file_that_is_gone_is_told_though_nothing_can_be_read(
+    qtbot: QtBot, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when its disk was taken away."""
+
+    def cannot_be_read(*_: object) -> None:
+        raise WorkspaceError("the disk cannot be written or read")
+
+    document, lost = context.document, []
+    document.lost.connect(lambda: lost.append(None))
+    monkeypatch.setattr(document.reader._store, "rows", cannot_be_read)
+    document.path.unlink()
+    qtbot.waitUntil(lambda: lost == [None], timeout=PATIENCE)
+
+
 def test_a_link_that_leads_elsewhere_loses_nothing(
     qtbot: QtBot, make_context: Callable[..., Context], tmp_path: Path
 ) -> None:

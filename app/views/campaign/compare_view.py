@@ -119,7 +119,7 @@ class CompareView(QWidget):
         )
 
     def _take(self, pair: tuple[int, int], comparison: Comparison) -> None:
-        if pair == (self.other.currentData(), self._campaign):
+        if pair == self._pair:
             self._show(comparison)
 
     def _fail(self, error: PlumblineError) -> None:
