@@ -209,7 +209,7 @@ class LocalisationView(QWidget):
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
         found = comparison.localisation if comparison else None
-        self.run_button.setText("Localise" if found is None else "Localise again")
+        self.run_button.setToolTip("" if found is None else "Once more, with these settings")
         self.steps.set_rows(found.steps if found else ())
         self.table.setVisible(found is not None)
         self.run_button.setEnabled(comparison is not None)

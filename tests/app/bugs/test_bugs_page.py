@@ -346,7 +346,7 @@ def test_localise_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find)
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.work.running("localise"), timeout=PATIENCE)
     assert page.context.document.store.localisation(bug) is not None
-    assert view.run_button.text() == "Localise again"
+    assert view.run_button.toolTip() == "Once more, with these settings"
 
 
 def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
