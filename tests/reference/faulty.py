@@ -35,7 +35,7 @@ def wait_for(condition: Callable[[], object], what: str = "it") -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended and what it said."""
+    """How a command ended, as a shell tells it, and what it said."""
 
     code: int
     out: str
@@ -96,7 +96,7 @@ class Bench:
             process.kill()
             raise
         assert "Traceback" not in err, err
-        return Said(process.returncode, out or "", err)
+        return Said(_as_a_shell_tells(process.returncode), out or "", err)
 
     def processes(self, *words: str) -> list[int]:
         """What was started here and still runs, if its command line has all the words."""
@@ -111,6 +111,12 @@ class Bench:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
+
+
+def _as_a_shell_tells(code: int) -> int:
+    """128 and its number if a signal ended it. `python -m` itself chooses: interrupted within an
+    import it ends by SIGINT, elsewhere with the code it was given."""
+    return 128 - code if code < 0 else code
 
 
 def small_files(most_bytes: int) -> None:
