@@ -27,6 +27,7 @@ class Job(QObject):
     progressed = Signal(object)  # JobProgress
     finished = Signal(object)  # what the work returned
     failed = Signal(object)  # Failure
+    paused = Signal()  # or going on
     stopped = Signal()
     ended = Signal()  # always the last, after one of the three above
 
@@ -42,6 +43,7 @@ class Job(QObject):
         super().__init__(parent)
         self.title = title
         self.progress: JobProgress | None = None
+        self.is_paused = False
         self._eta = Eta()
         self._reported.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self._supervisor = Supervisor(work, arguments, self._reported.emit)
@@ -57,13 +59,17 @@ class Job(QObject):
     def stopping(self) -> bool:
         return self._supervisor.stopping
 
-    def send(self, message: object) -> None:
-        """Into the work's inbox: pause, go on."""
-        self._supervisor.send(message)
+    def pause(self, paused: bool) -> None:
+        """Let it wait, or go on; only for work that asks its link."""
+        if paused != self.is_paused:
+            self.is_paused = paused
+            self._eta = Eta()  # how it got on before the pause does not count the pause
+            self._supervisor.pause(paused)
+            self.paused.emit()
 
     def seconds_left(self) -> float | None:
         """None if nobody can tell."""
-        return self._eta.seconds(time.monotonic())
+        return None if self.is_paused else self._eta.seconds(time.monotonic())
 
     @property
     def pid(self) -> int | None:

@@ -15,8 +15,6 @@ from app.jobs import Job, JobProgress
 from app.messages import Message
 from app.models.agreement import consent_of
 from app.work.campaign import (
-    GO_ON,
-    PAUSE,
     Advanced,
     AlreadyDone,
     Begun,
@@ -60,7 +58,6 @@ class CampaignRunner(QObject):
         self.job: Job | None = None
         self.campaign: int | None = None  # known once it has begun
         self.progress: JobProgress | None = None
-        self.is_paused = False
         self.executor = ""  # where its units run, as on the command line
         self.scene = Scene()
         self._ended: tuple[int, State] | None = None  # what was run last, and how it ended
@@ -78,11 +75,14 @@ class CampaignRunner(QObject):
         """Go on with a campaign that was stopped or killed."""
         self._begin(take_up_campaign, campaign, executor)
 
-    def pause(self, paused: bool) -> None:
-        if self.job is not None and paused != self.is_paused:
-            self.is_paused = paused
-            self.job.send(PAUSE if paused else GO_ON)
-            self.changed.emit()
+    @property
+    def is_paused(self) -> bool:
+        return self.job is not None and self.job.is_paused
+
+    @Slot()
+    def pause_or_go_on(self) -> None:
+        if self.job is not None:
+            self.job.pause(not self.job.is_paused)
 
     @Slot()
     def stop(self) -> None:
@@ -91,7 +91,7 @@ class CampaignRunner(QObject):
             self.changed.emit()
 
     def seconds_left(self) -> float | None:
-        return None if self.job is None or self.is_paused else self.job.seconds_left()
+        return None if self.job is None else self.job.seconds_left()
 
     def state(self, row: CampaignRow) -> State:
         """What a campaign of the store is doing now."""
@@ -110,7 +110,7 @@ class CampaignRunner(QObject):
         assert self.job is None
         path = self._context.document.path
         self.campaign, self._ended = what if isinstance(what, int) else None, None
-        self.progress, self.is_paused = None, False
+        self.progress = None
         self._failures.clear()
         if self._told is not None:
             self._context.messages.withdraw(self._told)
@@ -121,6 +121,7 @@ class CampaignRunner(QObject):
         job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
         job.events.connect(self._take)
         job.progressed.connect(self._take_progress)
+        job.paused.connect(self.changed)
         job.finished.connect(self._finish)
         job.failed.connect(self.failed)
         job.stopped.connect(self._write_down_the_stop)
@@ -178,7 +179,7 @@ class CampaignRunner(QObject):
 
     @Slot()
     def _end(self) -> None:
-        self.job, self.progress, self.is_paused = None, None, False
+        self.job, self.progress = None, None
         for topic in ("campaigns", "bugs", "log"):
             self._context.document.notify(topic)
         self.advanced.emit()

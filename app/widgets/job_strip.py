@@ -117,6 +117,7 @@ class JobItem(QWidget):
         for widget in (self._title, self._bar, self._state, self._stop):
             layout.addWidget(widget)
         job.progressed.connect(self.refresh)
+        job.paused.connect(self.refresh)
         self.refresh()
 
     @Slot()
@@ -131,6 +132,8 @@ class JobItem(QWidget):
                 left = self._job.seconds_left()
                 if left is not None:
                     words.append(f"{in_words(left)} left")
+        if self._job.is_paused:
+            words.append("paused")
         if self._job.stopping:
             words = ["stopping\u2026"]
         text = ", ".join(word for word in words if word)

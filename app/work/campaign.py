@@ -30,9 +30,6 @@ from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, 
 from engine.campaign.store import Store
 from engine.policies.consent import Consent, refuse_without_consent
 
-PAUSE, GO_ON = "pause", "go on"
-"""What may be sent to a running campaign."""
-
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -82,7 +79,7 @@ def run_campaign(
             link.cancelled,
             executor=make_executor(executor),
             resume=known is not None,
-            paused=reporter.paused,
+            paused=link.paused,
         )
 
 
@@ -99,7 +96,7 @@ def take_up_campaign(
             reporter.hear,
             link.cancelled,
             executor=make_executor(executor),
-            paused=reporter.paused,
+            paused=link.paused,
         )
 
 
@@ -113,12 +110,6 @@ class _Reporter:
         self._scene = Scene()
         self._done: dict[int, float] = {}
         self._bugs = 0
-        self._paused = False
-
-    def paused(self) -> bool:
-        for message in self._link.messages():
-            self._paused = message == PAUSE
-        return self._paused
 
     def hear(self, event: Event) -> None:
         match event:

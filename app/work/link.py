@@ -56,5 +56,5 @@ class Link(Protocol):
     def cancelled(self) -> bool:
         """Whether the user wants it to stop; work that does not ask is killed after a while."""
 
-    def messages(self) -> list[object]:
-        """What `Job.send` has sent since the last call."""
+    def paused(self) -> bool:
+        """Whether the user wants it to wait; work that cannot wait does not ask."""

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from app.work.link import Failure, JobProgress, unexpected
-from app.work.wire import Batch, Cancel, Done, End, Failed, Stopped, Tell
+from app.work.wire import Batch, Cancel, Done, End, Failed, Pause, Stopped
 from engine.errors import CancelledError, PlumblineError
 
 SEND_SECONDS = 0.1
@@ -36,7 +36,7 @@ class ProcessLink:
         self._lock = threading.Lock()
         self._events: list[object] = []
         self._progress: JobProgress | None = None
-        self._inbox: list[object] = []
+        self._paused = False
         self._cancelled = threading.Event()
         self._closed = threading.Event()
         self._sender = threading.Thread(target=self._send_often, name="sender", daemon=True)
@@ -54,10 +54,8 @@ class ProcessLink:
     def cancelled(self) -> bool:
         return self._cancelled.is_set()
 
-    def messages(self) -> list[object]:
-        with self._lock:
-            inbox, self._inbox = self._inbox, []
-        return inbox
+    def paused(self) -> bool:
+        return self._paused
 
     def close(self, end: End) -> None:
         """Send what is left, and how it ended."""
@@ -97,9 +95,8 @@ class ProcessLink:
                 return
             if isinstance(request, Cancel):
                 self._cancelled.set()
-            elif isinstance(request, Tell):
-                with self._lock:
-                    self._inbox.append(request.message)
+            elif isinstance(request, Pause):
+                self._paused = request.paused
 
 
 def expected(error: PlumblineError) -> Failure:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from app.work.link import Failure, JobProgress, unexpected
-from app.work.wire import Batch, Cancel, Done, End, Failed, Stopped, Tell
+from app.work.wire import Batch, Cancel, Done, End, Failed, Pause, Stopped
 from engine.task.process import kill_group, signal_name
 
 BATCH_SECONDS = 0.1
@@ -40,7 +40,7 @@ class Supervisor(threading.Thread):
     ) -> None:
         super().__init__(name=f"supervisor of {getattr(work, '__name__', 'work')}", daemon=True)
         self._work, self._arguments, self._report = work, arguments, report
-        self._outbox: deque[Cancel | Tell] = deque()
+        self._outbox: deque[Cancel | Pause] = deque()
         self._kill_at = float("inf")
         self.pid: int | None = None
 
@@ -54,8 +54,8 @@ class Supervisor(threading.Thread):
     def stopping(self) -> bool:
         return self._kill_at < float("inf")
 
-    def send(self, message: object) -> None:
-        self._outbox.append(Tell(message))
+    def pause(self, paused: bool) -> None:
+        self._outbox.append(Pause(paused))
 
     def run(self) -> None:
         try:

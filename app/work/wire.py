@@ -36,10 +36,10 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
-    """To the worker: a message for the work."""
+class Pause:
+    """To the worker: wait, or go on."""
 
-    message: object
+    paused: bool
 
 
 End = Done | Failed | Stopped

@@ -108,13 +108,18 @@ def test_what_cannot_be_cleaned_up_does_not_spoil_the_result(
     assert heard.end == [("finished", "done"), ("ended",)]
 
 
-def test_messages_reach_the_work(qtbot: QtBot, context: Context) -> None:
-    job = context.jobs.start("Echo", works.echo_until, "end")
-    heard = Heard(job)
-    for word in ("pause", "go on", "end"):
-        job.send(word)
+def test_work_that_asks_waits_and_goes_on(qtbot: QtBot, context: Context) -> None:
+    job = context.jobs.start("Waiting", works.wait_while_paused)
+    heard, told = Heard(job), []
+    job.paused.connect(lambda: told.append(job.is_paused))
+    job.pause(True)
+    job.pause(True)
+    qtbot.waitUntil(lambda: heard.events == ["waits"], timeout=PATIENCE)
+    assert job.seconds_left() is None
+    assert heard.end == []
+    job.pause(False)
     qtbot.waitUntil(lambda: bool(heard.end), timeout=PATIENCE)
-    assert heard.events == ["pause", "go on", "end"]
+    assert told == [True, False]
 
 
 def test_a_users_error_is_told_with_its_place_and_hint(qtbot: QtBot, context: Context) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QToolButton,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 from reference import background_work as works
@@ -31,6 +32,7 @@ from app.shortcuts import ShortcutSheet, in_columns
 from app.theme import Theme
 from app.widgets import banner
 from app.widgets.banner import MOST, BannerArea
+from app.widgets.job_strip import JobItem
 from engine.campaign.store import Store
 
 PATIENCE = 60_000
@@ -268,6 +270,20 @@ def test_running_jobs_are_shown_and_stopped(qtbot: QtBot, window: MainWindow) ->
     click(qtbot, window, "job-stop")
     qtbot.waitUntil(lambda: not jobs.running, timeout=PATIENCE)
     assert banners(window) == []
+
+
+def test_the_status_bar_says_that_a_job_is_paused(qtbot: QtBot, window: MainWindow) -> None:
+    job = window.context.jobs.start("Waiting", works.wait_while_paused)
+    job.pause(True)
+    item = window.findChild(JobItem)
+    assert item is not None
+    qtbot.waitUntil(lambda: "half, paused" in words_of(item), timeout=PATIENCE)
+    job.pause(False)
+    qtbot.waitUntil(lambda: not window.context.jobs.running, timeout=PATIENCE)
+
+
+def words_of(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel)]
 
 
 def test_many_jobs_are_in_a_menu_and_stop_at_once(qtbot: QtBot, window: MainWindow) -> None:

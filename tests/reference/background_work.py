@@ -36,13 +36,13 @@ def count_until_stopped(link: Link, total: int) -> None:
         time.sleep(0.01)
 
 
-def echo_until(link: Link, last: str) -> str:
-    """Emits what it is sent until it is sent the last word."""
-    while True:
-        for message in link.messages():
-            link.emit(message)
-            if message == last:
-                return last
+def wait_while_paused(link: Link) -> None:
+    """Once it was paused: counts that, and ends when it may go on."""
+    while not link.paused():
+        time.sleep(0.01)
+    link.progress(1, 2, "half")
+    link.emit("waits")
+    while link.paused():
         time.sleep(0.01)
 
 

@@ -166,7 +166,7 @@ class CampaignView(QWidget):
         theme.keep_icon(self.resume, "run", "on_accent")
         theme.keep_icon(self.bugs, "bugs")
         theme.keep_icon(self.export, "export")
-        self.pause.clicked.connect(self._toggle_pause)
+        self.pause.clicked.connect(self._runner.pause_or_go_on)
         self.stop.clicked.connect(self._runner.stop)
         self.resume.clicked.connect(self._resume)
         self.again.clicked.connect(self._again)
@@ -226,10 +226,6 @@ class CampaignView(QWidget):
         show("states/s", _rate(progress.states, seconds))
         show("policy calls/s", _rate(progress.policy_calls, seconds))
         show("time", duration(seconds))
-
-    @Slot()
-    def _toggle_pause(self) -> None:
-        self._runner.pause(not self._runner.is_paused)
 
     @Slot()
     def _resume(self) -> None:

@@ -168,7 +168,7 @@ class CampaignPage(Page):
 
     def _make_actions(self) -> None:
         self.run_action = self._action("Run", self.run, "F5")
-        self.pause_action = self._action("Pause", self._toggle_pause, "F7")
+        self.pause_action = self._action("Pause", self.runner.pause_or_go_on, "F7")
         self.stop_action = self._action("Stop", self.runner.stop, "Shift+F5")
         self.new_action = self._action("New campaign", self._show_form, "Ctrl+Shift+N")
         self.toml_action = self._action("Show as TOML", self._toggle_toml, "Ctrl+T")
@@ -360,10 +360,6 @@ class CampaignPage(Page):
         self.list.choose_none()
         self.stack.setCurrentIndex(0)
         self._show_readiness()
-
-    @Slot()
-    def _toggle_pause(self) -> None:
-        self.runner.pause(not self.runner.is_paused)
 
     @Slot(int)
     def _resume(self, campaign: int) -> None:
