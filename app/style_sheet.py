@@ -100,7 +100,7 @@ QTabBar::tab:disabled {{ color: {disabled}; }}
 _CONTROLS = """
 QPushButton {{
     background: {raised}; color: {text}; border: 1px solid {border}; border-radius: 6px;
-    padding: 4px 12px; min-height: 18px;
+    padding: 4px 12px; min-height: {line}px;
 }}
 QPushButton:hover {{ background: {hover}; }}
 QPushButton:pressed, QPushButton:checked {{ background: {selection}; }}
@@ -130,7 +130,7 @@ QToolButton:focus {{ border-color: {accent}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QLineEdit, QAbstractSpinBox, QComboBox {{
     background: {surface}; color: {text}; border: 1px solid {border}; border-radius: 6px;
-    padding: 4px 8px; min-height: 18px; selection-background-color: {selection};
+    padding: 4px 8px; min-height: {line}px; selection-background-color: {selection};
     selection-color: {text};
 }}
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {{ border-color: {accent}; }}
@@ -190,6 +190,7 @@ def style_sheet(
         "accent_hover": hover.name(),
         "title": str(point_size + 4),
         "small": str(point_size - 1),
+        "line": str(round(1.6 * point_size) + 2),  # a line of text, in pixels
         **pictures,
     }
     return (_FRAME + _LISTS + _CONTROLS).format(**values)

@@ -92,7 +92,7 @@ class Plot(QWidget):
         self._item.hideButtons()
         self._item.layout.setContentsMargins(1, _TOP, 1, 1)  # for half of the topmost number
         self._item.showGrid(x=False, y=False)
-        self._legend = self._item.addLegend(offset=legend, labelTextSize="9pt")
+        self._legend = self._item.addLegend(offset=legend)
         self._drawing = Drawing(self._item, self._legend, self._theme)
 
     def _make_hover(self) -> None:
@@ -164,6 +164,7 @@ class Plot(QWidget):
             )
             axis.setLabel(title, color=color("muted").name())
         self._legend.setLabelTextColor(color("text"))
+        self._legend.setLabelTextSize(f"{self._theme.point_size - 1}pt")
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
         self._label.setColor(color("text"))
         self._label.fill = pg.mkBrush(color("raised"))

@@ -54,7 +54,7 @@ class CampaignList(QWidget):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(3, 6, 14, 6)
+        self.table.set_widths(3, 7, 10, 6)
         self.table.remember(context.settings)
         self.table.selectionModel().currentRowChanged.connect(self._tell)
         self.nothing = QLabel(NOTHING)

@@ -27,6 +27,7 @@ class CourseView(QWidget):
         self.mode.setObjectName("plot-bugs-mode")
         self.mode.setAccessibleName("How bugs are counted")
         self.mode.addItems([FIRST, EACH])
+        self.mode.setMinimumWidth(160)  # large text must not keep the plots out of a small window
         self.mode.setToolTip(
             "A bug can be proven by several oracles. Those of the pool that an oracle proves by "
             "itself are what papers compare."

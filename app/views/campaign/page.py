@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -41,7 +41,8 @@ from engine.policies.consent import SERVER
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
 
-LIST_WIDTH = 320
+LIST_WIDTH, LIST_CHARACTERS = 320, 37
+"""Of the list, whichever is more."""
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
 
@@ -70,7 +71,8 @@ class CampaignPage(Page):
         split.addWidget(self.list)
         split.addWidget(self.stack)
         split.setStretchFactor(1, 1)
-        split.setSizes([LIST_WIDTH, 900])
+        characters = LIST_CHARACTERS * QFontMetrics(context.theme.ui_font).averageCharWidth()
+        split.setSizes([max(LIST_WIDTH, characters), 900])
         split.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
