@@ -81,9 +81,9 @@ def operator_lines(reading: Mapping[str, Any]) -> list[OperatorLine]:
 
 def _how(operator: Mapping[str, Any]) -> str:
     other = "B" if operator["domain"] == "A" else "A"
-    if not operator["covered"]:
-        return f"cannot always be done in {other}"
     cases = [case for macro in operator["macros"] for case in macro["cases"]]
+    if not operator["covered"] or not cases:
+        return f"cannot always be done in {other}"
     if len(cases) == 1:
         return " ".join(cases[0]["steps"]) or "nothing needs to be done"
     return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, ..."
@@ -141,7 +141,7 @@ class Expansion:
         return "\n".join(parts) + "\n"
 
     def _step(self, domain: str, step: str) -> str:
-        name, *arguments = step.strip("()").split()
+        name, *arguments = step.strip("()").split() or [""]
         return f"; {step}\n{self._body(domain, name, arguments)}"
 
     def _body(self, domain: str, name: str, arguments: Sequence[str]) -> str:

@@ -55,7 +55,7 @@ class ProjectFiles(QObject):
     def __init__(self, context: Context) -> None:
         super().__init__(context.document)
         self._context = context
-        self.project: Project = self._document.store.project()
+        self.project = self._stored()
         self.domain: DomainChecked | None = None
         self.policies: dict[str, PolicyChecked] = {}
         self.pools: dict[str, PoolChecked] = {}
@@ -71,6 +71,14 @@ class ProjectFiles(QObject):
         self._fill_rows()
         if not self.project.is_empty:
             self.check()
+
+    def _stored(self) -> Project:
+        """What cannot be read is begun anew: the campaigns are there all the same."""
+        try:
+            return self._document.store.project()
+        except PlumblineError as error:
+            self._context.messages.error(f"The files of this project are not known: {error}")
+            return Project()
 
     @property
     def _document(self) -> Document:
@@ -313,7 +321,7 @@ class ProjectFiles(QObject):
         """Another screen may have added something, such as a policy it has trained."""
         if topic != "project":
             return
-        stored = self._document.store.project()
+        stored = self._stored()
         if stored != self.project:
             self.project = stored
             self._fill_rows()

@@ -91,10 +91,7 @@ class Reading:
         rows = self.rows(
             "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
         )
-        return [
-            checked(ComparisonRow(number, created, a, b, json.loads(question), json.loads(answer)))
-            for number, created, a, b, question, answer in rows
-        ]
+        return list(map(ComparisonRow.of, rows))
 
     @_or_damaged
     def comparison(self, number: int) -> StoredComparison:

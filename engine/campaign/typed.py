@@ -6,14 +6,18 @@ and a number where a path should be must not get any further.
 
 from __future__ import annotations
 
+import builtins
 import types
+import typing
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 LARGEST = 2**63
+NOT_EMPTY = "not empty"
+"""In an `Annotated` type: something has to be there."""
 Object = TypeVar("Object")
 
 
@@ -28,19 +32,45 @@ def checked(value: Object) -> Object:
 @cache
 def _hints(kind: Hashable) -> Mapping[str, Any]:
     assert is_dataclass(kind)
-    hints = get_type_hints(kind)
+    hints = _all_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
+@cache
+def _all_hints(kind: Hashable) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
 def _fits(value: Any, hint: Any) -> bool:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        return any(_fits(value, each) for each in arguments)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
-    if is_dataclass(hint):
-        return isinstance(value, hint) and checked(value) is value  # type: ignore[arg-type]
-    return _is_plain(value, hint)
+    arguments = get_args(hint)
+    match get_origin(hint):
+        case typing.Union | types.UnionType:
+            fits = any(_fits(value, each) for each in arguments)
+        case typing.Annotated:
+            fits = _fits(value, arguments[0]) and bool(NOT_EMPTY not in arguments or value)
+        case typing.Literal:
+            fits = value in arguments
+        case builtins.tuple | builtins.list as kind:
+            fits = isinstance(value, kind) and all(_fits(item, arguments[0]) for item in value)
+        case builtins.dict:
+            fits = isinstance(value, dict) and all(
+                _fits(name, arguments[0]) and _fits(item, arguments[1])
+                for name, item in value.items()
+            )
+        case _ if typing.is_typeddict(hint):
+            fits = isinstance(value, dict) and _is_document(value, hint)
+        case _ if is_dataclass(hint):
+            fits = isinstance(value, hint) and checked(value) is value  # type: ignore[arg-type]
+        case _:
+            fits = _is_plain(value, hint)
+    return fits
+
+
+def _is_document(value: Mapping[str, Any], kind: Any) -> bool:
+    hints = _all_hints(kind)
+    return kind.__required_keys__ <= value.keys() and all(
+        _fits(value[name], hint) for name, hint in hints.items() if name in value
+    )
 
 
 def _is_plain(value: Any, hint: Any) -> bool:

@@ -15,6 +15,8 @@ from engine.campaign.inputs import read_file
 from engine.campaign.localising import BugLocaliser
 from engine.campaign.project import Project
 from engine.campaign.store import Store
+from engine.equivalence import compare_domains
+from engine.pddl import parse_domain
 from engine.task.task import Task
 
 settings.register_profile(
@@ -52,7 +54,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Project(domain, (str(folder / "p2.pddl"),), ("builtin:gc",), draft=config)
         )
         file = read_file(domain)
-        store.add_comparison(file, file, {"mode": "same"}, {"verdict": "equivalent"})
+        model = parse_domain(file.content.decode())
+        store.add_comparison(file, file, {}, compare_domains(model, model).to_json())
         store.save_training(str(folder / "training"), {"plan": {}, "epochs": []})
         store.connection.execute("PRAGMA journal_mode = DELETE")
     return path

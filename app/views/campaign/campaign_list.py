@@ -39,6 +39,9 @@ class _Counted(NamedTuple):
     seconds: float  # it took, without waiting for the disk
 
 
+NO_CAMPAIGNS = _Counted([], {}, {}, {}, 0.0)
+
+
 class CampaignList(QWidget):
     chosen = Signal(object)  # a CampaignLine: another one, or more is known about it
 
@@ -72,7 +75,12 @@ class CampaignList(QWidget):
         runner.changed.connect(self._runner_changed)
         context.document.changed.connect(self._document_changed)
         context.theme.changed.connect(self.lines.restyle)
-        self._show(_count(context.document.store))
+        self._counted = NO_CAMPAIGNS
+        try:
+            self._show(_count(context.document.store))
+        except PlumblineError as error:
+            self._show(NO_CAMPAIGNS)
+            self._fail(error)
 
     def choose(self, campaign: int) -> None:
         for number in range(self.lines.rowCount()):

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app.context import Context
 from app.jobs import Job
 from app.models.comparison import READING_TIPS, READINGS
+from app.models.project_files import project_files
 from app.models.table_model import TableModel
 from app.page import Page
 from app.views.equivalence.diff_view import TextDiffView
@@ -305,7 +306,7 @@ class EquivalencePage(Page):
             return
         paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
         take = partial(self.page_wanted.emit, "project", paths)
-        if self.context.document.store.project().is_empty:
+        if project_files(self.context).project.is_empty:
             take()
         else:
             text = f"The counterexample is in {folder}: both domains and problems, and the plan"
