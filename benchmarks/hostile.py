@@ -11,6 +11,7 @@ within `MEMORY`.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import sys
@@ -30,9 +31,8 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from measurement import Row, Setting, mistakes
 from reference import hostile_files as files
-from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_readers import EXAMPLES, FERRY, Read, ferry_task, readers, samples, taken
-from reference.hostile_workspaces import strange_cells
+from reference.hostile_workspaces import full_workspace, strange_cells
 
 WORDS = [
     b"(",
@@ -100,7 +100,7 @@ def kinds(folder: Path, policies: Path | None) -> dict[str, Kind]:
     own = [path.read_bytes() for path in EXAMPLES.glob("*/policies/policy.pt")]
     contents = torch.load(next(EXAMPLES.glob("*/policies/policy.pt")), weights_only=True)
     toml = (FERRY / "campaign.toml").read_text()
-    sound = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
+    sound = full_workspace(folder)
     found = {
         "domain": Kind(
             reading["domain"],
@@ -129,6 +129,11 @@ def kinds(folder: Path, policies: Path | None) -> dict[str, Kind]:
             strange_cells(sound).map(lambda cell: cell.put(sound, folder / "cell.plumb")),
             slowness=4,
         ),
+        "shown workspace": Kind(
+            in_the_window(folder),
+            strange=strange_cells(sound).map(lambda cell: cell.put(sound, folder / "cell.plumb")),
+            slowness=20,
+        ),
     }
     for name, suffix in (("cpddl policy", ".policy"), ("gnn checkpoint", ".ckpt")):
         paths = sorted(policies.rglob(f"*{suffix}"))[:9] if policies is not None else []
@@ -136,6 +141,28 @@ def kinds(folder: Path, policies: Path | None) -> dict[str, Kind]:
             published = [path.read_bytes() for path in paths]
             found[name] = Kind(reading[name], published, slowness=10)
     return found
+
+
+def in_the_window(folder: Path) -> Read:
+    """Opens the window on a workspace and looks at all screens."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
+    os.environ.update({f"XDG_{name}_HOME": str(folder / "home") for name in ("CACHE", "CONFIG")})
+    from PySide6.QtWidgets import QApplication
+    from reference.hostile_window import look_at
+
+    from app.settings import Settings
+    from app.theme import Theme
+
+    application = QApplication.instance() or QApplication([])
+    theme, path = Theme(application), folder / "shown.plumb"
+
+    def read(data: bytes) -> None:
+        for left in folder.glob("shown.plumb*"):
+            left.unlink()
+        path.write_bytes(data)
+        look_at(path, Settings(folder / "settings.json"), theme)
+
+    return read
 
 
 def judged(read: Read, data: bytes) -> str:

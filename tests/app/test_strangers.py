@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import DOMAIN, problem_text
 from reference.hostile_files import json_values
+from reference.hostile_window import look_at
+from reference.hostile_workspaces import altered, full_workspace, strange_cells
 
 from app.context import Context
 from app.models.agreement import AGREED, agree, consent_of
@@ -25,7 +29,7 @@ from app.theme import Theme
 from app.views.project.page import ProjectPage
 from engine.campaign.project import Project
 from engine.campaign.store import Store
-from engine.errors import PolicyError
+from engine.errors import PlumblineError, PolicyError
 from engine.policies.consent import Consent, consent_name, refuse_without_consent
 
 PATIENCE = 60_000
@@ -170,6 +174,60 @@ def test_any_settings(document: object) -> None:
         consent_of(found)
         remember_workspace(found, Path(home) / "w.plumb")
         found.deleteLater()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return full_workspace(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture
+def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], list[str]]:
+    """Opens the window on a workspace, looks at everything, and returns what was told."""
+    del qtbot  # it only has to be there
+    return lambda path: look_at(path, settings, theme)
+
+
+TROUBLES = {
+    """UPDATE project SET document = '{"domain": 1}'""": "The files of this project are not known",
+    "UPDATE campaigns SET config = '[]'": "The campaigns cannot be read",
+    "UPDATE comparisons SET answer = '{}'": "Earlier comparisons cannot be read",
+    "UPDATE units SET statistics = '[1]'": "The campaign cannot be read",
+    "DELETE FROM evidence": "Bug 1 cannot be shown",
+    "UPDATE trainings SET document = '{}'": "the training cannot be shown",
+}
+
+
+def test_a_sound_workspace_needs_no_words(show: Callable[[Path], list[str]], sound: Path) -> None:
+    assert show(sound) == []
+
+
+@pytest.mark.parametrize("statement", TROUBLES)
+def test_the_window_shows_what_it_can(
+    show: Callable[[Path], list[str]], sound: Path, tmp_path: Path, statement: str
+) -> None:
+    path = altered(sound, tmp_path / "stranger.plumb", f"PRAGMA foreign_keys = OFF; {statement}")
+    assert any(TROUBLES[statement] in text for text in show(path))
+
+
+@settings(
+    settings.get_profile("plumbline"),
+    derandomize=True,
+    database=None,
+    max_examples=6,
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+def test_the_window_copes_with_any_value(
+    show: Callable[[Path], list[str]],
+    sound: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+) -> None:
+    path = tmp_path_factory.mktemp("stranger") / "stranger.plumb"
+    data.draw(strange_cells(sound)).put(sound, path)
+    with suppress(PlumblineError):  # it may be refused
+        show(path)
 
 
 def test_a_training_is_continued_only_where_there_is_one(

@@ -11,9 +11,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from app.work.train import TrainingPlan
+from engine.campaign.config import parse_config
+from engine.campaign.inputs import File, read_file
+from engine.campaign.localising import BugLocaliser
+from engine.campaign.project import Project
+from engine.campaign.store import Store
+from engine.equivalence import compare_domains
+from engine.pddl import parse_domain
+from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_files import cells, other_documents
-from reference.hostile_readers import documents, workspace_columns
+from reference.hostile_readers import FERRY, documents, workspace_columns
 
+EPOCH = {"epoch": 1, "loss": 0.5, "success": 0.5, "cost": 4.0, "lessons": 8, "checkpoint": "e1.pt"}
 STRANGE_SCHEMAS = (
     "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM findings; END",
     "CREATE TRIGGER t AFTER UPDATE ON units BEGIN UPDATE policies SET spec = 'x.py:f'; END",
@@ -36,6 +46,33 @@ STRANGE_SCHEMAS = (
     "PRAGMA foreign_keys = OFF; DELETE FROM evidence; DELETE FROM runs",
     "PRAGMA foreign_keys = OFF; DELETE FROM states",
 )
+
+
+def full_workspace(folder: Path) -> Path:
+    """One with something in every table."""
+    path = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
+    domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
+    with Store.open(path) as store:
+        bug = store.bug(store.bugs()[0].id)
+        localiser = BugLocaliser(store)
+        localiser.keep(bug, localiser.localise(bug))
+        draft = parse_config((FERRY / "campaign.toml").read_text(), FERRY / "campaign.toml")
+        store.set_project(Project(str(domain), (problem,), ("builtin:gc",), draft=draft))
+        for spoiled in ("", "(not (free)) "):
+            _add_comparison(store, domain, spoiled)
+        plan = TrainingPlan(str(domain), (problem,), (problem,), str(folder / "training"))
+        known = {"plan": plan.to_json(), "status": "stopped", "reason": "", "epochs": [EPOCH]}
+        store.save_training(plan.folder, known)
+        store.connection.execute("PRAGMA journal_mode = DELETE")
+    return path
+
+
+def _add_comparison(store: Store, domain: Path, spoiled: str) -> None:
+    """With a version of it that leaves something out."""
+    a = read_file(str(domain))
+    b = File("other.pddl", a.content.replace(spoiled.encode(), b"", 1), "other.pddl")
+    comparison = compare_domains(*(parse_domain(file.content.decode()) for file in (a, b)))
+    store.add_comparison(a, b, {}, comparison.to_json())
 
 
 def altered(sound: Path, path: Path, *statements: str) -> Path:
