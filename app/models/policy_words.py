@@ -48,7 +48,8 @@ def policy_kind(checked: PolicyChecked) -> str:
     if checked.kind == "builtin":
         return BUILTIN.get(str(details.get("name")), words[0])
     if "states" in details:
-        words.append(f"{details['states']:,} states")
+        states = details["states"]
+        words.append("1 state" if states == 1 else f"{states:,} states")
     if "address" in details:
         words.append(
             f"a task with {details['variables']:,} variables and {details['operators']:,} operators"

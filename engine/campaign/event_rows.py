@@ -100,7 +100,9 @@ class EventRows:
                 self._log("warning", event.unit, event.text)
             case CampaignStarted():
                 execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (event.campaign,))
-                self._log("info", None, f"campaign {event.campaign}: {len(event.units)} units")
+                count = len(event.units)
+                units = "1 unit" if count == 1 else f"{count:,} units"
+                self._log("info", None, f"campaign {event.campaign}: {units}")
             case CampaignFinished():
                 execute(
                     "UPDATE campaigns SET status = ?, seconds = seconds + ? WHERE id = ?",

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 from engine.campaign.store import Store
 from engine.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.files import write_text
-from engine.report.content import Content, gather
-from engine.report.html import html_report
-from engine.report.tables import csv_report, json_report, junit_report
-
-FORMATS: dict[str, Callable[[Content], str]] = {
-    "html": html_report,
-    "csv": csv_report,
-    "json": json_report,
-    "junit": junit_report,
-}
-SUFFIXES = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json", ".xml": "junit"}
+from engine.report.content import gather
+from engine.report.formats import FORMATS, STORIES, SUFFIXES
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--details",
         type=_count,
-        default=30,
+        default=STORIES,
         metavar="N",
         help="how many bugs are shown with their plans (default %(default)s)",
     )

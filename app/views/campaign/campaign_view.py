@@ -21,6 +21,7 @@ from app.models.campaign_runner import CampaignRunner, State
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
 from app.models.campaign_where import scene_words
 from app.models.table_model import TableModel
+from app.views.campaign.campaign_report import CampaignReport
 from app.views.campaign.compare_view import CompareView
 from app.views.campaign.course_view import CourseView
 from app.views.campaign.figures import Figures
@@ -159,6 +160,11 @@ class CampaignView(QWidget):
             "Export…", "campaign-export-unit", "Its pools, bugs and tasks as files of other tools"
         )
         self.export.clicked.connect(self.export_unit)
+        self.reporting = CampaignReport(self._context, self)
+        self.report = _button(
+            "Report…", "campaign-report", "What it found, as a page to read or a table (Ctrl+R)"
+        )
+        self.report.clicked.connect(self.write_report)
         self.bugs = _button("Show bugs", "campaign-bugs", "Go to the table of bugs")
         self.resume.setProperty("primary", True)
         theme.keep_icon(self.pause, "pause")
@@ -166,6 +172,7 @@ class CampaignView(QWidget):
         theme.keep_icon(self.resume, "run", "on_accent")
         theme.keep_icon(self.bugs, "bugs")
         theme.keep_icon(self.export, "export")
+        theme.keep_icon(self.report, "report")
         self.pause.clicked.connect(self._runner.pause_or_go_on)
         self.stop.clicked.connect(self._runner.stop)
         self.resume.clicked.connect(self._resume)
@@ -175,7 +182,8 @@ class CampaignView(QWidget):
         self._header.setSpacing(8)
         self._header.addWidget(self.title)
         self._header.addWidget(self.summary, 1)
-        for button in (self.again, self.export, self.bugs, self.pause, self.stop, self.resume):
+        kept = (self.again, self.report, self.export, self.bugs)
+        for button in (*kept, self.pause, self.stop, self.resume):
             self._header.addWidget(button)
 
     def _units_table(self) -> QWidget:
@@ -238,6 +246,14 @@ class CampaignView(QWidget):
         selected = [self.units.row(number).id for number in self.unit_table.selected_rows()]
         campaign = None if self._line is None else self._line.row.id
         self.exchange.ask(campaign, next(iter(selected), None))
+
+    @Slot()
+    def write_report(self) -> None:
+        """Of the campaign that is shown, also while it runs."""
+        if self._line is None:
+            self._context.messages.info("There is nothing to report yet: run a campaign first.")
+        else:
+            self.reporting.ask(self._line.row.id)
 
     @Slot()
     def _again(self) -> None:

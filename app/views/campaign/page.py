@@ -110,6 +110,7 @@ class CampaignPage(Page):
             self.import_action,
             self.export_action,
             self.unit_action,
+            self.report_action,
         ]
 
     @Slot()
@@ -178,6 +179,7 @@ class CampaignPage(Page):
         self.import_action = self._action("Import TOML…", self._choose_import)
         self.export_action = self._action("Export TOML…", self._choose_export)
         self.unit_action = self._action("Export for other tools…", self._export_unit)
+        self.report_action = self._action("Report…", self._report, "Ctrl+R")
 
     def _action(self, text: str, slot: object, keys: str = "") -> QAction:
         action = QAction(text, self)
@@ -302,9 +304,16 @@ class CampaignPage(Page):
 
     @Slot()
     def _export_unit(self) -> None:
+        self._campaign_in_view().export_unit()
+
+    @Slot()
+    def _report(self) -> None:
+        self._campaign_in_view().write_report()
+
+    def _campaign_in_view(self) -> CampaignView:
         if self.stack.currentIndex() == 0 and self.list.lines.rows:
             self.list.table.select_row(0)  # the newest, from the form
-        self._campaign_view().export_unit()
+        return self._campaign_view()
 
     def export_toml(self, path: Path) -> None:
         try:

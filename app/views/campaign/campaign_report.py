@@ -1,0 +1,102 @@
+"""The report of a campaign from the window: where to and in which format, written, and opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.context import Context
+from app.work.report import write_report
+
+FOLDER = "report/folder"
+KINDS: Mapping[str, tuple[str, str]] = {
+    "html": ("A page to read", ".html"),
+    "csv": ("A table of all bugs", ".csv"),
+    "json": ("Everything, for scripts", ".json"),
+    "junit": ("Tests, for a test server (JUnit)", ".xml"),
+}
+"""Formats by name: what such a file is, and how its name ends."""
+BY_SUFFIX = {suffix: kind for kind, (_, suffix) in KINDS.items()}
+
+
+def report_filter(kind: str) -> str:
+    """As the dialog shows it."""
+    words, suffix = KINDS[kind]
+    return f"{words} (*{suffix})"
+
+
+class CampaignReport(QObject):
+    def __init__(self, context: Context, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context, self._window = context, parent
+
+    def ask(self, campaign: int) -> None:
+        """Where to; the file is called after the workspace and the campaign."""
+        dialog = ReportDialog(campaign, self._name(campaign), self._window)
+        dialog.accepted.connect(partial(self._take, dialog))
+        dialog.open()
+
+    def write(self, campaign: int, kind: str, path: Path) -> None:
+        document = self._context.document
+        job = self._context.jobs.start(
+            f"Report {path.name}", write_report, document.path, campaign, kind, path
+        )
+        job.finished.connect(self._tell)
+
+    def _take(self, dialog: ReportDialog) -> None:
+        path, kind = dialog.choice()
+        self._context.settings.set(FOLDER, str(path.parent))
+        self.write(dialog.campaign, kind, path)
+
+    def _name(self, campaign: int) -> Path:
+        """Where the last one went, at first beside the workspace."""
+        workspace = self._context.document.path
+        last = Path(self._context.settings.get(FOLDER, str(workspace.parent)))
+        folder = last if last.is_dir() else workspace.parent
+        return folder / f"{workspace.stem}-campaign-{campaign}.html"
+
+    @Slot(object)
+    def _tell(self, path: Path) -> None:
+        self._context.messages.info(
+            f"The report is in {path}", actions=[("Open", partial(self._open, path))]
+        )
+
+    def _open(self, path: Path) -> None:
+        if not path.is_file():
+            self._context.messages.warning(f"The report is not there any more: {path}")
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self._context.messages.warning(f"No program on this computer opens {path}")
+
+
+class ReportDialog(QFileDialog):
+    """The name follows the format, until the user writes another ending."""
+
+    def __init__(self, campaign: int, path: Path, parent: QWidget) -> None:
+        super().__init__(parent, f"Report of campaign {campaign}", str(path.parent))
+        self.campaign = campaign
+        self.setObjectName("campaign-report-file")
+        self.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        self._kinds = {report_filter(kind): kind for kind in KINDS}
+        self.setNameFilters(list(self._kinds))
+        self.setDefaultSuffix(path.suffix)
+        self.selectFile(path.name)
+        self.filterSelected.connect(self._rename)
+        self.finished.connect(self.deleteLater)
+
+    def choice(self) -> tuple[Path, str]:
+        """The file, and its format: what its name says, or else what was chosen."""
+        path = Path(self.selectedFiles()[0])
+        return path, BY_SUFFIX.get(path.suffix.lower(), self._kinds[self.selectedNameFilter()])
+
+    @Slot(str)
+    def _rename(self, chosen: str) -> None:
+        suffix = KINDS[self._kinds[chosen]][1]
+        self.setDefaultSuffix(suffix)
+        named = Path(self.selectedFiles()[0])
+        if named.suffix.lower() in BY_SUFFIX:
+            self.selectFile(named.with_suffix(suffix).name)
