@@ -77,7 +77,7 @@ def compare(folder: Path) -> tuple[int, int]:
 
 
 def compare_all(folder: Path) -> list[tuple[int, int]]:
-    return [compare(path.parent) for path in sorted(folder.glob("*/hadd.astar.bugs"))]
+    return [compare(path.parent) for path in sorted(folder.resolve().glob("*/hadd.astar.bugs"))]
 
 
 def rows(setting: Setting) -> Iterator[Row]:
