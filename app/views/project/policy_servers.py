@@ -56,7 +56,7 @@ class PolicyServers(QObject):
     def serve_chosen(self) -> None:
         card = self._cards.cards.get(self._cards.choice)
         if card is not None and card.may_serve:
-            self.choose_serving(card.spec)
+            self.choose_serving(card.source)
         else:
             self._context.messages.info(
                 "Choose a policy of this project that fits and is not served yet."

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.pool_words import pool_verdict, pool_words
 from app.models.task_fit import TaskFit
 from app.theme import Theme
-from app.widgets.elided_label import ElidedLabel
-from app.widgets.verdict_line import VerdictLine
+from app.views.project.file_card import FileCard, drop_cards, muted_words, show_words
 from app.work.check_inputs import PoolChecked
 
 
@@ -49,10 +39,7 @@ class PoolCards(QWidget):
 
     def show_pools(self, paths: Iterable[str]) -> None:
         wanted = list(paths)
-        for path in [path for path in self.cards if path not in wanted]:
-            card = self.cards.pop(path)
-            card.hide()
-            card.deleteLater()
+        drop_cards(self.cards, wanted)
         for path in wanted:
             if path not in self.cards:
                 self.cards[path] = card = PoolCard(self._theme, path)
@@ -66,34 +53,14 @@ class PoolCards(QWidget):
             self.cards[path].show_check(checked, fit)
 
 
-class PoolCard(QFrame):
-    """Delete removes it."""
-
-    remove_wanted = Signal(str)
+class PoolCard(FileCard):
     task_wanted = Signal(str)
 
-    def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.path = path
+    def __init__(self, theme: Theme, path: str) -> None:
         name = Path(path).name
-        self.setProperty("card", True)
-        self.setObjectName(f"pool-{name}")
+        super().__init__(theme, "pool", path, name)
         self.setAccessibleName(f"States to test: {name}")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setToolTip(path)
-        heading = ElidedLabel(name)
-        heading.setProperty("role", "heading")
-        self.words = QLabel()
-        self.words.setProperty("role", "muted")
-        self.words.setWordWrap(True)
-        self.verdict = VerdictLine(theme)
-        self.remove = QToolButton()
-        self.remove.setObjectName(f"remove-pool-{name}")
-        self.remove.setAccessibleName(f"Remove {name}")
-        self.remove.setToolTip("Remove from the project (the file stays)")
-        self.remove.setAutoRaise(True)
-        theme.keep_icon(self.remove, "close", "muted")
-        self.remove.clicked.connect(self._remove)
+        self.words = muted_words()
         self.task = QPushButton("Use its task as a problem")
         self.task.setObjectName(f"task-of-{name}")
         self.task.setAccessibleName(f"Use the task of {name} as a problem")
@@ -102,36 +69,18 @@ class PoolCard(QFrame):
         button = QHBoxLayout()
         button.addWidget(self.task)
         button.addStretch(1)
-        top = QHBoxLayout()
-        top.addWidget(heading, 1)
-        top.addWidget(self.remove)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 8, 10)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.words)
-        layout.addWidget(self.verdict)
-        layout.addLayout(button)
+        self.rows.addWidget(self.words)
+        self.rows.addWidget(self.verdict)
+        self.rows.addLayout(button)
         self.show_check(None, TaskFit())
 
     def show_check(self, checked: PoolChecked | None, fit: TaskFit) -> None:
-        self.words.setText(pool_words(checked))
-        self.words.setVisible(bool(self.words.text()))
+        show_words(self.words, pool_words(checked))
         self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
         found = checked.contents if checked is not None else None
         has_task = found is not None and found.has_task
         self.task.setVisible(has_task and fit.is_known and not fit.problems)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.remove_wanted.emit(self.path)
-        else:
-            super().keyPressEvent(event)
-
     @Slot()
     def _want_task(self) -> None:
-        self.task_wanted.emit(self.path)
-
-    @Slot()
-    def _remove(self) -> None:
-        self.remove_wanted.emit(self.path)
+        self.task_wanted.emit(self.source)
