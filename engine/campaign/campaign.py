@@ -50,7 +50,7 @@ from engine.task.process import never_cancelled, signal_name
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
-"""How long workers may take to stop before they are killed."""
+"""How long workers may take to stop before nobody waits for them any more."""
 
 Listener = Callable[[Event], None]
 
@@ -200,7 +200,6 @@ class _Running:
     def close(self) -> None:
         for future in self._futures.values():
             future.cancel()
-        self._hub.kill()
         self._hub.close()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
@@ -213,7 +212,6 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._futures and time.monotonic() < deadline:
             self._turn()
-        self._hub.kill()
         self.tell([UnitStopped(unit) for unit in self._futures])
 
     def _turn(self) -> None:

@@ -10,21 +10,25 @@ from __future__ import annotations
 import os
 import re
 import sys
-from concurrent.futures import Executor, ThreadPoolExecutor
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.campaign.ticket import Address, Ticket
 from engine.errors import UsageError
 from engine.files import scratch_errors
-from engine.task.process import run_process
+from engine.task.process import never_cancelled, run_process
 
 if TYPE_CHECKING:
     from engine.campaign.cluster import ClusterSize
 
 WORKER = "engine.campaign.worker"
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,22 @@ class WorkerEnd:
     last_words: str
 
 
-def run_worker(ticket: Ticket) -> WorkerEnd:
+class LocalExecutor(ThreadPoolExecutor):
+    """What is submitted can be cancelled; when the executor is shut down, it is."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places, thread_name_prefix="unit")
+        self._over = threading.Event()
+
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        return super().submit(fn, *args, cancelled=self._over.is_set, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._over.set()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+
+def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = never_cancelled) -> WorkerEnd:
     """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]
@@ -52,6 +71,7 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
                 "TMPDIR": folder,
                 **ticket.environment(),
             },
+            cancelled=cancelled,
         )
     return WorkerEnd(result.return_code, result.output[-1] if result.output else "")
 
@@ -59,7 +79,7 @@ def run_worker(ticket: Ticket) -> WorkerEnd:
 def make_executor(text: str) -> Executor:
     """The executor a user asks for: `local:N` or `dask:ADDRESS`."""
     if found := re.fullmatch(r"local:([1-9][0-9]{0,3})", text):
-        return ThreadPoolExecutor(int(found[1]), thread_name_prefix="unit")
+        return LocalExecutor(int(found[1]))
     if found := re.fullmatch(r"dask:(\S+)", text):
         from engine.campaign.cluster import ClusterExecutor
 

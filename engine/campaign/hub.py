@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import queue
 import secrets
-import signal
 import socket
 import struct
 import threading
 import time
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import (
     Client,
@@ -22,11 +21,10 @@ from multiprocessing.connection import (
     Listener,
     answer_challenge,
     deliver_challenge,
-    wait,
 )
 from typing import Any
 
-from engine.campaign.events import UnitEvent
+from engine.campaign.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
 from engine.campaign.ticket import Address, Ticket
 from engine.campaign.unit import Unit
@@ -37,24 +35,21 @@ GREETING_SECONDS = 120
 REST_SECONDS = 0.1
 
 
-@dataclass(frozen=True)
-class _Worker:
-    unit: int
-    pid: int
-    host: str
-
-
 class Hub:
-    """Used by one thread; a second one waits for new connections."""
+    """Used by one thread. Another one waits for new connections, and each of them has its own.
+
+    So nobody waits for a worker that falls silent in the middle of a message or does not listen.
+    """
 
     def __init__(self, units: dict[int, Unit], address: Address | None = None) -> None:
-        self._units = units
+        self._units = dict(units)  # those that are not over
         self._secret = secrets.token_bytes(32)
         with scratch_errors() if address is None else nullcontext():  # the file of the socket
             self._listener = Listener(address)
         self._lock = threading.Lock()
-        self._waiting: list[tuple[Connection, Hello]] = []  # without a unit yet
-        self._workers: dict[Connection, _Worker] = {}
+        self._lines: set[_Line] = set()
+        self._workers: dict[int, _Line] = {}  # by their units
+        self._inbox: queue.SimpleQueue[tuple[_Line, object]] = queue.SimpleQueue()
         self._command = Command.GO_ON
         self._closing = False
         self._thread = threading.Thread(target=self._accept, name="hub", daemon=True)
@@ -66,40 +61,26 @@ class Hub:
 
     def receive(self, seconds: float) -> list[UnitEvent]:
         """What the workers have to say, waiting a while for the first."""
-        self._adopt()
         events: list[UnitEvent] = []
-        if not self._workers:
-            threading.Event().wait(seconds)
-            return events
-        for ready in wait(list(self._workers), seconds):
-            assert isinstance(ready, Connection)
-            try:
-                message = ready.recv()
-            except (OSError, EOFError):
-                self._drop(ready)
-                continue
-            if isinstance(message, Report):
-                events += message.events
-            elif isinstance(message, Goodbye):
-                self._drop(ready)
+        with suppress(queue.Empty):
+            events += self._take(*self._inbox.get(timeout=seconds))
+            for _ in range(self._inbox.qsize()):
+                events += self._take(*self._inbox.get_nowait())
         return events
 
     def has(self, unit: int) -> bool:
         """Whether something may still come from a unit."""
-        return any(worker.unit == unit for worker in self._workers.values())
+        with self._lock:
+            return unit in self._workers
 
     def command(self, command: Command) -> None:
         """Tell all workers, those to come included."""
-        self._command = command
-        for connection in list(self._workers):
-            self._send(connection, command)
-
-    def kill(self) -> None:
-        """End the workers of this machine that are still there."""
-        for worker in self._workers.values():
-            if worker.host == socket.gethostname() and worker.pid != os.getpid():
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(worker.pid, signal.SIGKILL)
+        with self._lock:
+            self._command = command
+            for line in self._workers.values():
+                if line.is_open:
+                    with suppress(OSError):  # its own thread notices
+                        line.send(command)
 
     def close(self) -> None:
         """Hang up; workers notice and end."""
@@ -110,72 +91,114 @@ class Hub:
         with suppress(FileNotFoundError):
             self._listener.close()
         with self._lock:
-            waiting, self._waiting = self._waiting, []
-        for connection in [*self._workers, *(connection for connection, _ in waiting)]:
-            connection.close()
+            for line in self._lines:
+                line.hang_up()
+
+    def _take(self, line: _Line, message: object) -> tuple[UnitEvent, ...]:
+        with self._lock:
+            if self._workers.get(line.unit) is not line:
+                return ()  # its unit was given to another worker
+            line.taken.release()
+            if isinstance(message, Report):
+                for event in message.events:
+                    if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
+                        self._units.pop(event.unit, None)
+                return message.events
+            del self._workers[line.unit]
+            line.hang_up()
+            return ()
 
     def _accept(self) -> None:
         while not self._closing:
             try:
-                connection = self._listener.accept()
+                line = _Line(self._listener.accept())
             except OSError:
                 time.sleep(REST_SECONDS)  # no file descriptors left, perhaps
                 continue
-            # In a thread of its own: somebody who does not speak must not keep others waiting.
-            threading.Thread(
-                target=self._greet, args=(connection,), name="greeting", daemon=True
-            ).start()
+            with self._lock:
+                self._lines.add(line)
+            threading.Thread(target=self._serve, args=(line,), name="line", daemon=True).start()
 
-    def _greet(self, connection: Connection) -> None:
+    def _serve(self, line: _Line) -> None:
         """Only who knows the secret and says hello comes in."""
         try:
-            with socket.socket(fileno=os.dup(connection.fileno())) as underlying:
-                _hurry(underlying, GREETING_SECONDS)
-                deliver_challenge(connection, self._secret)
-                answer_challenge(connection, self._secret)
-                hello = connection.recv()
-                _hurry(underlying, 0)
+            hello = line.greet(self._secret)
+            if isinstance(hello, Hello) and (unit := self._adopt(line, hello.unit)) is not None:
+                line.send(Assignment(unit))
+                self._open(line)
+                while not self._closing:
+                    self._inbox.put((line, line.receive()))
+                    line.taken.acquire()  # what was not taken waits over there
         except (OSError, EOFError, AuthenticationError, pickle.UnpicklingError):
-            connection.close()  # somebody who went away, or does not belong here
-            return
+            pass  # somebody who went away, or does not belong here
+        finally:
+            self._inbox.put((line, Goodbye()))
+            with self._lock:
+                self._lines.discard(line)
+                line.close()
+
+    def _adopt(self, line: _Line, number: int) -> Unit | None:
+        """The unit of a new worker, unless it is over or all is.
+
+        Whoever had it before ends when we hang up.
+        """
         with self._lock:
-            if isinstance(hello, Hello) and not self._closing:
-                self._waiting.append((connection, hello))
-                return
-        connection.close()
+            unit = self._units.get(number)
+            if unit is None or self._command is Command.STOP or self._closing:
+                return None
+            if (earlier := self._workers.get(number)) is not None:
+                earlier.hang_up()
+            self._workers[number] = line
+            line.unit = number
+        return unit
 
-    def _adopt(self) -> None:
-        """Greet new workers and give them their units."""
+    def _open(self, line: _Line) -> None:
+        """From now on it hears commands, and those it has missed."""
         with self._lock:
-            waiting, self._waiting = self._waiting, []
-        for connection, hello in waiting:
-            if self._command is Command.STOP:
-                connection.close()
-                continue
-            self._forget(hello.unit)
-            self._workers[connection] = _Worker(hello.unit, hello.pid, hello.host)
-            self._send(connection, Assignment(self._units[hello.unit]))
-            if self._command is Command.PAUSE:
-                self._send(connection, Command.PAUSE)
-
-    def _forget(self, unit: int) -> None:
-        """The unit was given to another worker: whoever had it before ends when we hang up."""
-        for connection, worker in list(self._workers.items()):
-            if worker.unit == unit:
-                self._drop(connection)
-
-    def _send(self, connection: Connection, message: Assignment | Command) -> None:
-        try:
-            connection.send(message)
-        except OSError:
-            self._drop(connection)
-
-    def _drop(self, connection: Connection) -> None:
-        self._workers.pop(connection, None)
-        connection.close()
+            line.is_open = True
+            if self._command is not Command.GO_ON:
+                line.send(self._command)
 
 
-def _hurry(underlying: socket.socket, seconds: int) -> None:
-    """Waiting for the other side ends with an error after so long; 0 is never."""
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        underlying.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
+class _Line:
+    """A connection. The thread that serves it closes it; others only hang up."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.unit = _NO_UNIT
+        self.is_open = False  # for commands
+        self.taken = threading.Semaphore(0)
+        self._connection = connection
+        self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+
+    def greet(self, secret: bytes) -> object:
+        """The first message of somebody who knows the secret."""
+        self._hurry(GREETING_SECONDS)
+        deliver_challenge(self._connection, secret)
+        answer_challenge(self._connection, secret)
+        hello = self.receive()
+        self._hurry(0)
+        return hello
+
+    def receive(self) -> object:
+        return self._connection.recv()
+
+    def send(self, message: Assignment | Command) -> None:
+        self._connection.send(message)
+
+    def hang_up(self) -> None:
+        """Whoever waits to hear or to be heard here, on either side, no longer does."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self.taken.release()
+
+    def close(self) -> None:
+        self._socket.close()
+        self._connection.close()
+
+    def _hurry(self, seconds: int) -> None:
+        """Waiting for the other side ends with an error after so long; 0 is never."""
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
+
+
+_NO_UNIT = -1

@@ -14,8 +14,6 @@ class Hello:
     """A worker is there and wants its unit."""
 
     unit: int
-    pid: int
-    host: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import sys
 import threading
 from contextlib import suppress
@@ -56,7 +55,7 @@ def serve(ticket: Ticket, end_process: bool = False) -> None:
         try:
             from engine.campaign.messages import Assignment, Hello
 
-            connection.send(Hello(ticket.unit, os.getpid(), socket.gethostname()))
+            connection.send(Hello(ticket.unit))
             assignment = connection.recv()
             if isinstance(assignment, Assignment):
                 _work(assignment.unit, connection, end_process)
