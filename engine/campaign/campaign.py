@@ -224,12 +224,13 @@ class _Running:
             elif isinstance(event, UnitStarted):
                 events += self._note_start(event.unit)
         for unit, future in list(self._futures.items()):
-            if future.cancelled() and not self._stopping:
+            has_ended = unit in self._ended
+            if future.cancelled() and not has_ended and not self._stopping:
                 self._cut_off = True
-            elif future.done() and not self._hub.has(unit):
+            elif (future.done() or has_ended) and not self._hub.has(unit):
                 del self._futures[unit]
-                if unit not in self._ended and not future.cancelled():
-                    events.append(self._end_of(unit, future))
+                if not has_ended:
+                    events += self._end_of(unit, future)
         size = cluster_size(self._executor)
         if size is not None and size != self._cluster:
             self._cluster = size
@@ -242,11 +243,12 @@ class _Running:
             yield Warned(unit, "its worker was lost; it has started again on another one")
         self._started.add(unit)
 
-    def _end_of(self, unit: int, future: Future[WorkerEnd]) -> UnitStopped | UnitFailed:
+    def _end_of(self, unit: int, future: Future[WorkerEnd]) -> Iterator[UnitStopped | UnitFailed]:
         """A process that ends without a word was lost, unless it was to end anyway."""
-        if self._stopping:
-            return UnitStopped(unit)
-        return UnitFailed(unit, _why(future, self._units[unit]), lost=True)
+        if not self._stopping:
+            yield UnitFailed(unit, _why(future, self._units[unit]), lost=True)
+        elif unit in self._started:
+            yield UnitStopped(unit)
 
 
 def _why(future: Future[WorkerEnd], unit: Unit) -> str:
