@@ -23,6 +23,8 @@ from engine import __version__
 from engine.errors import UsageError
 
 PATIENCE = "10s"
+ANSWER_SECONDS = 60.0
+"""How long all workers together may take to answer: they may have to load Plumbline first."""
 REACH_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
 ASK_SECONDS = 1.0
@@ -140,13 +142,7 @@ class ClusterExecutor(Executor):
 
     def _refuse_strangers(self) -> None:
         """Workers must have the same Plumbline."""
-        try:
-            versions = self._client.run(installed_version)
-        except Exception as error:  # whatever went wrong over there
-            raise UsageError(
-                f"the workers of the cluster cannot run Plumbline: {error}",
-                hint="install the same version on every machine of the cluster",
-            ) from error
+        versions = self._ask_workers(installed_version)
         if not versions:
             raise UsageError("the cluster has no workers", hint="start some, see docs/clusters.md")
         if others := sorted({name for name in versions.values() if name != __version__}):
@@ -160,13 +156,31 @@ class ClusterExecutor(Executor):
         host, port = self.hub_address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, port), family=family) as server:
-            answers = self._client.run(can_reach, server.getsockname()[:2])
+            answers = self._ask_workers(can_reach, server.getsockname()[:2])
         if far := sorted(name for name, reached in answers.items() if not reached):
             raise UsageError(
                 f"{len(far)} of {len(answers)} workers, such as {far[0]}, cannot reach this "
                 f"machine at {host}",
                 hint="let them connect to it: a firewall may be in between",
             )
+
+    def _ask_workers(self, function: Callable[..., Result], *args: Any) -> dict[str, Result]:
+        """What each worker answers; one that hangs must not make us wait for ever."""
+        try:
+            answers: dict[str, Result] = self._client.run(
+                function, *args, callback_timeout=ANSWER_SECONDS
+            )
+        except TimeoutError as error:
+            raise UsageError(
+                f"not all workers of the cluster have answered within {ANSWER_SECONDS:g} s",
+                hint="end those that hang, or wait until the scheduler has given them up",
+            ) from error
+        except Exception as error:  # whatever went wrong over there
+            raise UsageError(
+                f"the workers of the cluster cannot run Plumbline: {error}",
+                hint="install the same version on every machine of the cluster",
+            ) from error
+        return answers
 
 
 def _size_in(identity: dict[str, Any]) -> ClusterSize:

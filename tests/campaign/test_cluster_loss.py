@@ -109,6 +109,17 @@ def test_a_cluster_is_looked_at_before_it_is_used(
         look_at(cluster.address)
 
 
+def test_a_cluster_with_a_worker_that_hangs_is_refused(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_worker(cluster)
+    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 0.5)
+    cluster.workers[0].send_signal(signal.SIGSTOP)
+    with pytest.raises(UsageError, match="not all workers of the cluster have answered") as caught:
+        look_at(cluster.address)
+    assert "end those that hang" in caught.value.hint
+
+
 def test_a_lost_worker_is_told_and_its_unit_begins_again(
     cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path, hold: Path
 ) -> None:
