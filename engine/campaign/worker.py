@@ -159,6 +159,8 @@ class _Outbox:
         while not self._closed.wait(SEND_SECONDS):
             try:
                 self._send()
+            except MemoryError:
+                continue  # nothing is lost: there may be some when the unit has ended
             except OSError:
                 return  # `close` meets the same error and tells
 
@@ -166,9 +168,11 @@ class _Outbox:
         from engine.campaign.messages import Report
 
         with self._lock:
-            events, self._events = self._events, []
+            events = tuple(self._events)
         if events:
-            self._connection.send(Report(tuple(events)))
+            self._connection.send(Report(events))
+            with self._lock:
+                del self._events[: len(events)]
 
 
 if __name__ == "__main__":
