@@ -139,11 +139,14 @@ class Reading:
             (campaign, *UNFINISHED),
         )
         portfolio, pool = self.portfolio(campaign), self.given_pool(campaign)
+        # Each once: thousands of units may share a large policy.
+        problems = {number: self.problem(number) for number in {row[1] for row in rows}}
+        policies = {number: self.policy(number) for number in {row[2] for row in rows}}
         return [
             Unit(
                 number,
-                self.problem(problem),
-                self.policy(policy),
+                problems[problem],
+                policies[policy],
                 seed,
                 config.fuzzing,
                 config.testing,

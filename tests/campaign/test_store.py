@@ -72,6 +72,16 @@ def test_events_may_come_again_in_any_portion(
         assert [bug.id for bug in store.bugs()] == ids
 
 
+def test_units_share_what_they_work_on(path: Path, configure: Configure) -> None:
+    """Thousands of them may test one policy of many megabytes."""
+    config = configure(more="seeds = [1, 2]\n")
+    with Store.create(path) as store:
+        campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
+        first, second = store.pending(campaign)
+    assert first.problem is second.problem
+    assert first.policy is second.policy
+
+
 def test_what_the_user_decided_is_kept(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
     with Store.open(path) as store:
