@@ -150,9 +150,12 @@ def test_unit_costs(search) -> None:
 
 @pytest.mark.parametrize("heuristic", ["blind", "lmcut"])
 def test_the_time_limit(search, heuristic: str) -> None:
-    code, answer = search("puzzle.sas", "--time-limit", "0.5", "--heuristic", heuristic)
-    assert code == ExitCode.LIMIT_REACHED
-    assert (answer["outcome"], answer["reason"]) == ("limit", "time-limit")
+    for seconds in ("0.5", "2", "8", "32"):
+        code, answer = search("puzzle.sas", "--time-limit", seconds, "--heuristic", heuristic)
+        assert code == ExitCode.LIMIT_REACHED
+        assert (answer["outcome"], answer["reason"]) == ("limit", "time-limit")
+        if answer["expanded"]:  # a busy machine may not even come to the first one
+            break
     assert answer["expanded"] > 0
 
 
@@ -164,7 +167,10 @@ def test_the_memory_limit(search) -> None:
 
 
 def test_lama_keeps_its_best_plan_at_the_limit(search) -> None:
-    code, answer = search("puzzle.sas", "--algorithm", "lama", "--time-limit", "4")
+    for seconds in (2, 8, 32):
+        code, answer = search("puzzle.sas", "--algorithm", "lama", "--time-limit", str(seconds))
+        if code == ExitCode.DONE:  # a busy machine may not even come to the first plan
+            break
     assert (code, answer["outcome"]) == (ExitCode.DONE, "solved")
     assert len(answer["plan"]) >= 66  # as many swaps as there are pairs in the wrong order
 
@@ -224,10 +230,14 @@ def test_wrong_input_is_named(arguments: list[str], text: str, capsys) -> None:
     assert captured.out == ""
 
 
+PATIENCE = 90.0
+"""Seconds until something is surely broken: machines are slow at times."""
+
+
 def interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
     """What a search printed that got Ctrl-C."""
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == ExitCode.INTERRUPTED, err
     return out, err
 
@@ -256,7 +266,7 @@ def start(tmp_path: Path):
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -264,8 +274,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_ctrl_c_keeps_the_best_plan(start, tmp_path: Path) -> None:
     process = start("--algorithm", "lama", "--out", "best.plan")
-    wait_until(lambda: bool(list(tmp_path.glob("*/plan.1"))))
-    time.sleep(0.3)
+    wait_until(lambda: any("; cost" in plan.read_text() for plan in tmp_path.glob("*/plan.1")))
     out, _ = interrupted(process)
     answer = json.loads(out)
     assert answer["outcome"] == "solved"
@@ -273,10 +282,16 @@ def test_ctrl_c_keeps_the_best_plan(start, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("plumbline-planner-*"))
 
 
+def kernel_seconds(process: subprocess.Popen[str]) -> float:
+    """How long the threads beside the main one have computed, which is where kernels run."""
+    own = str(process.pid)
+    stats = [path / "stat" for path in Path(f"/proc/{own}/task").iterdir() if path.name != own]
+    ticks = sum(int(stat.read_text().rpartition(")")[2].split()[11]) for stat in stats)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def test_ctrl_c_stops_a_kernel(start) -> None:
     process = start("--algorithm", "uniform", "--out", "best.plan")
-    usage = Path(f"/proc/{process.pid}/stat")
-    ticks = os.sysconf("SC_CLK_TCK")
-    wait_until(lambda: int(usage.read_text().split()[13]) > 1.5 * ticks)  # past all imports
+    wait_until(lambda: kernel_seconds(process) > 0.5)
     assert interrupted(process) == ("", "stopped\n")
     assert not Path("best.plan").exists()

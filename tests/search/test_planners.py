@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +85,13 @@ def processes_in(folder: Path) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def is_planner(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/exe").resolve() == planner_path().resolve()
+    except OSError:  # it has ended meanwhile
+        return False
 
 
 @pytest.mark.parametrize("planner", Planner)
@@ -176,7 +182,10 @@ def test_a_bound_beyond_what_the_planner_can_count(bound: int, corridor: Task) -
 
 
 def test_a_time_limit_keeps_the_plans(puzzle: Task, temporary: Path) -> None:
-    result = run_planner(Planner.LAMA, puzzle, limits=Limits(seconds=4.0))
+    for seconds in (2.0, 8.0, 32.0):
+        result = run_planner(Planner.LAMA, puzzle, limits=Limits(seconds=seconds))
+        if result.plans:  # a busy machine may not even come to the first one
+            break
     assert result.outcome is PlannerOutcome.SOLVED
     assert not result.finished
     assert result.plans
@@ -193,7 +202,7 @@ def test_a_time_limit_without_a_plan(puzzle: Task) -> None:
 
 
 def test_a_memory_limit_keeps_the_plans(puzzle: Task) -> None:
-    result = run_planner(Planner.LAMA, puzzle, limits=Limits(seconds=30, megabytes=18))
+    result = run_planner(Planner.LAMA, puzzle, limits=Limits(seconds=90, megabytes=18))
     assert result.outcome is PlannerOutcome.SOLVED
     assert not result.finished
     assert result.peak_bytes < 18 * 2**20
@@ -211,14 +220,12 @@ def test_a_crash_without_a_limit_is_a_failure(corridor: Task, program) -> None:
 
 
 def test_cancel_leaves_nothing(puzzle: Task, temporary: Path) -> None:
-    asked = threading.Event()
-    timer = threading.Timer(0.5, asked.set)
-    timer.start()
-    result = run_planner(Planner.ASTAR_LMCUT, puzzle, cancelled=asked.is_set)
+    result = run_planner(
+        Planner.ASTAR_LMCUT, puzzle, cancelled=lambda: any(map(is_planner, processes_in(temporary)))
+    )
     assert result.outcome is PlannerOutcome.CANCELLED
     assert not processes_in(temporary)
     assert not list(temporary.iterdir())
-    timer.join()
 
 
 def test_what_a_planner_has_started_dies_with_it(
