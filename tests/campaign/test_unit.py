@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from reference import fdr
 
+from engine.campaign import gate as gate_module
 from engine.campaign import unit as unit_module
 from engine.campaign.events import (
     BugFound,
@@ -226,10 +228,21 @@ def test_stopping_ends_with_what_was_found(make_unit: MakeUnit) -> None:
     assert part == whole[: len(part)]
 
 
-def test_a_time_limit_finishes_the_unit(make_unit: MakeUnit) -> None:
+def test_a_time_limit_finishes_the_unit(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(gate_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     more = "[fuzzing]\nsize = 1000000\n[limits]\nunit_seconds = 0.5\n"
     unit = make_unit(problems='"p3.pddl"', more=more)
-    events = events_of(unit, Gate(unit.limits.unit_seconds))
+    events: list[UnitEvent] = []
+
+    def emit(event: UnitEvent) -> None:
+        events.append(event)
+        if isinstance(event, StateTested) and event.number == 5:
+            now[0] += 0.5
+
+    run_unit(unit, emit, Gate(unit.limits.unit_seconds))
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 0.5 s"
     assert any("of 1000000 states were tested" in e.text for e in events if isinstance(e, Warned))
