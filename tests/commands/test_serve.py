@@ -18,6 +18,8 @@ from engine.policies.remote import open_remote
 from engine.task.sas import write_sas
 from engine.task.task import Operator, Task, Variable
 
+PATIENCE = 60.0
+"""Seconds until something is surely broken: machines are slow at times."""
 LAMP = Task(
     (Variable("lamp", ("Atom off()", "Atom on()")),),
     (Operator("switch on", ((0, 0),), ((0, 1),), 1), Operator("wait", (), ((0, 0),), 1)),
@@ -60,7 +62,7 @@ def serving(policy: str, task: Path, address: str) -> Iterator[tuple[subprocess.
     )
     assert process.stdout is not None
     try:
-        assert select.select([process.stdout], [], [], 60)[0], "it does not start"
+        assert select.select([process.stdout], [], [], PATIENCE)[0], "it does not start"
         yield process, json.loads(process.stdout.readline())["address"]
     finally:
         if process.poll() is None:
@@ -81,20 +83,24 @@ def test_it_serves_until_it_is_interrupted(
             states = np.array([[0], [1]], dtype=np.int32)
             assert policy.bind(LAMP).decide(states).tolist() == [0, -1]
         process.send_signal(ending)
-        output, errors = process.communicate(timeout=10)
+        output, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == ExitCode.INTERRUPTED
         assert output == ""
         assert errors == "stopped\n"
 
 
 def test_an_interrupt_does_not_wait_for_a_slow_policy(tmp_path: Path, lamp: Path) -> None:
-    policy = plugin(tmp_path, "import time; time.sleep(25)")
+    asked = tmp_path / "asked"
+    policy = plugin(tmp_path, f"import time; open({str(asked)!r}, 'w').close(); time.sleep(600)")
     with serving(policy, lamp, f"unix:{tmp_path}/slow.sock") as (process, address):
         with open_remote(address) as remote:
             call = remote._ask(np.array([0], dtype=np.int32))
-            time.sleep(0.3)
+            deadline = time.monotonic() + PATIENCE
+            while not asked.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert asked.exists()
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=10)
+            process.communicate(timeout=25)  # a plug-in may take 30 s
             call.cancel()
         assert process.returncode == ExitCode.INTERRUPTED
 
