@@ -96,7 +96,7 @@ class Bench:
             process.kill()
             raise
         assert "Traceback" not in err, err
-        return Said(_as_a_shell_tells(process.returncode), out or "", err)
+        return Said(as_a_shell_tells(process.returncode), out or "", err)
 
     def processes(self, *words: str) -> list[int]:
         """What was started here and still runs, if its command line has all the words."""
@@ -113,7 +113,7 @@ class Bench:
         return path
 
 
-def _as_a_shell_tells(code: int) -> int:
+def as_a_shell_tells(code: int) -> int:
     """128 and its number if a signal ended it. `python -m` itself chooses: interrupted within an
     import it ends by SIGINT, elsewhere with the code it was given."""
     return 128 - code if code < 0 else code
