@@ -88,7 +88,7 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
 
 
 def test_stopping_reaches_the_units_of_the_cluster(
-    cluster_of_two: str, configure: Callable[..., CampaignConfig], tmp_path: Path
+    cluster: Cluster, cluster_of_two: str, configure: Callable[..., CampaignConfig], tmp_path: Path
 ) -> None:
     endless = configure(more="[fuzzing]\nsize = 100000000\n")
     seen: list[Event] = []
@@ -100,27 +100,22 @@ def test_stopping_reaches_the_units_of_the_cluster(
         end = run(endless, store, seen.append, cancelled, executor=make_executor(cluster_of_two))
         assert not end.finished
         assert [unit.status for unit in store.units()] == ["stopped"]
-    wait_for(lambda: not _unit_processes())
+    wait_for(lambda: not _unit_processes(cluster))
 
 
-def _unit_processes() -> list[str]:
+def _unit_processes(cluster: Cluster) -> list[str]:
+    """Of this cluster: other tests have theirs."""
+    workers = {str(worker.pid) for worker in cluster.workers}
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().decode(errors="replace").split("\0")
+            parent = path.with_name("stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue  # it has ended meanwhile
-        if "engine.campaign.worker" in words and _parent_is_dask(path.parent):
+        if "engine.campaign.worker" in words and parent in workers:
             found.append(path.parent.name)
     return found
-
-
-def _parent_is_dask(process: Path) -> bool:
-    try:
-        parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-        return b"dask_worker" in Path(f"/proc/{parent}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
