@@ -36,7 +36,7 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
         qtbot.addWidget(page)
         for action in page.page_actions():
             page.addAction(action)  # as the window's menu does
-        with qtbot.waitExposed(page):
+        with qtbot.waitExposed(page, timeout=PATIENCE):
             page.show()
         page.activateWindow()
         qtbot.waitUntil(page.isActiveWindow, timeout=PATIENCE)

@@ -88,7 +88,7 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
         page.resize(1196, 750)
         for action in page.page_actions():
             page.addAction(action)  # as the window's menu does
-        with qtbot.waitExposed(page):
+        with qtbot.waitExposed(page, timeout=PATIENCE):
             page.show()
         page.activateWindow()  # shortcuts are for the active window
         qtbot.waitUntil(page.isActiveWindow, timeout=PATIENCE)

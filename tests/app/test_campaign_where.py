@@ -54,7 +54,7 @@ def card(qtbot: QtBot, context: Context) -> WhereCard:
     card = WhereCard(context)
     qtbot.addWidget(card)
     card.resize(400, 200)
-    with qtbot.waitExposed(card):
+    with qtbot.waitExposed(card, timeout=PATIENCE):
         card.show()
     return card
 
@@ -163,7 +163,7 @@ def page(
     page = CampaignPage(make_context(tmp_path / "w.plumb"))
     qtbot.addWidget(page)
     page.resize(1196, 750)
-    with qtbot.waitExposed(page):
+    with qtbot.waitExposed(page, timeout=PATIENCE):
         page.show()
     qtbot.waitUntil(lambda: not page.files.is_checking, timeout=PATIENCE)
     return page

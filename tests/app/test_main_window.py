@@ -87,8 +87,8 @@ def make_window(
         document = Document.create(tmp_path / f"w{len(made)}.plumb")
         window = MainWindow(document, settings, theme, PAGES)
         made.append(window)
-        window.show()
-        qtbot.waitExposed(window)
+        with qtbot.waitExposed(window, timeout=PATIENCE):
+            window.show()
         return window
 
     yield make

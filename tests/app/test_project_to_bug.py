@@ -42,7 +42,7 @@ def test_from_the_project_to_a_bug(
 ) -> None:
     window = MainWindow(Document.open(workspace(tmp_path)), settings, theme)
     qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
+    with qtbot.waitExposed(window, timeout=PATIENCE):
         window.show()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow, timeout=PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
@@ -38,11 +39,13 @@ def test_a_user_who_does_something_is_not_disturbed(qtbot: QtBot) -> None:
     window = QObject()
     warm_up = WarmUp(iter([]), window)
     timer = warm_up._timer
-    qtbot.waitUntil(lambda: timer.remainingTime() < IDLE_MILLISECONDS - 20, timeout=PATIENCE)
-    left = timer.remainingTime()
+    qtbot.waitUntil(lambda: timer.remainingTime() < IDLE_MILLISECONDS / 2, timeout=PATIENCE)
     key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier)
+    before = time.monotonic()
     QCoreApplication.sendEvent(window, key)
-    assert warm_up.done or timer.remainingTime() > left
+    left = timer.remainingTime()
+    passed = 1000 * (time.monotonic() - before)  # a busy machine may do something else here
+    assert warm_up.done or left + passed > IDLE_MILLISECONDS / 2
     qtbot.waitUntil(lambda: warm_up.done, timeout=PATIENCE)
     window.deleteLater()
 

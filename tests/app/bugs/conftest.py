@@ -48,9 +48,9 @@ def make_page(
         page = BugsPage(make_context(path))
         page.resize(1180, 760)
         pages.append(page)
-        page.show()
-        page.activateWindow()
-        qtbot.waitActive(page)
+        with qtbot.waitActive(page, timeout=PATIENCE):
+            page.show()
+            page.activateWindow()
         qtbot.waitUntil(lambda: page.feed.complete, timeout=PATIENCE)
         return page
 

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
+from reference.screens import PATIENCE
 
 from app.context import Context
 from app.views.project.page import ProjectPage
@@ -50,7 +51,7 @@ def show(qtbot: QtBot) -> Callable[[QWidget], None]:
     def show(page: QWidget) -> None:
         qtbot.addWidget(page)
         page.resize(1196, 750)
-        with qtbot.waitExposed(page):
+        with qtbot.waitExposed(page, timeout=PATIENCE):
             page.show()
 
     return show

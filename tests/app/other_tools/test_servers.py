@@ -257,7 +257,7 @@ def test_closing_the_window_asks_once_and_ends_the_server(
     qtbot: QtBot, settings: Settings, theme: Theme, folder: Path, tmp_path: Path
 ) -> None:
     window = MainWindow(Document.create(tmp_path / "w.plumb"), settings, theme)
-    with qtbot.waitExposed(window):
+    with qtbot.waitExposed(window, timeout=PATIENCE):
         window.show()
     window.show_page("project", [folder / "domain.pddl", folder / "p2.pddl"])
     page = window.current_page
