@@ -266,7 +266,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_end(
                 committed = set(contents(store)["history"])
                 assert seen <= committed <= set(expected["history"])
                 seen = committed
-    assert subprocess.run(command, check=False, capture_output=True, timeout=60).returncode == 0
+    assert subprocess.run(command, check=False, capture_output=True, timeout=300).returncode == 0
     with Store.open(path) as store:
         assert contents(store) == expected
 

@@ -332,6 +332,8 @@ def test_a_campaign_is_not_run_over(
     assert "no bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
 
 
+PATIENCE = 120.0
+"""Seconds until something is surely broken: machines are slow at times."""
 ENDLESS = CONFIG.replace("size = 8", "size = 100000000").replace(
     "oracles", 'objective = "any"\noracles'
 )
@@ -358,7 +360,7 @@ def test_interrupted_it_keeps_what_was_found(folder: Path, number: signal.Signal
     try:
         wait_for_bugs(folder / "w.plumb")
         process.send_signal(number)
-        output, messages = process.communicate(timeout=60)
+        output, messages = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.wait()
@@ -368,7 +370,7 @@ def test_interrupted_it_keeps_what_was_found(folder: Path, number: signal.Signal
 
 
 def wait_for_bugs(path: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if path.exists():
             connection = sqlite3.connect(path)
@@ -380,4 +382,4 @@ def wait_for_bugs(path: Path) -> None:
             finally:
                 connection.close()
         time.sleep(0.1)
-    raise AssertionError("no bug within a minute")
+    raise AssertionError("no bug was found")

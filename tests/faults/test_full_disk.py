@@ -74,7 +74,7 @@ def test_a_campaign_on_a_full_disk_goes_on_when_there_is_room(
         env={**os.environ, "PYTHON": sys.executable},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=4 * PATIENCE,  # as many commands
         check=False,
     )
     assert "Traceback" not in result.stderr

@@ -168,7 +168,7 @@ def val_says(example, text: str, folder: Path) -> bool:
     plan.write_text(text)
     validate = Path(package.origin).parent / "bin" / "Validate"
     command = [validate, example.domain, example.problem, plan]
-    answer = subprocess.run(command, check=False, capture_output=True, timeout=20)
+    answer = subprocess.run(command, check=False, capture_output=True, timeout=120)
     return b"Plan valid" in answer.stdout
 
 
