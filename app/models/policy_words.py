@@ -31,6 +31,7 @@ _OF_TASKS = ("remote", "policy cache")
 """Kinds of policies that belong to tasks and not to a domain."""
 _PLUGIN_WAITS = "It is a program of its own: it runs once you trust it."
 _PLUGIN_FITS = "Trusted; whether it fits shows when it runs."
+_DOMAIN_WAITS = "Whether it fits shows when the errors of the domain are mended."
 _SERVER_WAITS = "It is a server: it is asked once you agree."
 
 
@@ -94,6 +95,12 @@ def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -
         return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
     if checked.kind in _OF_TASKS or not fit.has_domain:
         return fit_verdict(fit)
+    return _domain_verdict(checked)
+
+
+def _domain_verdict(checked: PolicyChecked) -> Verdict:
+    if not checked.compared:
+        return "unknown", "undecided", _DOMAIN_WAITS
     is_plugin = plugin_file(checked.spec) is not None
     return "check", "proven", _PLUGIN_FITS if is_plugin else "Fits the domain"
 

@@ -215,6 +215,8 @@ class ProjectFiles(QObject):
         if self.project.is_empty:
             self.domain, self.policies, self.pools = None, {}, {}
         else:
+            for row in self.rows.values():
+                row.is_waiting = True
             known = frozenset(pair for row in self.rows.values() for pair in row.known)
             consent = consent_of(self._context.settings)
             job = self._context.jobs.start(
@@ -301,6 +303,8 @@ class ProjectFiles(QObject):
     @Slot()
     def _ended(self) -> None:
         self._job, self._is_checked = None, True
+        for row in self.rows.values():
+            row.is_waiting = False
         self.checked.emit()
 
     @Slot(str)

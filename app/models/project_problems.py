@@ -34,6 +34,7 @@ class ProblemRow:
     runs: dict[str, PolicyRan] = field(default_factory=dict)
     pools: dict[str, PoolTried] = field(default_factory=dict)
     policy: str = ""  # the one the table speaks of
+    is_waiting: bool = True  # for what is being found out
 
     @property
     def known(self) -> list[tuple[str, str]]:
@@ -80,7 +81,7 @@ class ProblemRow:
     @property
     def status(self) -> str:
         if self.checked is None:
-            return WAITING
+            return WAITING if self.is_waiting else "not checked"
         if self.errors:
             return "1 error" if self.errors == 1 else f"{self.errors} errors"
         if self.task is not None and self.task.error:
@@ -92,7 +93,7 @@ class ProblemRow:
     @property
     def outcome(self) -> str:
         if self.run is None:
-            return WAITING if self.policy and not self._is_useless else ""
+            return WAITING if self.is_waiting and self.policy and not self._is_useless else ""
         if self.run.outcome == "solved":
             return "solved"
         words = _REASONS.get(self.run.reason, self.run.reason)

@@ -56,6 +56,7 @@ class PolicyChecked:
     error: str = ""
     consent: str = ""  # what the user has to agree to before it is used, if to anything
     factories: tuple[str, ...] = ()  # what a plug-in's file offers
+    compared: bool = True  # or there was no domain to hold it against, such as a broken one
 
     @property
     def fits(self) -> bool:
@@ -94,7 +95,7 @@ def check_project(link: Link, project: Project, consent: Consent) -> ProjectChec
     problems, policies, pools = [], [], []
     for done, path in enumerate(project.problems, start=1):
         _go_on(link, done, total, path)
-        problem = _check_problem(project.domain, path)
+        problem = _check_problem(project.domain, path, project.unit_costs)
         link.emit(problem)
         if not problem.is_broken and (domain is not None or is_grounded(path)):
             problems.append(path)
@@ -132,7 +133,7 @@ def _check_domain(link: Link, path: str) -> Domain | None:
     return domain if report.ok else None
 
 
-def _check_problem(domain: str | None, path: str) -> ProblemChecked:
+def _check_problem(domain: str | None, path: str, unit_costs: bool) -> ProblemChecked:
     """What is wrong with the domain is told where the domain is checked."""
     if is_grounded(path):
         try:
@@ -145,7 +146,11 @@ def _check_problem(domain: str | None, path: str) -> ProblemChecked:
         missing = Diagnostic.of_error(PlumblineError("there is no domain", hint=hint))
         return ProblemChecked(path, Path(path).name, None, (missing,))
     report = check_files(domain, path)
-    own = tuple(item for item in report.diagnostics if item.location.file != domain)
+    own = tuple(
+        item
+        for item in report.diagnostics
+        if item.location.file != domain and not (unit_costs and item.about_costs)
+    )
     if report.problem is None:
         return ProblemChecked(path, Path(path).name, None, own)
     return ProblemChecked(path, report.problem.name, len(report.problem.objects), own)
@@ -180,6 +185,7 @@ def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyCh
         misfits,
         consent=name,
         factories=factories,
+        compared=domain is not None,
     )
 
 

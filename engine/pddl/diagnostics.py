@@ -30,6 +30,7 @@ class Diagnostic:
     message: str
     hint: str
     location: Location
+    about_costs: bool = False  # of no interest where every action costs 1
 
     def __str__(self) -> str:
         text = f"{self.message}; {self.hint}" if self.hint else self.message
@@ -82,15 +83,24 @@ class Diagnostics:
     def error(self, position: Position, message: str, hint: str) -> None:
         self._add(Severity.ERROR, position, message, hint)
 
-    def warning(self, position: Position, message: str, hint: str) -> None:
-        self._add(Severity.WARNING, position, message, hint)
+    def warning(
+        self, position: Position, message: str, hint: str, *, about_costs: bool = False
+    ) -> None:
+        self._add(Severity.WARNING, position, message, hint, about_costs)
 
-    def _add(self, severity: Severity, position: Position, message: str, hint: str) -> None:
+    def _add(
+        self,
+        severity: Severity,
+        position: Position,
+        message: str,
+        hint: str,
+        about_costs: bool = False,
+    ) -> None:
         known = position.line > 0
         location = Location(
             self.path or None, position.line if known else None, position.column if known else None
         )
-        self.found.append(Diagnostic(severity, message, hint, location))
+        self.found.append(Diagnostic(severity, message, hint, location, about_costs))
 
     @contextmanager
     def noting(self) -> Iterator[None]:

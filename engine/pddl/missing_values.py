@@ -67,6 +67,7 @@ def _warn(
         problem.init_position,
         f"{lack} in :init: the actions '{action.name}' that need it can never be applied",
         "add the values, or count actions instead of costs with '--unit-costs'",
+        about_costs=True,
     )
 
 

@@ -90,10 +90,12 @@ def _check_metric(problem: Problem, domain: Domain, diagnostics: Diagnostics) ->
             problem.metric.position,
             "a cost is to be minimized, but no action has a cost: every plan will cost 0",
             "remove the metric to count actions",
+            about_costs=True,
         )
     elif costs and not problem.metric:
         diagnostics.warning(
             problem.position,
             "the actions have costs but the problem has no metric: every action will cost 1",
             "add '(:metric minimize (total-cost))' if the costs should count",
+            about_costs=True,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.errors import UnreadableFileError
@@ -146,4 +146,4 @@ def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _as_warning(item: Diagnostic) -> Diagnostic:
-    return Diagnostic(Severity.WARNING, item.message, item.hint, item.location)
+    return replace(item, severity=Severity.WARNING)

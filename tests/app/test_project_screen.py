@@ -134,6 +134,52 @@ def test_the_table_speaks_of_the_chosen_policy(
     assert [row[6] for row in cells(page)] == optimal
 
 
+def test_a_click_shows_the_problem_that_was_clicked(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    page.show_item([folder])
+    settled(qtbot, page)
+    for row in (1, 0, 1):
+        place = page.table.visualRect(page.problems.index(row, 0)).center()
+        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert page.source.path == str(folder / f"task-{row + 1}")
+    QTest.mouseClick(page.domain_button, Qt.MouseButton.LeftButton)
+    assert page.source.path == str(folder / "model.txt")
+    QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert page.source.path == str(folder / "task-2")
+    page.files.apply(Project())
+    assert page.source.code.toPlainText() == ""
+
+
+def test_while_the_domain_is_broken_nothing_is_said_to_fit(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    whole = (folder / "model.txt").read_text()
+    (folder / "model.txt").write_text(whole.replace(":parameters", ":paramters"))
+    page.show_item([folder])
+    add_builtin(page, "gc")
+    settled(qtbot, page)
+    card = page.cards.cards["builtin:gc"]
+    assert "errors of the domain" in card.verdict.text()
+    assert [row[5] for row in cells(page)] == ["", ""]  # and nobody waits
+    (folder / "model.txt").write_text(whole)
+    qtbot.waitUntil(lambda: card.verdict.text() == "Fits the domain", timeout=PATIENCE)
+    settled(qtbot, page)
+    assert "" not in [row[5] for row in cells(page)]
+
+
+def test_which_policy_the_table_speaks_of_is_said_where_there_are_several(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    page.show_item([folder])
+    add_builtin(page, "gc")
+    first = page.cards.cards["builtin:gc"]
+    assert first.accessibleDescription() == ""
+    add_builtin(page, "random")
+    assert first.accessibleDescription() == "chosen"
+    settled(qtbot, page)
+
+
 def test_an_error_is_jumped_to(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
     text = (folder / "task-2").read_text()
     line = text.splitlines()
@@ -289,11 +335,14 @@ def test_missing_costs_are_told_with_a_way_out(
     page.add_files([parcel / "domain.pddl", tmp_path / "p.pddl"])
     settled(qtbot, page)
     (message,) = (m for m in page.context.messages.history if "no values" in m.text)
+    assert message.text.startswith("1 problem has")
+    assert "warning" in cells(page)[0][1]
     ((_, use_unit_costs),) = message.actions
     use_unit_costs()
     assert page.unit_costs.isChecked()
     assert page.files.project.unit_costs
     settled(qtbot, page)
+    assert cells(page)[0][1] == "fine"  # costs are no longer of interest
     assert cells(page)[0][4] != ""
 
 

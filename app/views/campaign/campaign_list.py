@@ -57,9 +57,9 @@ class CampaignList(QWidget):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(3, 7, 10, 6)
+        self.table.set_widths(5, 7, 10, 6)
         self.table.remember(context.settings)
-        self.table.selectionModel().currentRowChanged.connect(self._tell)
+        self.table.selectionModel().selectionChanged.connect(self._tell)
         self.nothing = QLabel(NOTHING)
         self.nothing.setWordWrap(True)
         self.nothing.setProperty("role", "muted")
@@ -156,7 +156,7 @@ class CampaignList(QWidget):
 
     @Slot()
     def _tell(self) -> None:
-        for number in self.table.selected_rows():
+        for number in self.table.selected_rows()[:1]:
             self.chosen.emit(self.lines.row(number))
 
 

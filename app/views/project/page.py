@@ -41,7 +41,7 @@ from engine.campaign.recognise import Found
 from engine.pddl import Severity
 
 _LEFT_WIDTH = 320
-_COLUMN_WIDTHS = (18, 11, 8, 7, 10, 28, 11)
+_COLUMN_WIDTHS = (18, 13, 8, 7, 10, 26, 11)
 
 
 class ProjectPage(Page):
@@ -149,7 +149,7 @@ class ProjectPage(Page):
         self.table.setModel(self.problems)
         self.table.set_widths(*_COLUMN_WIDTHS)
         self.table.remember(self.context.settings)
-        self.table.selectionModel().currentRowChanged.connect(self._show_selected)
+        self.table.selectionModel().selectionChanged.connect(self._show_selected)
 
     def _full_view(self) -> QWidget:
         right = QSplitter(Qt.Orientation.Vertical)
@@ -291,12 +291,11 @@ class ProjectPage(Page):
         self._show_checks()
 
     def _show_source(self) -> None:
-        """The same file as before, as it is now, or the domain."""
+        """The same file as before, as it is now, or the domain, or nothing."""
         project, path = self.files.project, self.source.path
         if path != project.domain and path not in project.problems:
             path = project.domain or next(iter(project.problems), "")
-        if path:
-            self.source.show_file(path, self.files.diagnostics(path))
+        self.source.show_file(path, self.files.diagnostics(path))
 
     @Slot()
     def _show_checks(self) -> None:
@@ -325,8 +324,9 @@ class ProjectPage(Page):
             missing = "Not needed" if grounded and self.files.rows else "Drop a domain file here"
             self.domain_button.setText(missing)
             self.domain_button.setAccessibleName(missing)
-            self.domain_text.setText("")
+            self.domain_text.hide()
             return
+        self.domain_text.show()
         name = Path(project.domain).name
         self.domain_button.setText(name)
         self.domain_button.setAccessibleName(f"Show the domain {name}")
@@ -376,9 +376,10 @@ class ProjectPage(Page):
         ]
         if affected and not self.files.project.unit_costs and not self._offered:
             self._offered = True
+            which = "1 problem has" if len(affected) == 1 else f"{len(affected)} problems have"
             self.context.messages.warning(
-                f"{len(affected)} problems have no values for the costs of some actions: these "
-                "actions can never be applied",
+                f"{which} no values for the costs of some actions: these actions can never be "
+                "applied",
                 "\n".join(str(item) for row in affected for item in _found(row.checked)),
                 [("Count actions instead", self._use_unit_costs)],
             )

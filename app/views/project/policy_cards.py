@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.models.policy_words import (
     policy_kind,
@@ -69,6 +69,7 @@ class PolicyCards(QWidget):
                 self.cards[spec] = self._card(spec)
         if self.choice not in self.cards:
             self.choose(next(iter(self.cards), ""))
+        self._mark_choice()
 
     def show_check(
         self, spec: str, checked: PolicyChecked | None, trusted: bool, fit: TaskFit
@@ -83,9 +84,13 @@ class PolicyCards(QWidget):
     @Slot(str)
     def choose(self, spec: str) -> None:
         self.choice = spec
-        for name, card in self.cards.items():
-            card.set_chosen(name == spec)
+        self._mark_choice()
         self.chosen.emit(spec)
+
+    def _mark_choice(self) -> None:
+        """Where there is one policy only, the table can speak of no other."""
+        for name, card in self.cards.items():
+            card.set_chosen(name == self.choice and len(self.cards) > 1)
 
     def _card(self, spec: str) -> PolicyCard:
         card = PolicyCard(self._theme, spec)
@@ -112,15 +117,15 @@ class PolicyCard(FileCard):
 
     def __init__(self, theme: Theme, spec: str) -> None:
         name = policy_name(spec)
-        mark = QLabel("shown in the table")
-        mark.setProperty("role", "muted")
         serve = card_button(theme, "serve", f"serve-{name}", f"Serve {name}")
         serve.setToolTip("Serve this policy…: other tools can then ask it over the network")
-        super().__init__(theme, "policy", spec, name, (mark, serve))
-        self._mark, self.serve = mark, serve
+        super().__init__(theme, "policy", spec, name, (serve,))
+        self.serve = serve
         self._may_serve = False
         self.setAccessibleName(f"Policy {name}")
         self.serve.clicked.connect(self._serve)
+        self._mark = muted_words()
+        self._mark.setText("shown in the table")
         self.kind = muted_words()
         self.training = muted_words()
         self.factory = QComboBox()
@@ -194,7 +199,7 @@ class PolicyCard(FileCard):
         plugin.addWidget(self.factory)
         plugin.addWidget(self.again)
         plugin.addStretch(1)
-        for words in (self.kind, self.training, self.verdict):
+        for words in (self._mark, self.kind, self.training, self.verdict):
             self.rows.addWidget(words)
         self.rows.addLayout(plugin)
         self.rows.addWidget(self.serving)
