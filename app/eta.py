@@ -6,6 +6,8 @@ from collections import deque
 
 WINDOW_SECONDS = 30.0
 """What was longer ago does not say much about what comes."""
+EARLY_SECONDS, EARLY_SHARE = 5.0, 0.05
+"""Before both of them nobody knows: work begins with what it does only once."""
 
 
 class Eta:
@@ -28,6 +30,8 @@ class Eta:
             return None
         (first, before), (_, done) = self._seen[0], self._seen[-1]
         if done <= before or now <= first:
+            return None
+        if now - first < EARLY_SECONDS and done - before < EARLY_SHARE * self._total:
             return None
         return (self._total - done) * (now - first) / (done - before)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
@@ -179,19 +180,13 @@ class Plot(QWidget):
     @Slot()
     def _draw(self) -> None:
         self._timer.stop()
-        self._item.vb.setLimits(yMin=self._lowest())
+        sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
+        self._item.vb.setLimits(
+            xMin=_lowest([item.x for item in sets]), yMin=_lowest([item.y for item in sets])
+        )
         self._drawing.draw(self._curves, self._points, self._diagonal)
         self._show_hover()
         self.drawn.emit()
-
-    def _lowest(self) -> float | None:
-        """Nothing is below zero if no value is; a little room for the marks that are there."""
-        sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
-        heights = np.concatenate([np.zeros(0), *(floats(item.y) for item in sets)])
-        heights = heights[np.isfinite(heights)]
-        if not len(heights) or heights.min() < 0:
-            return None
-        return -_ROOM_BELOW_ZERO * (float(heights.max()) or 1.0)
 
     @Slot(object)
     def _hover(self, place: QPointF) -> None:
@@ -367,6 +362,15 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         self.autoSIPrefixScale = 1.0
         self.picture = None
         self.update()
+
+
+def _lowest(values: Sequence[ArrayLike]) -> float | None:
+    """Nothing is below zero if no value is; a little room for the marks that are there."""
+    known = np.concatenate([np.zeros(0), *map(floats, values)])
+    known = known[np.isfinite(known)]
+    if not len(known) or known.min() < 0:
+        return None
+    return -_ROOM_BELOW_ZERO * (float(known.max()) or 1.0)
 
 
 def _number(value: float) -> str:

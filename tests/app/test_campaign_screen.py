@@ -13,10 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QLineEdit, QSpinBox
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QSpinBox,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
@@ -211,6 +218,51 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
     ended(qtbot, page)
     assert not view.course.pool.is_empty
     assert view.left.text() == "100%"
+    checked(qtbot, page)
+
+
+def test_a_click_shows_the_campaign_that_was_clicked(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page, view = first_of_two(qtbot, open_page(finished))
+    table = page.list.table
+    for row in (0, 1, 0):
+        place = table.visualRect(page.list.lines.index(row, 0)).center()
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert view.title.text() == f"Campaign {page.list.lines.row(row).row.id}"
+    page.new_action.trigger()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert page.stack.currentWidget() is view
+    ended(qtbot, page)
+    checked(qtbot, page)
+
+
+def is_whole(widget: QWidget) -> bool:
+    return widget.width() >= widget.sizeHint().width()
+
+
+def is_below(view: CampaignView) -> bool:
+    """Whether the buttons are below the title, not beside it."""
+    return view.report.mapTo(view, QPoint()).y() >= view.title.geometry().bottom()
+
+
+def test_a_narrow_window_cuts_no_button(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page, view = first_of_two(qtbot, open_page(finished))
+    for width in (820, 1300):
+        page.resize(width, 600)
+        buttons = [view.again, view.report, view.export, view.bugs]
+        qtbot.waitUntil(lambda b=buttons: all(map(is_whole, b)), timeout=PATIENCE)
+        qtbot.waitUntil(lambda w=width: is_below(view) == (w == 820), timeout=PATIENCE)
+        shown = [number for number in view.figures.numbers.values() if number.isVisible()]
+        assert len(shown) > 2
+        assert all(map(is_whole, shown))
+    page.new_action.trigger()
+    page.resize(820, 600)
+    buttons = [page.toml_button, page.import_button, page.export_button, page.run_button]
+    qtbot.waitUntil(lambda: all(map(is_whole, buttons)), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.form.horizontalScrollBar().isVisible(), timeout=PATIENCE)
     checked(qtbot, page)
 
 

@@ -38,6 +38,22 @@ def test_the_last_while_counts() -> None:
     assert WINDOW_SECONDS < 100
 
 
+def test_the_first_moment_says_nothing_about_the_rest() -> None:
+    eta = Eta()
+    eta.update(0.0, 0, 1000)
+    eta.update(1.5, 3, 1000)
+    assert eta.seconds(1.5) is None
+    eta.update(2.0, 100, 1000)
+    assert eta.seconds(2.0) == pytest.approx(18.0)
+
+
+def test_slow_work_is_told_all_the_same() -> None:
+    eta = Eta()
+    eta.update(0.0, 0, 1000)
+    eta.update(6.0, 3, 1000)
+    assert eta.seconds(6.0) == pytest.approx(1994.0)
+
+
 def test_a_new_stage_counts_from_its_start() -> None:
     eta = Eta()
     eta.update(0.0, 0, 10)

@@ -65,6 +65,14 @@ def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plo
     assert axis.range[0] <= -5
 
 
+def test_time_does_not_begin_before_zero(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_curves([Curve("a", [0], [0])])
+    drawn(qtbot, plot)
+    plot.grab()
+    for side in ("bottom", "left"):
+        assert -0.1 < plot._item.getAxis(side).range[0] <= 0
+
+
 def test_a_single_value_is_seen(qtbot: QtBot, plot: Plot) -> None:
     (line,) = plot_lines(qtbot, plot, Curve("a", [1], [5]))
     assert line.opts["symbol"] == "o"

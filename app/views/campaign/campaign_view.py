@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.context import Context
+from app.eta import in_words
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_runner import CampaignRunner, State
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
@@ -28,13 +29,15 @@ from app.views.campaign.figures import Figures
 from app.views.campaign.oracle_view import OracleView
 from app.views.unit_export import UnitExport
 from app.widgets.elided_label import ElidedLabel
+from app.widgets.header import Header
 from app.widgets.table_view import TableView
 from engine.campaign.rows import UnitRow
 from engine.oracles.objective import BugKind
 
 FIGURES = {
-    "states": "States that were tested",
-    "bugs": "States in which the policy is proven to be wrong",
+    "states": "States that were made and tested: the pool",
+    "bugs": "States in which the policy is proven to be wrong: of the pool, and on the way from "
+    "there, so there may be more of them than states in the pool",
     "fail": "Bugs where the policy never reaches the goal, though there is a plan",
     "too expensive": "Bugs where the policy reaches the goal, but pays more than needed",
     "states/s": "States tested per second of work",
@@ -96,7 +99,7 @@ class CampaignView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addLayout(self._header)
+        layout.addWidget(self._header)
         layout.addWidget(self.figures)
         layout.addLayout(progress)
         layout.addWidget(self.where)
@@ -119,7 +122,7 @@ class CampaignView(QWidget):
         self.title.setText(f"Campaign {row.id}")
         self.summary.setText(
             f"{self._line.words if state is self._line.state else state.value} · "
-            f"begun {clock_time(row.created)} · {', '.join(row.config.testing.oracles)}"
+            f"begun {clock_time(row.created)}"
         )
         ours = state in (State.RUNNING, State.PAUSED)
         stopping = self._runner.job is not None and self._runner.job.stopping
@@ -178,13 +181,10 @@ class CampaignView(QWidget):
         self.resume.clicked.connect(self._resume)
         self.again.clicked.connect(self._again)
         self.bugs.clicked.connect(self.bugs_wanted)
-        self._header = QHBoxLayout()
-        self._header.setSpacing(8)
-        self._header.addWidget(self.title)
-        self._header.addWidget(self.summary, 1)
         kept = (self.again, self.report, self.export, self.bugs)
-        for button in (*kept, self.pause, self.stop, self.resume):
-            self._header.addWidget(button)
+        self._header = Header(
+            (self.title, self.summary), (*kept, self.pause, self.stop, self.resume)
+        )
 
     def _units_table(self) -> QWidget:
         self.units: TableModel[UnitRow] = TableModel(UNITS, self._context.theme, self)
@@ -212,7 +212,7 @@ class CampaignView(QWidget):
         words = f"{done / total:.0%}"
         seconds = self._runner.seconds_left() if state is State.RUNNING else None
         if seconds is not None:
-            words += f" · {duration(seconds)} left"
+            words += f" · {in_words(seconds)} left"
         elif state is State.RUNNING and progress is None:
             words = "starting…"
         elif state is not State.RUNNING and self._monitor.is_reading:

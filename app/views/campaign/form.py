@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -38,7 +38,6 @@ from app.models.campaign_settings import (
     with_preset,
 )
 from app.models.policy_words import policy_name
-from app.theme import POINT_SIZE
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
 from app.views.campaign.where_card import WhereCard
@@ -67,8 +66,7 @@ from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
 from engine.campaign.project import Project
 
-NARROW = 700
-"""Pixels: below, two columns of the usual text do not fit."""
+SPACE, MARGIN = 12, 8  # pixels
 
 
 class CampaignForm(QScrollArea):
@@ -86,24 +84,23 @@ class CampaignForm(QScrollArea):
         self._config = default_config(self._project)
         self._is_showing = False
         self._make_fields()
-        left = QVBoxLayout()
-        right = QVBoxLayout()
+        self._sides = left, right = QVBoxLayout(), QVBoxLayout()
         for column, cards in (
             (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.where)),
             (right, (self._oracles_card(),)),
         ):
-            column.setSpacing(12)
+            column.setSpacing(SPACE)
             for item in cards:
                 column.addWidget(item)
             column.addStretch(1)
         self._columns = QHBoxLayout()
-        self._columns.setSpacing(12)
+        self._columns.setSpacing(SPACE)
         self._columns.addLayout(left, 1)
         self._columns.addLayout(right, 1)
         content = QWidget()
         layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 0, 8, 0)
-        layout.setSpacing(12)
+        layout.setContentsMargins(0, 0, MARGIN, 0)
+        layout.setSpacing(SPACE)
         layout.addLayout(self._preset_row())
         layout.addLayout(self._columns)
         layout.addStretch(1)
@@ -112,13 +109,20 @@ class CampaignForm(QScrollArea):
         self.show_config(self._config)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
-        """A narrow form has one column."""
         super().resizeEvent(event)
         self._arrange()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        """Of the content: options that are shown need room."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().eventFilter(watched, event)
+
     @Slot()
     def _arrange(self) -> None:
-        is_narrow = self.viewport().width() < NARROW * self._theme.point_size / POINT_SIZE
+        """One column where two do not fit."""
+        needed = sum(side.minimumSize().width() for side in self._sides) + SPACE + MARGIN
+        is_narrow = self.viewport().width() < needed
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         for layout in (self._columns, self._preset_cards):
             layout.setDirection(way)
@@ -227,7 +231,7 @@ class CampaignForm(QScrollArea):
     def _preset_row(self) -> QHBoxLayout:
         self.presets: dict[str, LinkCard] = {}
         self._preset_cards = row = QHBoxLayout()
-        row.setSpacing(12)
+        row.setSpacing(SPACE)
         for name, preset in PRESETS.items():
             button = LinkCard(self._theme, "settings", preset.title, preset.purpose)
             button.setObjectName(f"preset-{name}")

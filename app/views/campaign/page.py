@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSplitter,
@@ -32,10 +32,12 @@ from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
 from app.widgets.code_view import CodeView
 from app.widgets.elided_label import ElidedLabel
+from app.widgets.header import Header
 from engine.campaign.config import read_config
 from engine.campaign.config_text import config_text
 from engine.errors import PlumblineError
 from engine.files import write_text
+from engine.pddl import Diagnostic
 from engine.policies.consent import SERVER
 
 if TYPE_CHECKING:
@@ -147,7 +149,7 @@ class CampaignPage(Page):
         chosen = {config.domain, *config.problems}
         for error in files.errors():
             if error.location.file in chosen or error.location.file is None:
-                return str(error)
+                return _in_short(error)
         for spec in config.policies:
             checked = files.policies.get(spec)
             if checked is not None and checked.error:
@@ -205,12 +207,8 @@ class CampaignPage(Page):
         self.run_button.setProperty("primary", True)
         self.context.theme.keep_icon(self.run_button, "run", "on_accent")
         self.run_button.clicked.connect(self.run)
-        header = QHBoxLayout()
-        header.setSpacing(8)
-        header.addWidget(title)
-        header.addWidget(self.reason, 1)
-        for button in (self.toml_button, self.import_button, self.export_button, self.run_button):
-            header.addWidget(button)
+        buttons = (self.toml_button, self.import_button, self.export_button, self.run_button)
+        header = Header((title, self.reason), buttons)
         self.toml = CodeView(self.context.theme, "campaign-toml-text", "The settings as TOML")
         self.body = QStackedWidget()
         self.body.addWidget(self.form)
@@ -219,7 +217,7 @@ class CampaignPage(Page):
         layout = QVBoxLayout(pane)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
-        layout.addLayout(header)
+        layout.addWidget(header)
         layout.addWidget(self.body, 1)
         return pane
 
@@ -432,6 +430,13 @@ class CampaignPage(Page):
 
     def _want_project(self) -> None:
         self.page_wanted.emit("project", None)
+
+
+def _in_short(error: Diagnostic) -> str:
+    """With the name of the file; there is no room for its folders."""
+    file = error.location.file
+    place = replace(error.location, file=None if file is None else Path(file).name)
+    return str(replace(error, location=place))
 
 
 def _button(text: str, name: str, tip: str) -> QPushButton:

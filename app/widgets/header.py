@@ -1,0 +1,52 @@
+"""A line of words with buttons beside it, or below it where there is no room for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+
+SPACE = 8
+
+
+class Header(QWidget):
+    def __init__(
+        self, words: Sequence[QWidget], buttons: Sequence[QWidget], parent: QWidget | None = None
+    ) -> None:
+        """The last of the `words` takes the room that is left."""
+        super().__init__(parent)
+        self._parts = QHBoxLayout(), QHBoxLayout()
+        for part, widgets in zip(self._parts, (words, buttons), strict=True):
+            part.setSpacing(SPACE)
+            for widget in widgets:
+                part.addWidget(widget)
+        self._parts[0].setStretch(len(words) - 1, 1)
+        self._parts[1].addStretch(1)
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(SPACE)
+        self._box.addLayout(self._parts[0], 1)
+        self._box.addLayout(self._parts[1])
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
+        """It can be as narrow as the wider of both."""
+        height = self._box.minimumSize().height()
+        return QSize(max(part.minimumSize().width() for part in self._parts), height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
+        super().resizeEvent(event)
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        """Buttons come and go, and text grows."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def _arrange(self) -> None:
+        needed = sum(part.minimumSize().width() for part in self._parts) + SPACE
+        is_narrow = self.width() < needed
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._box.setDirection(way)
