@@ -148,6 +148,8 @@ class Application(QObject):
             window.move(self.windows[-1].pos() + _STEP)
         self.windows.append(window)
         remember_workspace(self.settings, document.path)
+        if document.is_blank():
+            window.show_page(window.pages[0].name)  # the one thing to do is to add files
         window.show()
         self.window_opened.emit(window)
         return window

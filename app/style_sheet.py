@@ -76,6 +76,7 @@ QHeaderView::section {{
 }}
 QHeaderView::section:hover {{ color: {text}; }}
 QPlainTextEdit, QTextEdit {{ background: {surface}; border: 1px solid {border}; }}
+QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QScrollBar {{ background: transparent; border: none; margin: 0; }}
 QScrollBar:vertical {{ width: 12px; }}
 QScrollBar:horizontal {{ height: 12px; }}

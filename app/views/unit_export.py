@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QWidget
 
 from app.context import Context
-from app.folders import show_folder
+from app.folders import last_folder, show_in_desktop
 from app.widgets.form_fields import choice
 from app.widgets.question import Question
 from app.work.export import export_for_others
@@ -56,10 +56,11 @@ class UnitExport(QObject):
     @Slot(int, str)
     def _choose_path(self, unit: int, name: str) -> None:
         word, suffix = FILES[name][0], FORMATS[name].suffix
+        folder = last_folder(self._context.settings, FOLDER, self._context.document.path)
         path, _ = QFileDialog.getSaveFileName(
             self._window,
             f"Export: {word}",
-            str(self._folder() / f"unit-{unit}{suffix}"),
+            str(folder / f"unit-{unit}{suffix}"),
             f"{word} (*{suffix});;All files (*)",
         )
         if path:
@@ -73,18 +74,13 @@ class UnitExport(QObject):
         )
         job.finished.connect(self._tell)
 
-    def _folder(self) -> Path:
-        """Where the last one went, at first beside the workspace."""
-        beside = self._context.document.path.parent
-        last = Path(self._context.settings.get(FOLDER, str(beside)))
-        return last if last.is_dir() else beside
-
     @Slot(object)
     def _tell(self, written: Exported) -> None:
         word = FILES[written.format][0].lower()
-        self._context.messages.info(
+        messages = self._context.messages
+        messages.info(
             f"Wrote the {word} of unit {written.unit.id} to {written.path}: {written.counted}",
-            actions=[("Show in folder", partial(show_folder, written.path.parent))],
+            actions=[("Open the folder", partial(show_in_desktop, written.path.parent, messages))],
         )
 
 

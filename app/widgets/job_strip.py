@@ -52,6 +52,10 @@ class JobStrip(QWidget):
         jobs.changed.connect(self._follow)
         self._follow()
 
+    def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
+        """As high without a job as with one, so that nothing moves when work begins or ends."""
+        return super().sizeHint().expandedTo(QSize(0, self._more.sizeHint().height()))
+
     @Slot()
     def _follow(self) -> None:
         running = self._jobs.running

@@ -182,8 +182,10 @@ def test_a_new_workspace_that_was_never_used_is_not_kept(
     path = first.context.document.path
     with first.context.document.store.transaction() as connection:
         connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'used')")
+    first.show_page("campaign")
     second = application.new_workspace()
     assert second is not None
+    assert second.current_page.name == "project"  # wherever one was before
     assert second.context.document.path != path
     _close(qtbot, application)
     kept = sorted(file.name for file in workspaces_folder().glob("untitled*"))

@@ -21,6 +21,7 @@ from app.context import Context
 from app.views.campaign import campaign_report
 from app.views.campaign.campaign_report import BY_SUFFIX, KINDS, ReportDialog, report_filter
 from app.views.campaign.page import CampaignPage
+from app.workspaces import workspaces_folder
 from engine.report.formats import FORMATS, SUFFIXES
 
 
@@ -97,6 +98,17 @@ def test_a_page_to_read_by_keyboard(
     file.unlink()
     show()
     assert "not there any more" in said(page.context)[-1]
+
+
+def test_a_workspace_that_nobody_looks_for_is_no_place_for_reports(
+    made: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot
+) -> None:
+    page = open_page(Path(shutil.copy(made, workspaces_folder() / "untitled-1.plumb")))
+    qtbot.waitUntil(lambda: page.list.lines.rowCount() > 0, timeout=PATIENCE)
+    dialog = asked(page)
+    path, _ = dialog.choice()
+    assert path.parent == Path.home()
+    dialog.reject()
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])

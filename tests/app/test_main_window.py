@@ -262,11 +262,13 @@ def test_only_the_newest_banners_are_shown(window: MainWindow) -> None:
 
 def test_running_jobs_are_shown_and_stopped(qtbot: QtBot, window: MainWindow) -> None:
     jobs = window.context.jobs
+    height = window.statusBar().sizeHint().height()
     job = jobs.start("Counting", works.count_until_stopped, 100)
     qtbot.waitUntil(lambda: job.progress is not None, timeout=PATIENCE)
     bar = window.findChild(QProgressBar, "job-progress")
     assert bar is not None
     qtbot.waitUntil(lambda: bar.maximum() > 0, timeout=PATIENCE)
+    assert window.statusBar().sizeHint().height() == height
     click(qtbot, window, "job-stop")
     qtbot.waitUntil(lambda: not jobs.running, timeout=PATIENCE)
     assert banners(window) == []

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu
 
+from app.folders import last_folder
 from app.models.step_cursor import Side
 from app.views.bugs.bug_files import problems_folder, reproduce_command, write_problem
 from app.views.bugs.triage import Decision
@@ -223,9 +224,8 @@ class BugActions(QObject):
         self._exchange.ask(unit=rows[0].unit if rows else None)
 
     def _export_folder(self) -> Path:
-        """Where the last export went; the workspace may lie where nobody looks."""
-        last = Path(self._page.context.settings.get(EXPORT_FOLDER, str(Path.home())))
-        return last if last.is_dir() else Path.home()
+        context = self._page.context
+        return last_folder(context.settings, EXPORT_FOLDER, context.document.path)
 
     @Slot()
     def open_as_problem(self) -> None:

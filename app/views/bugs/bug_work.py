@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.context import Context
-from app.folders import show_folder
+from app.folders import show_in_desktop
 from app.jobs import Job
 from app.models.agreement import consent_of
 from app.work.better_plan import FoundPlan, find_better_plan
@@ -117,7 +117,7 @@ class BugWork(QObject):
         self._context.messages.info(text, actions=[("Open the folder", self._open_folder)])
 
     def _open_folder(self) -> None:
-        show_folder(self._folder)
+        show_in_desktop(self._folder, self._context.messages)
 
 
 def _which(bugs: Sequence[int]) -> str:

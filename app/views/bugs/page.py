@@ -339,8 +339,9 @@ class BugsPage(Page):
             if verdict.bug == self._bug:
                 self.detail.evidence.show_verdict(*_verdict_words(verdict))
         if broken:
+            which = f"{len(broken)} of {len(verdicts)} bugs do"
             self.context.messages.error(
-                f"{len(broken)} of {len(verdicts)} bugs do not hold",
+                f"{which if len(verdicts) > 1 else f'Bug {broken[0].bug} does'} not hold",
                 "\n".join(f"bug {item.bug}: {item.problem}" for item in broken),
             )
         elif len(verdicts) > 1:
@@ -350,6 +351,12 @@ class BugsPage(Page):
             self.context.messages.info(
                 f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans{changed}"
             )
+        elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
+            words, _ = _verdict_words(verdicts[0])
+            self.context.messages.info(f"Bug {verdicts[0].bug}: {words}")
+
+    def _shows_evidence_of(self, bug: int) -> bool:
+        return bug == self._bug and self.detail.evidence.isVisible()
 
     @Slot(object)
     def _localise(self, wish: LocalisationWish) -> None:
@@ -391,6 +398,8 @@ class BugsPage(Page):
                 f"A plan of cost {found.cost} was found for bug {found.bug}: better than the "
                 "policy's, but not yet as good as what is proven possible"
             )
+        else:
+            self.context.messages.info(f"A plan of cost {found.cost} was found for bug {found.bug}")
         self.bugs_changed([found.bug])
         self._tell_others()
 

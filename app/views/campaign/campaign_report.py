@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.context import Context
+from app.folders import last_folder, show_in_desktop
 from app.work.report import write_report
 
 FOLDER = "report/folder"
@@ -54,23 +54,17 @@ class CampaignReport(QObject):
         self.write(dialog.campaign, kind, path)
 
     def _name(self, campaign: int) -> Path:
-        """Where the last one went, at first beside the workspace."""
         workspace = self._context.document.path
-        last = Path(self._context.settings.get(FOLDER, str(workspace.parent)))
-        folder = last if last.is_dir() else workspace.parent
+        folder = last_folder(self._context.settings, FOLDER, workspace)
         return folder / f"{workspace.stem}-campaign-{campaign}.html"
 
     @Slot(object)
     def _tell(self, path: Path) -> None:
-        self._context.messages.info(
-            f"The report is in {path}", actions=[("Open", partial(self._open, path))]
+        messages = self._context.messages
+        messages.info(
+            f"The report is in {path}",
+            actions=[("Open", partial(show_in_desktop, path, messages))],
         )
-
-    def _open(self, path: Path) -> None:
-        if not path.is_file():
-            self._context.messages.warning(f"The report is not there any more: {path}")
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self._context.messages.warning(f"No program on this computer opens {path}")
 
 
 class ReportDialog(QFileDialog):

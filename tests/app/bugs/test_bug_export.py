@@ -136,11 +136,12 @@ def test_the_state_is_saved_as_a_problem_where_the_user_wants_it(
     assert "cannot be written" in page.context.messages.history[-1].text
 
 
-def test_exports_begin_at_home_and_then_where_the_last_one_went(
+def test_exports_begin_beside_the_workspace_and_then_where_the_last_one_went(
     page: BugsPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
-    answers = [str(tmp_path), "", ""]
+    (out := tmp_path / "out").mkdir()
+    answers = [str(out), "", ""]
 
     def choose(_parent: QWidget, _title: str, folder: str) -> str:
         begun.append(folder)
@@ -153,7 +154,8 @@ def test_exports_begin_at_home_and_then_where_the_last_one_went(
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     page.context.settings.set(EXPORT_FOLDER, str(tmp_path / "gone"))
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert begun == [str(Path.home()), str(tmp_path), str(Path.home())]
+    beside = str(page.context.document.path.parent)
+    assert begun == [beside, str(out), beside]
 
 
 def test_bugs_are_dragged_as_files(page: BugsPage, bug_workspace: Path) -> None:

@@ -389,9 +389,15 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     assert page.detail.known is not None
     assert page.detail.known.bug.evidence.is_plan
     assert not button.isVisible()
+    messages = page.context.messages
+    assert (
+        messages.history[-1].text == f"A plan of cost {found.row.bound} was found for bug {bug.id}"
+    )
+    assert not page.detail.evidence.isVisible()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
     qtbot.waitUntil(lambda: not page.work.running("verify"), timeout=PATIENCE)
     assert page.detail.evidence.verdict.text().startswith("Verified")
+    assert messages.history[-1].text.startswith(f"Bug {bug.id}: Verified")
 
 
 def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
