@@ -233,10 +233,8 @@ class MainWindow(QMainWindow):
         reasons = [page.may_close() for page in self._made.values()]
         running = [job.title for job in self.context.jobs.running]
         if running:
-            verb = "is" if len(running) == 1 else "are"
-            reasons.append(
-                f"{', '.join(running)} {verb} still running; what has been found so far is kept."
-            )
+            what = ", ".join(running)
+            reasons.append(f"Still running: {what}. What has been found so far is kept.")
         return [reason for reason in reasons if reason]
 
     def _ask_to_close(self, reasons: list[str]) -> None:

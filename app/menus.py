@@ -118,7 +118,7 @@ class Menus(QObject):
         themes = menu.addMenu("&Theme")
         self._themes = QActionGroup(self)
         for mode in MODES:
-            self._add(themes, Entry(f"theme-{mode}", mode.capitalize(), self._theme(mode)))
+            self._add(themes, Entry(f"theme-{mode}", f"&{mode.capitalize()}", self._theme(mode)))
             self._themes.addAction(self.action(f"theme-{mode}")).setCheckable(True)
         self._add(
             menu,

@@ -42,6 +42,13 @@ class Page(QWidget):
         """For the screen's own menu; their shortcuts work while the screen is visible."""
         return []
 
+    def table_actions(self) -> list[QAction]:
+        """Those with keys that work in a table of the screen only: told, but in no menu.
+
+        In a menu their single letters would be taken for those of its entries.
+        """
+        return []
+
     def may_close(self) -> str:
         """Empty, or a sentence why closing now would lose something."""
         return ""

@@ -41,7 +41,7 @@ def group_of_menu(menu: QMenu) -> Group:
 
 
 def group_of_page(page: Page) -> Group:
-    return page.title, _lines(page.page_actions())
+    return page.title, _lines([*page.page_actions(), *page.table_actions()])
 
 
 def _lines(actions: Sequence[QAction]) -> list[tuple[str, str]]:

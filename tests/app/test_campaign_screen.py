@@ -233,6 +233,10 @@ def test_a_click_shows_the_campaign_that_was_clicked(
     page.new_action.trigger()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert page.stack.currentWidget() is view
+    page.new_action.trigger()
+    page.form.seeds.setFocus()
+    page.show_item(1)
+    assert page.focusWidget() is table
     ended(qtbot, page)
     checked(qtbot, page)
 

@@ -307,7 +307,7 @@ def test_closing_while_something_runs_asks_once(qtbot: QtBot, window: MainWindow
     window.close()
     box = window.findChild(QMessageBox, "close-question")
     assert box is not None
-    assert "Counting is still running" in box.informativeText()
+    assert "Still running: Counting." in box.informativeText()
     qtbot.mouseClick(box.findChild(QPushButton, "close-no"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.findChild(QMessageBox) is None, timeout=PATIENCE)
     assert window.isVisible()

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.context import Context
 from app.models.project_files import project_files
 from app.models.training import TRAIN, UNUSED, VALIDATE, Training
+from app.shortcuts import group_of_page
 from app.views.train.page import TrainPage
 from app.workspaces import EXAMPLES, example_project
 
@@ -154,3 +155,12 @@ def test_every_field_is_explained(page: TrainPage) -> None:
     for field in fields:
         assert field.toolTip()
         assert labels[field.accessibleName()].toolTip() == field.toolTip()
+
+
+def test_its_letters_are_told_with_the_other_shortcuts(page: TrainPage) -> None:
+    title, lines = group_of_page(page)
+    assert title == "Train"
+    assert {keys for _, keys in lines} >= {"F5", "T", "V", "X"}
+    assert not {action.text() for action in page.page_actions()} & {
+        action.text() for action in page.table_actions()
+    }

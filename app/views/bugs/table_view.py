@@ -31,9 +31,9 @@ Exporter = Callable[[list[int]], list[Path]]
 
 PADDING = 8
 WIDTHS = {
-    "status": 18,
+    "status": 15,
     "kind": 17,
-    "problem": 10,
+    "problem": 13,
     "action": 33,
     "oracle": 10,
 }

@@ -349,6 +349,8 @@ class CampaignPage(Page):
             self.monitor.watch(line.row.id)
         view = self._campaign_view()
         view.show_line(line, self.list.lines.rows)
+        if self.body.isVisible() and self.body.isAncestorOf(self.window().focusWidget()):
+            self.list.table.setFocus()  # not whatever comes next: that may be a button to stop it
         self.stack.setCurrentWidget(view)
 
     def _campaign_view(self) -> CampaignView:

@@ -161,7 +161,10 @@ class WhereCard(QWidget):
         problem = choice.problem()
         self.workers.setEnabled(not choice.on_cluster)
         self.pane.setVisible(choice.on_cluster)
-        self.check_button.setEnabled(not problem and self._job is None)
+        may_check = not problem and self._job is None
+        if self.check_button.hasFocus() and not may_check:
+            self.address.setFocus()  # else the form jumps to whatever comes next
+        self.check_button.setEnabled(may_check)
         is_wrong = bool(problem and choice.address)
         if self.address.property("invalid") != is_wrong:
             self.address.setProperty("invalid", is_wrong)

@@ -82,7 +82,7 @@ class TrainingForm(QWidget):
         self.numbers = {name: QSpinBox() for name, *_ in _NUMBERS}
         self.learning_rate = QDoubleSpinBox()
         self.folder = QLineEdit()
-        self._uses = self._use_actions()
+        self.uses = self._use_actions()
         self._build()
         context.theme.changed.connect(self.problems.restyle)
 
@@ -199,9 +199,9 @@ class TrainingForm(QWidget):
     def _use_actions(self) -> list[QAction]:
         actions = []
         for text, short, key, use in (
-            ("Learn from them", "Learn", "T", TRAIN),
-            ("Validate on them", "Validate", "V", VALIDATE),
-            ("Leave them out", "Leave out", "X", UNUSED),
+            ("Learn from the selected problems", "Learn", "T", TRAIN),
+            ("Validate on the selected problems", "Validate", "V", VALIDATE),
+            ("Leave the selected problems out", "Leave out", "X", UNUSED),
         ):
             action = QAction(text, self)
             action.setIconText(short)
@@ -255,11 +255,11 @@ class TrainingForm(QWidget):
         row.addWidget(self.generate_button)
         row.addWidget(self.add_button)
         uses = QHBoxLayout()
-        for action in self._uses:
+        for action in self.uses:
             button = QPushButton(action.iconText())
             _name(button, f"training-use-{action.data() or 'none'}", action.text(), "")
             keys = action.shortcut().toString()
-            button.setToolTip(f"The selected problems: {action.text().lower()} ({keys})")
+            button.setToolTip(f"{action.text()} ({keys})")
             button.clicked.connect(action.trigger)
             uses.addWidget(button)
         layout = QVBoxLayout(self)

@@ -85,6 +85,9 @@ class TrainPage(Page):
     def page_actions(self) -> list[QAction]:
         return [self._run_action, self._stop_action]
 
+    def table_actions(self) -> list[QAction]:
+        return list(self.form.uses)
+
     def may_close(self) -> str:
         if self._job is None:
             return ""

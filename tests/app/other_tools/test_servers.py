@@ -270,7 +270,7 @@ def test_closing_the_window_asks_once_and_ends_the_server(
     qtbot.waitUntil(lambda: bool(served.by_spec[POLICY].address), timeout=PATIENCE)
     window.close()
     question = window.findChild(QMessageBox, "close-question")
-    assert f"Serve {POLICY} is still running" in question.informativeText()
+    assert f"Still running: Serve {POLICY}." in question.informativeText()
     with qtbot.waitSignal(window.closed, timeout=PATIENCE):
         press(question, "close-yes")
     with socket.socket() as probe:  # nobody holds the port any more
