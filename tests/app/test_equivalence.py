@@ -88,6 +88,7 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]
     assert wanted == [("project", files)]
     page.context.document.store.set_project(example_project("parcel-delivery"))
+    page.context.document.notify("project")
     page.open_problem_in(tmp_path)
     assert len(wanted) == 1  # nobody's project is replaced without a word
     (_, take), *_ = page.context.messages.history[-1].actions

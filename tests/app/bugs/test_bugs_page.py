@@ -10,6 +10,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
+from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
@@ -42,6 +43,12 @@ def show(qtbot: QtBot, page: BugsPage, bug: int) -> None:
 
 def shown(page: BugsPage) -> int | None:
     return page.detail.known.bug.row.id if page.detail.known else None
+
+
+def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
+    """The work has ended, and what came of it is shown."""
+    qtbot.waitUntil(lambda: not page.work.running(kind), timeout=PATIENCE)
+    answered(qtbot, page.context)
 
 
 def statuses(page: BugsPage) -> dict[int, str]:
@@ -305,7 +312,7 @@ def test_localise_from_the_keyboard_and_go_to_the_bad_action(
     qtbot.keyClick(page.view, Qt.Key.Key_L)
     assert page.work.running("localise")
     assert page.detail.localisation.stop_button.isVisibleTo(page.detail.localisation)
-    qtbot.waitUntil(lambda: not page.work.running("localise"), timeout=PATIENCE)
+    done(qtbot, page, "localise")
     found = page.context.document.store.localisation(bug)
     assert found is not None
     assert found.cause is not None
@@ -344,7 +351,7 @@ def test_localise_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find)
     view.algorithm.setCurrentIndex(view.algorithm.findData("aoca"))
     view.heuristic.setCurrentIndex(view.heuristic.findData("hmax"))
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.work.running("localise"), timeout=PATIENCE)
+    done(qtbot, page, "localise")
     assert page.context.document.store.localisation(bug) is not None
     assert view.run_button.toolTip() == "Once more, with these settings"
 
@@ -354,7 +361,7 @@ def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with
     evidence = page.detail.evidence
     page.detail.tabs.setCurrentWidget(evidence)
     qtbot.mouseClick(evidence.verify_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.work.running("verify"), timeout=PATIENCE)
+    done(qtbot, page, "verify")
     assert evidence.verdict.text().startswith("Verified")
     assert evidence.verdict.text().endswith("The policy still takes this run.")
 
@@ -369,7 +376,7 @@ def test_verify_says_what_does_not_hold(
     show(qtbot, page, bug)
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
-    qtbot.waitUntil(lambda: not page.work.running("verify"), timeout=PATIENCE)
+    done(qtbot, page, "verify")
     assert page.detail.evidence.verdict.text().startswith("Does not hold")
     assert page.context.messages.history[-1].level == "error"
 
@@ -382,7 +389,7 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     button = page.detail.header.findChild(QPushButton, "bug-find-plan")
     assert button.isVisible()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.work.running("plan"), timeout=PATIENCE)
+    done(qtbot, page, "plan")
     found = page.context.document.store.bug(bug.id)
     assert found.evidence.is_plan
     assert found.row.bound <= bug.bound
@@ -395,7 +402,7 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     )
     assert not page.detail.evidence.isVisible()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
-    qtbot.waitUntil(lambda: not page.work.running("verify"), timeout=PATIENCE)
+    done(qtbot, page, "verify")
     assert page.detail.evidence.verdict.text().startswith("Verified")
     assert messages.history[-1].text.startswith(f"Bug {bug.id}: Verified")
 
@@ -505,7 +512,7 @@ def test_localising_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     show(qtbot, page, bug.row.id)
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
-    qtbot.waitUntil(lambda: not page.work.running("localise"), timeout=PATIENCE)
+    done(qtbot, page, "localise")
     assert page.context.document.store.bug(bug.row.id).evidence.is_plan
     comparison = page.detail.cursor_at.comparison
     assert comparison is not None
