@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
+from reference.ports import free_port
 
 from engine.campaign.campaign import run
 from engine.campaign.config import read_config
@@ -57,17 +58,11 @@ def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any]) -> N
     assert findings(path) == expected
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Unreachable(InThreads):
     """Workers behind a wall: the port of the campaign is closed for them."""
 
     def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
-        elsewhere = Ticket(ticket.unit, ("127.0.0.1", closed_port()), ticket.secret)
+        elsewhere = Ticket(ticket.unit, ("127.0.0.1", free_port()), ticket.secret)
         return super(InThreads, self).submit(run_worker, elsewhere)
 
 

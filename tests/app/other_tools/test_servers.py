@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from reference.ports import free_port
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
 from app.context import Context
@@ -47,12 +48,6 @@ from engine.policies.server import PolicyServer
 from engine.task.load import load_sas, load_task
 
 POLICY = "builtin:hadd"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -127,7 +122,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
     context.document.store.set_project(Project(config.domain, config.problems, draft=config))
     page = CampaignPage(context)
     show(page)
-    with PolicyServer(mortal, task, "127.0.0.1:0") as server:
+    with PolicyServer(mortal, task, f"127.0.0.1:{free_port()}") as server:
         page.files.add_server(server.address)
         settled(qtbot, page)  # it was tried on the problem
         page.form.show_config(replace(config, policies=(f"grpc://{server.address}",)))
