@@ -180,7 +180,8 @@ def test_its_end_is_never_taken_for_a_crash(qtbot: QtBot, page: CampaignPage) ->
     ended(qtbot, page)
     answered(qtbot, page.context)
     words = [text.partition(" ")[0] for text, _ in seen if text]
-    assert set(words) == {"running", "finished"}
+    assert "finished" in words
+    assert set(words) <= {"running", "finished"}  # a busy machine may show it only at its end
     assert all(hidden for text, hidden in seen if text)
 
 
