@@ -196,18 +196,35 @@ def _calm_down() -> None:
 
 def _connect(address: str) -> Any:
     try:
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise UsageError(
             "campaigns on a cluster need the package 'distributed'",
             hint=f"install it with: {INSTALL}",
         ) from error
     _calm_down()
+    untyped: Any = distributed.Client
+
+    class Client(untyped):  # type: ignore[misc]
+        """Dask waits for ever for somebody who takes the connection and says nothing."""
+
+        def start(self, **options: Any) -> None:
+            try:
+                super().start(callback_timeout=PATIENCE, **options)
+            except BaseException:
+                with suppress(TimeoutError):
+                    self.close(timeout=CLOSE_SECONDS)
+                raise
+
     try:
-        make_client: Any = Client  # it has no types
-        return make_client(address, timeout=PATIENCE, set_as_default=False)
+        return Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
             f"no Dask scheduler answers at '{address}'",
             hint="start one, see docs/clusters.md, or let the units run on this machine",
+        ) from error
+    except Exception as error:  # it wants certificates, or is of another version
+        raise UsageError(
+            f"the scheduler at '{address}' cannot be used: {error}",
+            hint="ask whoever runs the cluster how to configure Dask on this machine",
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +96,23 @@ def test_the_package_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="need the package 'distributed'") as caught:
         look_at("tcp://127.0.0.1:1")
     assert "pip install 'plumbline[cluster]'" in caught.value.hint
+
+
+def test_somebody_who_takes_the_connection_and_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another kind of server, or a scheduler that hangs."""
+    monkeypatch.setattr(cluster_module, "PATIENCE", "0.5s")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        pytest.raises(UsageError, match="no Dask scheduler answers"),
+    ):
+        look_at(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+
+
+def test_a_scheduler_that_wants_certificates() -> None:
+    with pytest.raises(UsageError, match=r"at 'tls://127\.0\.0\.1:1' cannot be used"):
+        look_at("tls://127.0.0.1:1")
 
 
 def test_a_cluster_is_looked_at_before_it_is_used(
