@@ -1,4 +1,7 @@
-"""How a worker finds its campaign: an address, a secret, and the number of its unit."""
+"""How a worker finds its campaign: an address, a secret, and the number of its unit.
+
+The version says whose unit it is: on a cluster machines may come later that have another one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from engine import __version__
 
 Address = str | tuple[str, int]
 """A socket's file, or a host and a port."""
@@ -19,15 +24,16 @@ class Ticket:
     unit: int
     address: Address
     secret: bytes
+    version: str = __version__
 
     def environment(self) -> dict[str, str]:
         """For the worker: a command line could be read by others, an environment cannot."""
         secret = base64.b64encode(self.secret).decode()
-        return {VARIABLE: json.dumps([self.unit, self.address, secret])}
+        return {VARIABLE: json.dumps([self.unit, self.address, secret, self.version])}
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Ticket:
-        unit, address, secret = json.loads(environment[VARIABLE])
+        unit, address, secret, version = json.loads(environment[VARIABLE])
         if isinstance(address, list):
             address = (str(address[0]), int(address[1]))
-        return cls(unit, address, base64.b64decode(secret))
+        return cls(unit, address, base64.b64decode(secret), version)

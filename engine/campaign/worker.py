@@ -15,6 +15,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection
 from typing import TYPE_CHECKING
 
+from engine import __version__
 from engine.campaign.ticket import Ticket
 
 if TYPE_CHECKING:
@@ -35,7 +36,13 @@ def main() -> None:
     from engine.logs import set_up_logging
 
     set_up_logging()
-    serve(Ticket.from_environment(), end_process=True)
+    ticket = Ticket.from_environment()
+    if ticket.version != __version__:
+        sys.exit(
+            f"this machine has Plumbline {__version__}, the campaign {ticket.version}: "
+            "install the same version"
+        )
+    serve(ticket, end_process=True)
 
 
 def serve(ticket: Ticket, end_process: bool = False) -> None:

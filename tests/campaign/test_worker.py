@@ -6,7 +6,9 @@ import threading
 from typing import Any
 
 from engine.campaign.events import Warned
+from engine.campaign.executor import run_worker
 from engine.campaign.messages import Report
+from engine.campaign.ticket import Ticket
 from engine.campaign.worker import _Outbox
 
 
@@ -33,3 +35,10 @@ def test_what_there_was_no_memory_to_send_is_sent_later() -> None:
     outbox.put(Warned(1, "second"))
     outbox.close()
     assert connection.sent == [Warned(1, "first"), Warned(1, "second")]
+
+
+def test_a_machine_with_another_version_does_no_unit() -> None:
+    """It may have come to the cluster after all others were asked for theirs."""
+    end = run_worker(Ticket(1, "nowhere", b"secret", version="0.1"))
+    assert end.return_code == 1
+    assert end.last_words.endswith("the campaign 0.1: install the same version")
