@@ -91,22 +91,22 @@ class Keeper:
 
     def _rescue(self) -> Path | None:
         """A copy in the first place that takes one."""
-        for path in self._places():
-            with suppress(WorkspaceError, OSError):
-                copy_workspace(self._store.connection, path)
-                return path
+        for folder in self._folders():
+            with suppress(WorkspaceError, OSError):  # nobody may even look there
+                if folder.is_dir():
+                    path = self._free_name(folder)
+                    copy_workspace(self._store.connection, path)
+                    return path
         return None
 
-    def _places(self) -> Iterator[Path]:
-        for folder in self._folders():
-            name = f"{self._path.stem}-rescued"
-            path = folder / f"{name}{self._path.suffix}"
-            number = 2
-            while path.exists():
-                path = folder / f"{name}-{number}{self._path.suffix}"
-                number += 1
-            if folder.is_dir():
-                yield path
+    def _free_name(self, folder: Path) -> Path:
+        name = f"{self._path.stem}-rescued"
+        path = folder / f"{name}{self._path.suffix}"
+        number = 2
+        while path.exists():
+            path = folder / f"{name}-{number}{self._path.suffix}"
+            number += 1
+        return path
 
     def _folders(self) -> Iterator[Path]:
         yield self._path.parent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -34,3 +36,25 @@ def test_a_user_without_a_home_loses_nothing(
             keeper.refuse_loss()
     with Store.open(last / "w-rescued.plumb") as rescued:
         assert rescued.campaigns() == []
+
+
+def test_a_folder_that_nobody_may_look_into_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner has closed it, or the server is gone that had it."""
+    folder, home = tmp_path / "work", tmp_path / "home"
+    for each in (folder, home):
+        each.mkdir()
+    look = Path.stat
+
+    def closed(path: Path, **options: bool) -> os.stat_result:
+        if path.is_relative_to(folder):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path, **options)
+
+    with Store.create(folder / "w.plumb") as store:
+        keeper = Keeper(store)
+        monkeypatch.setattr(Path, "stat", closed)
+        monkeypatch.setattr(keeping.Path, "home", lambda: home)
+        with pytest.raises(WorkspaceError, match=r"home.w-rescued\.plumb"):
+            keeper.refuse_loss()
