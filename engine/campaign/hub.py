@@ -15,18 +15,12 @@ import threading
 import time
 from contextlib import nullcontext, suppress
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import (
-    Client,
-    Connection,
-    Listener,
-    answer_challenge,
-    deliver_challenge,
-)
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
 from engine.campaign.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
-from engine.campaign.ticket import Address, Ticket
+from engine.campaign.ticket import Address, Ticket, connect
 from engine.campaign.unit import Unit
 from engine.files import scratch_errors
 
@@ -45,7 +39,7 @@ class Hub:
         self._units = dict(units)  # those that are not over
         self._secret = secrets.token_bytes(32)
         with scratch_errors() if address is None else nullcontext():  # the file of the socket
-            self._listener = Listener(address)
+            self._listener = Listener(address, _family(address))
         self._lock = threading.Lock()
         self._lines: set[_Line] = set()
         self._workers: dict[int, _Line] = {}  # by their units
@@ -56,8 +50,12 @@ class Hub:
         self._thread.start()
 
     def ticket(self, unit: Unit) -> Ticket:
+        return Ticket(unit.number, self._address, self._secret)
+
+    @property
+    def _address(self) -> Address:
         address: Any = self._listener.address
-        return Ticket(unit.number, address, self._secret)
+        return address if isinstance(address, str) else address[:2]  # what IPv6 adds is for others
 
     def receive(self, seconds: float) -> list[UnitEvent]:
         """What the workers have to say, waiting a while for the first."""
@@ -86,7 +84,7 @@ class Hub:
         """Hang up; workers notice and end."""
         self._closing = True
         with suppress(OSError):  # the file of the socket may be gone: then the thread sleeps on
-            Client(self._listener.address).close()  # wakes it
+            connect(self._address).close()  # wakes it
             self._thread.join()
         with suppress(FileNotFoundError):
             self._listener.close()
@@ -202,3 +200,8 @@ class _Line:
 
 
 _NO_UNIT = -1
+
+
+def _family(address: Address | None) -> str | None:
+    """Said where `multiprocessing` would guess wrong."""
+    return "AF_INET6" if isinstance(address, tuple) and ":" in address[0] else None

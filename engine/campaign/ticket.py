@@ -8,8 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 
 from engine import __version__
 
@@ -19,12 +21,30 @@ Address = str | tuple[str, int]
 VARIABLE = "PLUMBLINE_TICKET"
 
 
+def connect(address: Address) -> Connection:
+    """As a client of `multiprocessing` does, which does not know IPv6."""
+    if isinstance(address, str):
+        return Client(address)
+    return Connection(socket.create_connection(address).detach())
+
+
 @dataclass(frozen=True, slots=True)
 class Ticket:
     unit: int
     address: Address
     secret: bytes
     version: str = __version__
+
+    def connect(self) -> Connection:
+        """Both sides show that they know the secret."""
+        connection = connect(self.address)
+        try:
+            answer_challenge(connection, self.secret)
+            deliver_challenge(connection, self.secret)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def environment(self) -> dict[str, str]:
         """For the worker: a command line could be read by others, an environment cannot."""

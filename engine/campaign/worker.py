@@ -12,7 +12,7 @@ import sys
 import threading
 from contextlib import suppress
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from engine import __version__
@@ -48,7 +48,7 @@ def main() -> None:
 def serve(ticket: Ticket, end_process: bool = False) -> None:
     """Do a unit's work; with `end_process` a stop that takes too long ends the whole process."""
     try:
-        connection = Client(ticket.address, authkey=ticket.secret)
+        connection = ticket.connect()
     except (OSError, EOFError, AuthenticationError) as error:
         # Nobody hears it if the campaign is over; if a firewall is in between, the user does.
         place = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
 ) -> None:
     def work(ticket: Ticket, future: Future[WorkerEnd]) -> None:
         del future
-        with Client(ticket.address, authkey=ticket.secret) as connection:
+        with ticket.connect() as connection:
             connection.send(Hello(ticket.unit))
             connection.recv()
             connection.send(Report((UnitStarted(ticket.unit, "p", "y", 0),)))

@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -43,8 +43,7 @@ def hub(unit: Unit) -> Iterator[Hub]:
 
 def connect(hub: Hub, unit: Unit) -> Connection:
     """A worker that wants its unit."""
-    ticket = hub.ticket(unit)
-    connection = Client(ticket.address, authkey=ticket.secret)
+    connection = hub.ticket(unit).connect()
     connection.send(Hello(unit.number))
     return connection
 

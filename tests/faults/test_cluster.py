@@ -9,7 +9,6 @@ import os
 import socket
 from concurrent.futures import Future
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,9 @@ from engine.campaign.ticket import Ticket
 class Exposed(InThreads):
     """Units of a campaign that listens on the network, where others come first."""
 
-    hub_address = ("127.0.0.1", 0)
-
-    def __init__(self) -> None:
+    def __init__(self, host: str) -> None:
         super().__init__(1)
+        self.hub_address = host, 0
         self.strangers: list[socket.socket] = []
 
     def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
@@ -43,14 +41,26 @@ class Exposed(InThreads):
             if words is not None:
                 stranger.sendall(words)
         with pytest.raises((AuthenticationError, OSError, EOFError)):
-            Client(ticket.address, authkey=b"guessed")
+            Ticket(ticket.unit, ticket.address, b"guessed").connect()
         return super().submit(function, ticket)
 
 
-def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any]) -> None:
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", pytest.param("::1", marks=pytest.mark.skipif(not has_ipv6(), reason="no IPv6"))],
+)
+def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any], host: str) -> None:
     """Two that say nothing, a browser, noise, and one that does not know the secret."""
     path = bench.folder / "w.plumb"
-    executor = Exposed()
+    executor = Exposed(host)
     with Store.create(path) as store:
         assert run(read_config(bench.folder / "campaign.toml"), store, executor=executor).finished
     for stranger in executor.strangers:
