@@ -10,7 +10,6 @@ import pickle
 import queue
 import secrets
 import socket
-import struct
 import threading
 import time
 from contextlib import nullcontext, suppress
@@ -20,12 +19,12 @@ from typing import Any
 
 from engine.campaign.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
-from engine.campaign.ticket import Address, Ticket, connect
+from engine.campaign.ticket import Address, Ticket, connect, hurried
 from engine.campaign.unit import Unit
 from engine.files import scratch_errors
 
-GREETING_SECONDS = 120
-"""How long somebody who connects may take to say who it is: workers import much in between."""
+AT_ONCE = 4096
+"""How many may connect at the same moment: a whole cluster. Others would wait for ever."""
 REST_SECONDS = 0.1
 
 
@@ -39,7 +38,7 @@ class Hub:
         self._units = dict(units)  # those that are not over
         self._secret = secrets.token_bytes(32)
         with scratch_errors() if address is None else nullcontext():  # the file of the socket
-            self._listener = Listener(address, _family(address))
+            self._listener = Listener(address, _family(address), AT_ONCE)
         self._lock = threading.Lock()
         self._lines: set[_Line] = set()
         self._workers: dict[int, _Line] = {}  # by their units
@@ -170,12 +169,10 @@ class _Line:
 
     def greet(self, secret: bytes) -> object:
         """The first message of somebody who knows the secret."""
-        self._hurry(GREETING_SECONDS)
-        deliver_challenge(self._connection, secret)
-        answer_challenge(self._connection, secret)
-        hello = self.receive()
-        self._hurry(0)
-        return hello
+        with hurried(self._connection):
+            deliver_challenge(self._connection, secret)
+            answer_challenge(self._connection, secret)
+            return self.receive()
 
     def receive(self) -> object:
         return self._connection.recv()
@@ -192,11 +189,6 @@ class _Line:
     def close(self) -> None:
         self._socket.close()
         self._connection.close()
-
-    def _hurry(self, seconds: int) -> None:
-        """Waiting for the other side ends with an error after so long; 0 is never."""
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            self._socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
 
 
 _NO_UNIT = -1

@@ -9,7 +9,9 @@ import base64
 import json
 import os
 import socket
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 
@@ -21,11 +23,29 @@ Address = str | tuple[str, int]
 VARIABLE = "PLUMBLINE_TICKET"
 
 
+GREETING_SECONDS = 120
+"""How long somebody who connects may take to say who it is: workers import much in between."""
+
+
 def connect(address: Address) -> Connection:
     """As a client of `multiprocessing` does, which does not know IPv6."""
     if isinstance(address, str):
         return Client(address)
     return Connection(socket.create_connection(address).detach())
+
+
+@contextmanager
+def hurried(connection: Connection) -> Iterator[None]:
+    """Waiting for somebody who falls silent while we greet each other ends with an error."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as underlying:
+        _set_patience(underlying, GREETING_SECONDS)
+        yield
+        _set_patience(underlying, 0)  # for ever
+
+
+def _set_patience(underlying: socket.socket, seconds: int) -> None:
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        underlying.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +59,9 @@ class Ticket:
         """Both sides show that they know the secret."""
         connection = connect(self.address)
         try:
-            answer_challenge(connection, self.secret)
-            deliver_challenge(connection, self.secret)
+            with hurried(connection):
+                answer_challenge(connection, self.secret)
+                deliver_challenge(connection, self.secret)
         except BaseException:
             connection.close()
             raise

@@ -16,6 +16,7 @@ from engine.campaign.events import UnitEvent, UnitStarted, UnitStopped
 from engine.campaign.hub import Hub
 from engine.campaign.inputs import File, PolicyInput
 from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
+from engine.campaign.ticket import Ticket
 from engine.campaign.unit import Unit
 
 MakeUnit = Callable[..., Unit]
@@ -85,6 +86,23 @@ def test_a_hub_whose_socket_was_deleted_can_be_closed() -> None:
     address = hub._listener.address
     assert isinstance(address, str)
     Path(address).unlink()
+    in_time(hub.close)
+
+
+def test_all_workers_of_a_large_cluster_may_connect_at_once() -> None:
+    hub = Hub({}, ("127.0.0.1", 0))
+    ticket = Ticket(1, hub._address, hub._secret)
+    workers = [
+        threading.Thread(target=lambda: ticket.connect().close(), daemon=True) for _ in range(300)
+    ]
+
+    def start_all() -> None:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    in_time(start_all)
     in_time(hub.close)
 
 
