@@ -27,7 +27,7 @@ from app.messages import Messages
 from app.settings import Settings
 from app.theme import Theme
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 """Milliseconds until something is surely broken: machines are slow at times."""
 
 

@@ -33,7 +33,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.workspaces import example_project
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 INTERACTIVE = (
     *(QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit),
     *(QPlainTextEdit, QTextEdit, QTabBar),

@@ -24,7 +24,7 @@ from app.workspaces import example_names, example_workspace, workspaces_folder
 from engine.campaign.schema import MIGRATIONS
 from engine.campaign.store import Store
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture

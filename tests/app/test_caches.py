@@ -16,7 +16,7 @@ from app.messages import KEPT, Messages
 from engine.task.disk_caches import DISK_CACHES, DOMINANCE, TRANSLATIONS
 from engine.task.kept_files import keep
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture

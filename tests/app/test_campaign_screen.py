@@ -43,7 +43,7 @@ from engine.campaign.project import Project
 from engine.campaign.store import Store
 from engine.campaign.summary import summary
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 

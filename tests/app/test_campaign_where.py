@@ -32,7 +32,7 @@ from engine.campaign.project import Project
 from engine.campaign.rows import UnitRow
 from engine.campaign.store import Store
 
-PATIENCE = 120_000
+PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 
 

@@ -20,7 +20,7 @@ from engine.campaign.store import Store
 from engine.campaign.writer import Writer
 from engine.errors import WorkspaceError
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 ROOT = Path(__file__).resolve().parents[2]
 
 # Claims the workspace, says so, and holds it until it is spoken to.

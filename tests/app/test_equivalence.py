@@ -22,7 +22,7 @@ from app.views.equivalence.page import EXAMPLE, EquivalencePage
 from app.workspaces import EXAMPLES, example_project
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture

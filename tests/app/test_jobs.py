@@ -15,7 +15,7 @@ from reference import background_work as works
 from app.context import Context
 from app.jobs import Failure, Job, JobProgress, Jobs
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 class Heard(QObject):

@@ -35,7 +35,7 @@ from app.widgets.banner import MOST, BannerArea
 from app.widgets.job_strip import JobItem
 from engine.campaign.store import Store
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 

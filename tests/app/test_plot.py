@@ -17,7 +17,7 @@ from app.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
 from app.widgets.plot_series import MOST_POINTS
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture

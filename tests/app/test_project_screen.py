@@ -18,7 +18,7 @@ from app.recent import remember_workspace
 from app.views.project.page import ProjectPage
 from engine.campaign.project import Project
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 

@@ -21,7 +21,7 @@ from app.views.campaign.page import CampaignPage
 from engine.campaign.project import Project
 from engine.campaign.store import Store
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 FERRY = Path(__file__).resolve().parents[2] / "resources" / "examples" / "ferry"
 
 

@@ -31,7 +31,7 @@ def test_changes_are_written_soon_and_told(qtbot: QtBot, settings: Settings) -> 
     settings.set("columns", [1, 2])
     settings.set("columns", [1, 2])
     assert told == ["columns"]
-    qtbot.waitUntil(settings.path.exists, timeout=60_000)
+    qtbot.waitUntil(settings.path.exists, timeout=300_000)
 
 
 def test_values_of_another_type_are_not_trusted(settings: Settings) -> None:

@@ -32,7 +32,7 @@ from engine.campaign.store import Store
 from engine.errors import PlumblineError, PolicyError
 from engine.policies.consent import Consent, consent_name, refuse_without_consent
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 PLUGIN = """\
 import pathlib
 pathlib.Path({mark!r}).write_text("it has run")

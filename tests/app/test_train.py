@@ -19,7 +19,7 @@ from app.shortcuts import group_of_page
 from app.views.train.page import TrainPage
 from app.workspaces import EXAMPLES, example_project
 
-PATIENCE = 120_000
+PATIENCE = 300_000
 
 
 @pytest.fixture

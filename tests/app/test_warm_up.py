@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.warm_up import IDLE_MILLISECONDS, Step, WarmUp, steps_for
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 def test_steps_are_taken_one_after_the_other(qtbot: QtBot) -> None:

@@ -177,7 +177,7 @@ def test_a_process_of_its_own_ends_with_the_exit_code_and_no_traceback(tmp_path:
         [sys.executable, "-m", "engine.cli", "check", str(path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2

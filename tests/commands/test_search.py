@@ -230,7 +230,7 @@ def test_wrong_input_is_named(arguments: list[str], text: str, capsys) -> None:
     assert captured.out == ""
 
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
 
 

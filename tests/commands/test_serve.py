@@ -18,7 +18,7 @@ from engine.policies.remote import open_remote
 from engine.task.sas import write_sas
 from engine.task.task import Operator, Task, Variable
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
 LAMP = Task(
     (Variable("lamp", ("Atom off()", "Atom on()")),),

@@ -46,7 +46,7 @@ def test_every_command_runs(name: str, script: str, place: Path) -> None:
         env={**os.environ, "PATH": path, "QT_QPA_PLATFORM": "offscreen"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
         check=False,
     )
     assert result.returncode == 0, f"{name}: {result.stdout[-2000:]}{result.stderr[-2000:]}"

@@ -28,7 +28,7 @@ from engine.search.forward import SearchLimits, SearchResult
 from engine.search.planners import FoundPlan, PlannerOutcome, PlannerResult
 from engine.task.task import Task
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 SEARCHES = [name for name in ALGORITHMS if name != "dominance"]
 IN_THREADS = ["pms-bc", "pms-lama"]
 

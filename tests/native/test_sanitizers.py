@@ -17,7 +17,7 @@ TOOLS = Path(sys.executable).parent
 
 def run(*command: str | Path) -> str:
     result = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=600, check=False
+        [str(word) for word in command], capture_output=True, text=True, timeout=1800, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

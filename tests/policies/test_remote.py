@@ -27,7 +27,7 @@ from engine.task.states import StateTable
 from engine.task.successors import applicable_operators, is_applicable, successor
 from engine.task.task import Operator, PddlSource, Task, Variable
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
 PATIENT = RemoteSettings(answer_seconds=PATIENCE, reconnect_seconds=PATIENCE)
 HASTY = RemoteSettings(answer_seconds=0.4, in_flight=4)

@@ -20,7 +20,7 @@ from typing import Any
 
 from engine.campaign.store import Store
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 """Seconds until something surely hangs: machines are slow at times."""
 
 MARK = "PLUMBLINE_TEST_MARK"

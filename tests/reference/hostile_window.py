@@ -26,7 +26,7 @@ from app.views.equivalence.page import EquivalencePage
 from app.views.train.page import TrainPage
 from engine.errors import PlumblineError
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 SOON = 200
 """Milliseconds after which the last pause of a screen is over."""
 

@@ -11,7 +11,7 @@ from app.context import Context
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 def settled(qtbot: QtBot, page: ProjectPage | CampaignPage) -> None:

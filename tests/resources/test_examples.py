@@ -45,7 +45,7 @@ def test_a_problem_names_the_command_that_makes_it(generate: ModuleType, example
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=120,
     )
     assert made.stdout == path.read_text()
 

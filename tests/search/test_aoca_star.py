@@ -23,7 +23,7 @@ from engine.search.result import SearchResult
 from engine.task.task import Task
 
 OPTIMAL, NOT_OPTIMAL = Outcome.ACTION_OPTIMAL, Outcome.ACTION_NOT_OPTIMAL
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def graph(*edges: tuple[int, int, int], goal: int) -> Task:

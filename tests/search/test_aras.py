@@ -19,7 +19,7 @@ from engine.search.aras import Improvement, aras
 from engine.search.forward import SearchLimits
 from engine.task.task import Operator, Task
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
 ONLY_ELIMINATION = 1
 """As the largest number of states: those of the plan are too many to look around them."""

@@ -18,7 +18,7 @@ from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.task.task import Operator, Task, Variable
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture(scope="session")

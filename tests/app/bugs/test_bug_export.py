@@ -21,7 +21,7 @@ from engine.pddl import check_files
 from engine.task.atoms import state_atoms
 from engine.task.load import load_task_files
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 Find = Callable[..., Bug]
 
 

@@ -26,7 +26,7 @@ from engine.campaign.rows import Bug
 from engine.campaign.store import Store
 from engine.task.plans import parse_plan
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 Find = Callable[..., Bug]
 
 
