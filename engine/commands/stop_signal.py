@@ -6,11 +6,15 @@ others, end at once, but not without cleaning up.
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+
+MOMENT_SECONDS = 0.02
 
 Handler = Callable[[int, FrameType | None], object]
 
@@ -48,8 +52,30 @@ def ended_like_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with _handled_by(interrupt, _ENDS):
+    with _handled_by(interrupt, _ENDS), _never_lost():
         yield
+
+
+@contextmanager
+def _never_lost() -> Iterator[None]:
+    """What is raised while an object is deleted, or a module has just been imported, goes nowhere:
+    Python prints it and goes on. A wish to end is said again a moment later."""
+    before = sys.unraisablehook
+
+    def say_again(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            # Not here, where it would be lost as well; SIGTERM, unlike Ctrl-C, is never ignored.
+            again = threading.Timer(MOMENT_SECONDS, _thread.interrupt_main, (signal.SIGTERM,))
+            again.daemon = True
+            again.start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = say_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
