@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -169,6 +170,27 @@ def page(
         page.show()
     qtbot.waitUntil(lambda: not page.files.is_checking, timeout=PATIENCE)
     return page
+
+
+def test_without_its_cluster_a_campaign_begins_here(
+    qtbot: QtBot, page: CampaignPage, tmp_path: Path
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        page.form.where.on_cluster.setChecked(True)
+        page.form.where.address.setText(f"tcp://127.0.0.1:{taken.getsockname()[1]}")
+        page.run()
+        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    message = page.context.messages.history[-1]
+    assert message.text.startswith("The campaign could not begin: no Dask scheduler answers")
+    ((words, run_here),) = message.actions
+    assert words == "Run on this machine"
+    (tmp_path / "hold").unlink()
+    run_here()
+    assert page.form.where.here.isChecked()
+    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    answered(qtbot, page.context)
+    assert page.list.lines.row(0).state is State.FINISHED
 
 
 def test_a_campaign_survives_its_cluster(

@@ -417,12 +417,21 @@ class CampaignPage(Page):
 
     @Slot(object)
     def _tell_failure(self, failure: Failure) -> None:
-        actions = [("Show the project", self._want_project)]
-        if (campaign := self.runner.campaign) is not None:
-            actions = [("Resume", lambda: self._resume_later(campaign))]
+        campaign, what = self.runner.campaign, "begin"
+        if campaign is not None:
+            action, what = ("Resume", lambda: self._resume_later(campaign)), "go on"
+        elif self.form.where.choice().on_cluster:
+            action = "Run on this machine", self._run_here
+        else:
+            action = "Show the project", self._want_project
         self._trouble = self.context.messages.error(
-            f"The campaign could not go on: {failure.text}", failure.details, actions
+            f"The campaign could not {what}: {failure.text}", failure.details, [action]
         )
+
+    def _run_here(self) -> None:
+        self.form.where.here.setChecked(True)
+        if not self.runner.is_busy:
+            self.run()
 
     def _resume_later(self, campaign: int) -> None:
         """Meanwhile it may have been taken up already."""

@@ -41,7 +41,7 @@ from engine.campaign.recognise import Found
 from engine.pddl import Severity
 
 _LEFT_WIDTH = 320
-_COLUMN_WIDTHS = (18, 13, 8, 7, 10, 26, 11)
+_COLUMN_WIDTHS = (22, 13, 8, 7, 10, 24, 11)
 
 
 class ProjectPage(Page):
