@@ -38,6 +38,9 @@ QMenu::indicator:checked {{ image: url({menu_tick}); }}
 QMenu::right-arrow {{ image: url({right}); width: 12px; height: 12px; }}
 QMenu::separator {{ height: 1px; background: {border}; margin: 4px 8px; }}
 QFrame[card="true"] {{ background: {raised}; border: 1px solid {border}; border-radius: 6px; }}
+QFrame[card="true"]:focus {{ border-color: {accent}; }}
+QGraphicsView {{ border: 1px solid {surface}; }}
+QGraphicsView:focus, QGraphicsView[focused="true"] {{ border-color: {accent}; }}
 QFrame[frameShape="4"], QFrame[frameShape="5"] {{ color: {border}; }}
 QGroupBox {{ border: none; margin-top: 22px; font-weight: 600; }}
 QGroupBox::title {{ subcontrol-origin: margin; subcontrol-position: top left; left: 0; }}

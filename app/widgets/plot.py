@@ -14,7 +14,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QImage, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -185,6 +185,7 @@ class Plot(QWidget):
             xMin=_lowest([item.x for item in sets]), yMin=_lowest([item.y for item in sets])
         )
         self._drawing.draw(self._curves, self._points, self._diagonal)
+        self._item.vb.updateAutoRange()  # else the axes follow a frame later than the curves
         self._show_hover()
         self.drawn.emit()
 
@@ -256,6 +257,19 @@ class Plot(QWidget):
             if 0 <= place < len(ys):
                 texts.append(f"{curve.name}: {_number(float(ys[place]))}")
         return texts
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802  Qt's name
+        super().focusInEvent(event)
+        self._frame(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802  Qt's name
+        super().focusOutEvent(event)
+        self._frame(False)
+
+    def _frame(self, focused: bool) -> None:
+        """The picture has the frame, the whole has the keyboard."""
+        self._view.setProperty("focused", focused)
+        self._view.style().polish(self._view)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         """Left and Right go along the values, Return opens what is behind a point."""

@@ -73,6 +73,13 @@ def test_time_does_not_begin_before_zero(qtbot: QtBot, plot: Plot) -> None:
         assert -0.1 < plot._item.getAxis(side).range[0] <= 0
 
 
+def test_axes_are_not_a_frame_behind(qtbot: QtBot, plot: Plot) -> None:
+    for highest in (2, 40):
+        plot.set_curves([Curve("a", [0, 1], [0, highest])])
+        drawn(qtbot, plot)
+        assert plot._item.getAxis("left").range[1] >= highest  # before anything is painted
+
+
 def test_a_single_value_is_seen(qtbot: QtBot, plot: Plot) -> None:
     (line,) = plot_lines(qtbot, plot, Curve("a", [1], [5]))
     assert line.opts["symbol"] == "o"
@@ -111,6 +118,17 @@ def test_a_click_on_a_point_says_what_is_behind_it(qtbot: QtBot, plot: Plot) -> 
         )
     assert clicked.args == [18]
     assert "bugs" in shown_label(plot)
+
+
+def test_whoever_has_the_keyboard_is_framed(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
+    plot.activateWindow()
+    qtbot.waitUntil(plot.isActiveWindow, timeout=PATIENCE)
+    pictures = []
+    for focus in (plot.setFocus, plot._button.setFocus):
+        focus()
+        image = plot._view.grab().toImage()
+        pictures.append(image.pixelColor(0, image.height() // 2))
+    assert pictures == [theme.color("accent"), theme.color("surface")]
 
 
 def test_points_are_reached_by_keyboard(qtbot: QtBot, plot: Plot) -> None:

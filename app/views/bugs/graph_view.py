@@ -80,8 +80,11 @@ class GraphView(QWidget):
     def _draw(self) -> None:
         self.scene.clear()
         self.scene.setBackgroundBrush(self._theme.color("surface"))
-        border = self._theme.color("border").name()
-        self.view.setStyleSheet(f"QGraphicsView {{ border: 1px solid {border}; }}")
+        border, accent = (self._theme.color(token).name() for token in ("border", "accent"))
+        self.view.setStyleSheet(
+            f"QGraphicsView {{ border: 1px solid {border}; }}"
+            f"QGraphicsView:focus {{ border-color: {accent}; }}"
+        )
         self._legend.setText("")
         if self._layout is None or self._facts is None:
             return

@@ -237,6 +237,7 @@ class ProjectPage(Page):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(content)
         scroll.setFixedWidth(_LEFT_WIDTH)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it can be reached
         return scroll
 
     def _problems_pane(self) -> QWidget:
