@@ -69,7 +69,8 @@ class RemotePolicy:
                 *pheromone.UNLIMITED_MESSAGES,
                 ("grpc.enable_http_proxy", 0),  # policy servers are near, proxies are not
                 ("grpc.initial_reconnect_backoff_ms", 100),
-                ("grpc.min_reconnect_backoff_ms", 100),
+                # Which is how long one attempt may take, whatever its name says.
+                ("grpc.min_reconnect_backoff_ms", int(1000 * settings.answer_seconds)),
                 ("grpc.max_reconnect_backoff_ms", 2000),
             ],
         )

@@ -1,10 +1,11 @@
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -264,6 +265,49 @@ def test_a_server_that_comes_back(tmp_path) -> None:
             pytest.raises(PolicyError, match="came back with another task"),
         ):
             waiting.result()
+
+
+@contextmanager
+def long_way_to(address: str) -> Iterator[str]:
+    """Another address of the server, at which it takes half a second until it says a word."""
+    host, _, port = address.rpartition(":")
+    with socket.create_server(("127.0.0.1", 0)) as near, ThreadPoolExecutor(2) as threads:
+        ends: list[socket.socket] = []
+
+        def pass_on(source: socket.socket, target: socket.socket) -> None:
+            with suppress(OSError):
+                while data := source.recv(2**16):
+                    target.sendall(data)
+            with suppress(OSError):
+                target.shutdown(socket.SHUT_WR)
+
+        def connect() -> None:
+            with suppress(OSError):
+                ours, _ = near.accept()
+                time.sleep(0.5)
+                theirs = socket.create_connection((host, int(port)))
+                ends.extend((ours, theirs))
+                threads.submit(pass_on, ours, theirs)
+                pass_on(theirs, ours)
+
+        threads.submit(connect)
+        try:
+            yield f"127.0.0.1:{near.getsockname()[1]}"
+        finally:
+            for end in (near, *ends):
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+    for end in ends:
+        end.close()
+
+
+def test_a_server_that_takes_its_time_is_there() -> None:
+    with (
+        fake_server(lambda values: 0, write_sas(corridor())) as address,
+        long_way_to(address) as far,
+        open_remote(far, PATIENT) as policy,
+    ):
+        assert policy.bind(corridor()).decide(STATES).tolist() == [0] * 8
 
 
 def test_nobody_there(tmp_path) -> None:
