@@ -135,18 +135,22 @@ def run_planner(
             plans.collect()
             return cancelled()
 
-        result = run_process(
-            [
-                *(str(program), "--internal-plan-file", plans.file_name),
-                *("--search", _search_option(planner, task, bound)),
-            ],
-            folder=folder,
-            input_file=folder / "task.sas",
-            time_limit=limits.seconds,
-            memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
-            cancelled=stop,
-            on_line=statistics.read,
-        )
+        try:
+            result = run_process(
+                [
+                    *(str(program), "--internal-plan-file", plans.file_name),
+                    *("--search", _search_option(planner, task, bound)),
+                ],
+                folder=folder,
+                input_file=folder / "task.sas",
+                time_limit=limits.seconds,
+                memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
+                cancelled=stop,
+                on_line=statistics.read,
+            )
+        except KeyboardInterrupt:
+            plans.collect()  # what it has found since the last look
+            raise
         plans.collect()
     _log.debug("planner ended with %d after %.2f s", result.return_code, result.seconds)
     finished, outcome = _outcome(planner, result, limits, bool(plans.found))
@@ -306,8 +310,8 @@ class _PlanFiles:
         for name in sorted(names, key=_number):
             text = (self._folder / name).read_text()
             if _COST_LINE.search(text):  # written last
-                self._read.add(name)
                 self._take(text)
+                self._read.add(name)  # not before: whoever is interrupted there takes it again
 
     def _take(self, text: str) -> None:
         operators = _operator_numbers(text)
@@ -320,9 +324,9 @@ class _PlanFiles:
         if best is not None and cost >= best:
             return
         plan = FoundPlan(operators, cost, time.monotonic() - self._started)
-        self.found.append(plan)
         if self._on_plan is not None:
             self._on_plan(plan)
+        self.found.append(plan)
 
 
 _COST_LINE = re.compile(r"^; cost = [0-9]+ .*\n", re.MULTILINE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -274,7 +275,8 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_ctrl_c_keeps_the_best_plan(start, tmp_path: Path) -> None:
     process = start("--algorithm", "lama", "--out", "best.plan")
-    wait_until(lambda: any("; cost" in plan.read_text() for plan in tmp_path.glob("*/plan.1")))
+    complete = re.compile(r"; cost = .*\n")
+    wait_until(lambda: any(complete.search(p.read_text()) for p in tmp_path.glob("*/plan.1")))
     out, _ = interrupted(process)
     answer = json.loads(out)
     assert answer["outcome"] == "solved"

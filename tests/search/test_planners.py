@@ -301,6 +301,19 @@ def test_a_plan_cut_off_by_the_time_limit_is_no_plan(corridor: Task, program) ->
     assert result.outcome is PlannerOutcome.LIMIT
 
 
+def test_an_interrupt_loses_no_plan(corridor: Task, program, temporary: Path) -> None:
+    planner = program(
+        "open('plan.1', 'w').write('(o0)\\n; cost = 9 (general cost)\\n')\n"
+        "os.kill(os.getppid(), 2)\n"
+        "time.sleep(600)"
+    )
+    heard: list[FoundPlan] = []
+    with pytest.raises(KeyboardInterrupt):
+        run_planner(Planner.LAMA, corridor, program=planner, on_plan=heard.append)
+    assert {plan.operators for plan in heard} == {(0,)}
+    assert not list(temporary.iterdir())
+
+
 def test_plans_that_are_not_cheaper_are_dropped(corridor: Task, program) -> None:
     long_way, jump = "(o1)\\n(o2)\\n(o3)\\n(o4)", "(o0)"
     planner = program(
