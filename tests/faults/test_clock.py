@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from engine.task.kept_files import keep, read_kept
 
 JUMPING = """\
 import itertools, time
-years = itertools.cycle([0.0, 3e8, -3e8, 7e8, -9e8])
+years = itertools.cycle([3e8, -3e8, 7e8, -9e8])
 real = time.time
 time.time = lambda: real() + next(years)
 """
@@ -43,9 +44,9 @@ def test_a_campaign_finds_the_same(
     assert findings(bench.folder / "w.plumb") == expected
     with Store.open(bench.folder / "w.plumb") as store:
         seconds = [row.seconds for row in store.bugs()]
-        times = [time for (time,) in store.connection.execute("SELECT time FROM log")]
+        times = [when for (when,) in store.connection.execute("SELECT time FROM log")]
     assert all(0 <= value < 1000 for value in seconds)
-    assert max(times) - min(times) > 1e8  # the clock did jump
+    assert all(abs(when - time.time()) > 1e8 for when in times)  # the clock did jump
     for command in (("verify",), ("report", "--out", "r.html")):
         assert bench.plumbline(command[0], "w.plumb", *command[1:], **jumping).code == 0
 
