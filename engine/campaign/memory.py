@@ -31,7 +31,14 @@ def used_megabytes() -> float:
 
 
 def peak_megabytes() -> float:
-    """The most that this process ever used."""
+    """The most that this process ever used.
+
+    Linux tells it of a program; what it tells of a process begins with who started it.
+    """
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 2**10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 

@@ -217,3 +217,15 @@ def test_a_limit_that_leaves_no_result_has_its_exit_code(
     said = capsys.readouterr()
     assert code == (0 if said.out else 3)
     assert "stopped at its limit of 0.2 s" in said.err
+
+
+def test_the_peak_is_of_this_program_and_not_of_who_started_it() -> None:
+    ballast = b"\1" * (400 * 2**20)
+    program = "from engine.campaign.memory import peak_megabytes as peak; print(peak()); "
+    program += "bytes(b'\\1' * (200 * 2**20)); print(peak())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    before, after = map(float, done.stdout.split())
+    assert before < len(ballast) / 2**20
+    assert after - before > 150
