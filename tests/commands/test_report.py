@@ -86,6 +86,10 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
             assert name in page.names
             operators = store.task(bug.problem_id).operators
             assert all(f"({operators[number].name})" in text for number in bug.run.operators)
+        failures = [row for row in bugs if row.policy_cost is None]
+        assert failures
+    assert f"{failures[0].bound} is enough, found by {failures[0].found_by}" in text
+    assert "cost - against" not in text
     assert "oracles = [" in text
 
 
