@@ -154,7 +154,7 @@ class Plot(QWidget):
 
     @Slot()
     def restyle(self) -> None:
-        color = self._theme.color
+        color, size = self._theme.color, f"{self._theme.point_size - 1}pt"
         self._view.setBackground(color("surface"))
         for side, title in (("bottom", self.axes[0]), ("left", self.axes[1])):
             axis = self._item.getAxis(side)
@@ -163,9 +163,9 @@ class Plot(QWidget):
             axis.setStyle(
                 tickFont=self._theme.ui_font, tickLength=-4, hideOverlappingLabels=side == "bottom"
             )
-            axis.setLabel(title, color=color("muted").name())
+            axis.setLabel(title, **{"color": color("muted").name(), "font-size": size})
         self._legend.setLabelTextColor(color("text"))
-        self._legend.setLabelTextSize(f"{self._theme.point_size - 1}pt")
+        self._legend.setLabelTextSize(size)
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
         self._label.setColor(color("text"))
         self._label.fill = pg.mkBrush(color("raised"))

@@ -83,7 +83,7 @@ class Drawing:
     def draw(self, curves: Sequence[Curve], points: Sequence[Points], diagonal: bool) -> None:
         """With `diagonal`, a line where both values are the same."""
         shape = (
-            self._theme.name,
+            (self._theme.name, self._theme.point_size),
             tuple((curve.name, curve.token) for curve in curves),
             tuple((item.name, item.token, item.symbol, item.y_text) for item in points),
             diagonal,
@@ -142,6 +142,7 @@ class Drawing:
         pen = pg.mkPen(color, width=1, style=Qt.PenStyle.DotLine)
         options = {"color": color, "position": 0.98, "anchors": [(1, 0), (1, 0)]}
         line = pg.InfiniteLine(0.0, angle=0, pen=pen, label=text, labelOpts=options)
+        line.label.setFont(self._theme.ui_font)
         self._plot.addItem(line)
         return line
 

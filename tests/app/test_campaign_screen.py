@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -44,6 +44,7 @@ from engine.campaign.store import Store
 from engine.campaign.summary import summary
 
 PATIENCE = 300_000
+ICON_ROOM = 24
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 
@@ -320,6 +321,10 @@ def test_two_campaigns_are_compared(
     assert sum(changes.values()) == changes["gone"] + changes["not tested"]
     assert compare.counts.text().startswith(f"0 new, {changes['gone']} gone, 0 still there")
     assert compare.model.rowCount() == bugs
+    name = QFontMetrics(page.context.theme.mono_font).horizontalAdvance("problem-12.pddl")
+    assert min(map(compare.table.columnWidth, (2, 3))) > name  # of a problem, of a policy
+    status = page.list.table.fontMetrics().horizontalAdvance("interrupted")
+    assert page.list.table.columnWidth(2) > ICON_ROOM + status
     with qtbot.waitSignal(page.page_wanted) as wanted:
         compare.table.setFocus()
         compare.table.select_row(0)

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from reference.screens import answered
 
@@ -59,7 +60,13 @@ def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> 
     assert page._ready.isVisible()  # the one thing to do next
     assert page._ready.button.isEnabled()
     compared(page, qtbot)
-    assert "Equivalent" in page.verdict._cards["distinct"].text()
+    card = page.verdict._cards["distinct"]
+    assert "Equivalent" in card.text()
+    page.context.theme.set_point_size(15)
+    lines = len(card.text().splitlines()) * card.fontMetrics().height()
+    page.resize(900, 300)
+    QApplication.processEvents()
+    assert card.height() >= lines + 16
     assert "holds" in page.verdict.verification.text()
     assert page.verdict.operators.rowCount() == 7
     assert page.verdict.counterexample is None

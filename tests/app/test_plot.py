@@ -191,6 +191,23 @@ def test_both_themes(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
     assert dark.pixelColor(250, 60).lightness() < 100
 
 
+def test_words_grow_with_the_text(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
+    plot.set_curves([Curve("a", [0, 1], [0, 1]), Curve("b", [0, 1], [1, 0])])
+    plot.set_points([Points("fails", [0.5], [1.0], [1], "bad", y_text="the policy fails")])
+    drawn(qtbot, plot)
+
+    def heights() -> list[float]:
+        titles = [plot._item.getAxis(side).label for side in ("bottom", "left")]
+        names = [label.item for _, label in plot._legend.items]
+        (line,) = plot._drawing._heights
+        return [item.boundingRect().height() for item in (*titles, *names, line.label.textItem)]
+
+    before = heights()
+    assert len(before) == 6
+    theme.set_point_size(theme.point_size + 5)
+    assert all(now > then for then, now in zip(before, heights(), strict=True))
+
+
 def test_counts_have_whole_ticks(qtbot: QtBot, plot: Plot) -> None:
     plot.set_curves([Curve("a", [0, 1], [0, 2])])
     drawn(qtbot, plot)

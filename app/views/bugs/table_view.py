@@ -33,10 +33,13 @@ PADDING = 8
 WIDTHS = {
     "status": 15,
     "kind": 17,
-    "problem": 13,
-    "action": 33,
+    "problem": 17,
+    "action": 29,
     "oracle": 10,
 }
+NAMES = ("problem", "policy")
+"""Columns of names, which often differ at their end."""
+END = Qt.TextElideMode.ElideRight
 
 
 class BugTableView(TableView):
@@ -199,7 +202,8 @@ class _BugDelegate(QStyledItemDelegate):
         if column.mono:
             text = elided_action(metrics, text, inner.width())
         else:
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            mode = Qt.TextElideMode.ElideMiddle if column.name in NAMES else END
+            text = metrics.elidedText(text, mode, inner.width())
         painter.drawText(inner, RIGHT if column.numeric else LEFT, text)
 
     def _paint_group(self, painter: QPainter, rect: QRect, group: Group) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QButtonGroup,
     QGridLayout,
@@ -281,7 +282,6 @@ class _VerdictCard(QPushButton):
         self.setCheckable(True)
         self.setIconSize(ICON)
         self.setToolTip(READING_TIPS[reading])
-        self.setMinimumHeight(56)
         policy = self.sizePolicy()
         policy.setHorizontalPolicy(policy.Policy.Expanding)
         self.setSizePolicy(policy)
@@ -302,10 +302,12 @@ class _VerdictCard(QPushButton):
         color, chosen = self._theme.color(token).name(), self._theme.color("selection").name()
         surface, border = self._theme.color("raised").name(), self._theme.color("border").name()
         accent = self._theme.color("accent").name()
+        lines = 2 * QFontMetrics(self._theme.ui_font).height()  # both are seen, however large
         self.setIcon(self._theme.icon(icon, token))
         self.setStyleSheet(
             f"QPushButton {{ color: {color}; background: {surface}; border: 1px solid {border};"
-            " border-radius: 6px; padding: 8px 12px; font-weight: 600; text-align: left; }"
+            f" min-height: {lines}px; border-radius: 6px; padding: 8px 12px;"
+            " font-weight: 600; text-align: left; }"
             f"QPushButton:checked {{ background: {chosen}; border-color: {accent}; }}"
             f"QPushButton:focus {{ border-color: {accent}; }}"
         )

@@ -115,6 +115,14 @@ def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
     assert table.shown_bugs == 2
 
 
+def test_long_names_keep_their_ends(view: BugTableView, table: BugTable) -> None:
+    pictures = []
+    for number in (1, 2):
+        table.take([bug(1, problem=f"prob-blocks-blocks-nblk35-seed2107726020-seq{number}.pddl")])
+        pictures.append(view.grab().toImage())
+    assert pictures[0] != pictures[1]
+
+
 def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
     table.sort_by([(column(table, "gap"), DESCENDING)])
     view.select_bug(6)
