@@ -382,9 +382,9 @@ def _lowest(values: Sequence[ArrayLike]) -> float | None:
     """Nothing is below zero if no value is; a little room for the marks that are there."""
     known = np.concatenate([np.zeros(0), *map(floats, values)])
     known = known[np.isfinite(known)]
-    if not len(known) or known.min() < 0:
+    if known.min(initial=0.0) < 0:
         return None
-    return -_ROOM_BELOW_ZERO * (float(known.max()) or 1.0)
+    return -_ROOM_BELOW_ZERO * (float(known.max(initial=0.0)) or 1.0)
 
 
 def _number(value: float) -> str:

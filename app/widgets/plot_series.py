@@ -185,7 +185,7 @@ def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
 
 def _largest(points: Sequence[Points]) -> float:
     numbers = [floats(v) for item in points if not item.y_text for v in (item.x, item.y)]
-    return max((float(values.max()) for values in numbers if len(values)), default=0.0)
+    return max((float(values.max()) for values in numbers if len(values)), default=0.0) or 1.0
 
 
 def _in_legend(name: str) -> str:

@@ -321,10 +321,11 @@ def test_two_campaigns_are_compared(
     assert sum(changes.values()) == changes["gone"] + changes["not tested"]
     assert compare.counts.text().startswith(f"0 new, {changes['gone']} gone, 0 still there")
     assert compare.model.rowCount() == bugs
-    name = QFontMetrics(page.context.theme.mono_font).horizontalAdvance("problem-12.pddl")
-    assert min(map(compare.table.columnWidth, (2, 3))) > name  # of a problem, of a policy
-    status = page.list.table.fontMetrics().horizontalAdvance("interrupted")
-    assert page.list.table.columnWidth(2) > ICON_ROOM + status
+    problem = QFontMetrics(page.context.theme.mono_font).horizontalAdvance("pfile12.pddl")
+    assert compare.table.columnWidth(2) > problem
+    words = page.list.table.fontMetrics().horizontalAdvance
+    assert compare.table.columnWidth(0) > ICON_ROOM + words("not tested")
+    assert page.list.table.columnWidth(2) > ICON_ROOM + words("interrupted")
     with qtbot.waitSignal(page.page_wanted) as wanted:
         compare.table.setFocus()
         compare.table.select_row(0)

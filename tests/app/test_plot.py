@@ -145,6 +145,18 @@ def test_points_are_reached_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
     assert "the policy fails" in shown_label(plot)
 
 
+def test_without_points_nothing_is_below_zero(qtbot: QtBot, plot: Plot) -> None:
+    for x in ([50, 60], []):
+        y = [value + 2 for value in x]
+        plot.set_points([Points("bugs", x, y, x, "policy")], diagonal=True)
+        drawn(qtbot, plot)
+    plot.grab()
+    for side in ("bottom", "left"):
+        lowest, highest = plot._item.getAxis(side).range
+        assert -0.5 < lowest <= 0
+        assert 0 < highest < 10
+
+
 def test_an_empty_plot_does_no_harm(qtbot: QtBot, plot: Plot, tmp_path: Path) -> None:
     plot.set_curves([Curve("a", [], [])])
     drawn(qtbot, plot)

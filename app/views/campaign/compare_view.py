@@ -22,7 +22,7 @@ from engine.errors import PlumblineError
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (12, 5, 20, 20, 12, 10, 12)
+_WIDTHS = (14, 5, 16, 11, 12, 10, 12)
 
 
 class CompareView(QWidget):
