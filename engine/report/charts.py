@@ -12,7 +12,12 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40
 DASHES = ("", "6 3", "2 3", "9 3 2 3", "12 4")
 """Lines differ by more than their colour."""
 
+ABOVE = 1.1
+"""Where the line of points without a value is, in parts of the largest value."""
+
 Point = tuple[float, float]
+Spot = tuple[int, int | None, str, str]
+"""Both values, a text, and a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +48,37 @@ def step_chart(series: Mapping[str, Sequence[float]], end: float, x_title: str) 
     return _svg([*_grid(axes, x_title, "bugs"), *lines, *_legend(list(series))])
 
 
-def scatter_chart(points: Sequence[tuple[int, int, str, str]], x_title: str, y_title: str) -> str:
-    """Points (x, y, text, link) over the diagonal on which both are equal."""
-    most = max((max(x, y) for x, y, _, _ in points), default=0)
-    axes = _Axes(_round_up(most), _round_up(most))
-    ends = f'x1="{axes.x(0)}" y1="{axes.y(0)}" x2="{axes.x(axes.right)}" y2="{axes.y(axes.top)}"'
-    shapes = [f'<line class="diagonal" {ends}/>']
+def scatter_chart(points: Sequence[Spot], x_title: str, y_title: str, missing: str) -> str:
+    """Points over the diagonal on which both values are equal.
+
+    Those without a second value are crosses on a line above the others, which says what is missing.
+    """
+    right = _round_up(max((max(x, y or 0) for x, y, _, _ in points), default=0))
+    line = right * ABOVE
+    is_missing = any(y is None for _, y, _, _ in points)
+    axes = _Axes(right, _round_up(line) if is_missing else right)
+    shapes = [_straight(axes, "diagonal", (0, 0), (right, right))]
+    if is_missing:
+        shapes.append(_straight(axes, "above", (0, line), (right, line)))
+        shapes.append(_text(axes.x(right) - 4, axes.y(line) - 4, missing, "end"))
     for x, y, text, link in points:
-        circle = f'<circle class="point" cx="{axes.x(x)}" cy="{axes.y(y)}" r="3.5"/>'
         title = f"<title>{escape(text)}</title>"
-        shapes.append(f'<a href="{escape(link)}">{title}{circle}</a>')
+        shape = _cross(axes.x(x), axes.y(line)) if y is None else _dot(axes.x(x), axes.y(y))
+        shapes.append(f'<a href="{escape(link)}">{title}{shape}</a>')
     return _svg([*_grid(axes, x_title, y_title), *shapes])
+
+
+def _straight(axes: _Axes, kind: str, start: Point, end: Point) -> str:
+    (x1, y1), (x2, y2) = ((axes.x(x), axes.y(y)) for x, y in (start, end))
+    return f'<line class="{kind}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+
+
+def _dot(x: float, y: float) -> str:
+    return f'<circle class="point" cx="{x}" cy="{y}" r="3.5"/>'
+
+
+def _cross(x: float, y: float) -> str:
+    return f'<path class="cross" d="M{x - 3.5} {y - 3.5}l7 7m0-7l-7 7"/>'
 
 
 def ticks(most: float) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.campaign.bug_filter import KIND_WORDS
 from engine.campaign.config_text import config_text
+from engine.campaign.rows import BugRow
 from engine.localize.localisation import CauseKind
 from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import Content
@@ -71,15 +72,21 @@ def _tiles(totals: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _scatter(content: Content) -> str:
-    bugs = [bug for bug in content.bugs if bug.policy_cost is not None][:POINTS]
     told = {story.row.id for story in content.stories}
     points = [
         (
             bug.bound,
-            bug.policy_cost or 0,
-            f"bug {bug.id}: {bug.policy_cost} instead of {bug.bound}",
+            bug.policy_cost,
+            f"bug {bug.id}: {_instead(bug)}",
             f"#bug-{bug.id}" if bug.id in told else "#",
         )
-        for bug in bugs
+        for bug in sorted(content.bugs, key=lambda bug: bug.policy_cost is None)[:POINTS]
     ]
-    return scatter_chart(points, "best known cost", "policy cost") if points else ""
+    titles = "best known cost", "policy cost", "the policy fails"
+    return scatter_chart(points, *titles) if points else ""
+
+
+def _instead(bug: BugRow) -> str:
+    if bug.policy_cost is None:
+        return f"the policy fails, {bug.bound} is enough"
+    return f"{bug.policy_cost} instead of {bug.bound}"

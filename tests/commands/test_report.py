@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from engine.campaign.store import Store
 from engine.cli import main
 from engine.localize.localisation import StepVerdict, Verdict
 from engine.native.library import INFINITY
+from engine.report.charts import scatter_chart
 from engine.report.content import note
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
@@ -41,7 +43,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Page(HTMLParser):
     """What can be seen of a page, what it refers to, and whether its tags fit together."""
 
-    VOID = frozenset({"meta", "line", "circle", "polyline", "br"})
+    VOID = frozenset({"meta", "line", "circle", "path", "polyline", "br"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -91,6 +93,28 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
     assert f"{failures[0].bound} is enough, found by {failures[0].found_by}" in text
     assert "cost - against" not in text
     assert "oracles = [" in text
+
+
+def test_every_bug_is_a_point_also_where_the_policy_fails(workspace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    assert main(["report", str(workspace), "--out", str(out)]) == 0
+    text = out.read_text()
+    with Store.open(workspace) as store:
+        costs = [bug.policy_cost for bug in store.bugs()]
+    fails = costs.count(None)
+    assert fails > 0
+    assert text.count('class="cross"') == fails
+    assert text.count('class="point"') == len(costs) - fails
+    assert text.count("the policy fails</text>") == 1
+
+
+def test_points_without_a_cost_are_above_all_others() -> None:
+    chart = scatter_chart([(5, 9, "a", "#"), (7, None, "b", "#")], "best", "policy", "fails")
+    (dot,), (cross,) = re.findall(r'cy="(.*?)"', chart), re.findall(r'd="M\S+ (.*?)l', chart)
+    assert float(cross) < float(dot)
+    without = scatter_chart([(5, 9, "a", "#")], "best", "policy", "fails")
+    assert "cross" not in without
+    assert ">fails<" not in without
 
 
 def test_names_from_files_cannot_break_the_page(workspace: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.context import Context
+from app.folders import show_in_desktop
 from app.jobs import Job
 from app.models.comparison import READING_TIPS, READINGS
 from app.models.project_files import project_files
@@ -272,7 +273,10 @@ class EquivalencePage(Page):
         except PlumblineError as error:
             self.context.messages.error(str(error))
         else:
-            self.context.messages.info(f"The comparison is in {path}")
+            show = partial(show_in_desktop, path.parent, self.context.messages)
+            self.context.messages.info(
+                f"The comparison is in {path}", actions=[("Open the folder", show)]
+            )
 
     @Slot()
     def _open_problem(self) -> None:
