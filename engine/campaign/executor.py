@@ -15,12 +15,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.campaign.ticket import Address, Ticket
 from engine.errors import UsageError
-from engine.files import scratch_errors
+from engine.files import scratch_errors, scratch_folder
 from engine.task.process import never_cancelled, run_process
 
 if TYPE_CHECKING:
@@ -56,19 +55,15 @@ def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = never_cancelled) 
     """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]
-    with (
-        scratch_errors(),
-        # What a policy's processes still write there must not spoil the end.
-        TemporaryDirectory(prefix="plumbline-", ignore_cleanup_errors=True) as folder,
-    ):
+    with scratch_errors(), scratch_folder("worker") as folder:
         result = run_process(
             # -P: modules beside the user's files must not shadow ours
             [sys.executable, "-P", "-m", WORKER],
-            folder=Path(folder),
+            folder=folder,
             environment={
                 "OMP_NUM_THREADS": "1",
                 "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-                "TMPDIR": folder,
+                "TMPDIR": str(folder),
                 **ticket.environment(),
             },
             cancelled=cancelled,
