@@ -33,9 +33,9 @@ PADDING = 8
 WIDTHS = {
     "status": 15,
     "kind": 17,
-    "problem": 17,
-    "action": 29,
-    "oracle": 10,
+    "problem": 15,
+    "action": 32,
+    "oracle": 9,
 }
 NAMES = ("problem", "policy")
 """Columns of names, which often differ at their end."""

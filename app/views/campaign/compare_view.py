@@ -22,7 +22,7 @@ from engine.errors import PlumblineError
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (14, 5, 16, 11, 12, 10, 12)
+_WIDTHS = (13, 5, 12, 10, 12, 10, 12)
 
 
 class CompareView(QWidget):
@@ -46,6 +46,7 @@ class CompareView(QWidget):
         self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
         self.table = TableView("campaign-compared", "Bugs of both campaigns")
         self.table.setModel(self.model)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)  # why is a sentence
         self.table.set_widths(*_WIDTHS)
         self.table.remember(context.settings)
         self.table.activated.connect(self._open)
