@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import engine
-from app.display import no_window_because
+from app.shell.no_display import no_window_because
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,12 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     reason = "" if options.demo else no_window_because()
     if options.demo or reason:
-        from app.tour import run_tour
+        from app.shell.no_display import run_tour
 
         if reason:
             print(f"No window: {reason}. Here is the example on the command line.", flush=True)
         return run_tour()
-    from app.application import run
+    from app.shell.application import run
 
     return run(options.workspace)
 

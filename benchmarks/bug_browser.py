@@ -26,17 +26,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.context import Context
-from app.document import Document
-from app.garbage import GarbageCollector
-from app.jobs import Jobs
-from app.messages import Messages
 from app.models.bug_table import GroupBy
 from app.models.table_model import DESCENDING
-from app.settings import Settings
-from app.theme import Theme
+from app.services.context import Context
+from app.services.document import Document
+from app.services.jobs import Jobs
+from app.services.messages import Messages
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.garbage import GarbageCollector
 from app.views.bugs.page import BugsPage
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 
 PATIENCE = 600.0
 

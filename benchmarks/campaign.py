@@ -26,7 +26,7 @@ from typing import Any
 
 from measurement import EXAMPLES, Row, Setting, mistakes
 
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 
 CLI = [sys.executable, "-m", "engine.cli"]
 

@@ -26,18 +26,18 @@ from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.document import Document
-from app.garbage import GarbageCollector
-from app.main_window import MainWindow
 from app.models.campaign_monitor import CampaignMonitor
-from app.settings import Settings
-from app.theme import Theme
+from app.services.document import Document
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.garbage import GarbageCollector
+from app.shell.main_window import MainWindow
 from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.widgets.plot import Plot
-from engine.campaign.config import read_config
-from engine.campaign.project import Project
+from engine.campaign.config_reader import read_config
+from engine.records.project import Project
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"

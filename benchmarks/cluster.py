@@ -28,12 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from measurement import EXAMPLES, Row, Setting, compared, mistakes
 from reference.dask_cluster import PATIENCE, Cluster
 
-from engine.campaign.campaign import Listener, ignore, run
-from engine.campaign.config import CampaignConfig, parse_config
-from engine.campaign.events import Event, StateTested
-from engine.campaign.executor import make_executor
-from engine.campaign.rows import BugRow
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.records.events import Event, StateTested
+from engine.usecases.campaign import Listener, ignore, run
+from engine.workers.launch import make_executor
+from engine.workspace.rows import BugRow
+from engine.workspace.workspace import Store
 
 CAMPAIGN = """\
 domain = "domain.pddl"

@@ -26,14 +26,14 @@ from measurement import Row, Setting, mistakes
 
 from engine.dominance.compute import Factorisation, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
-from engine.fuzzing.pool import read_pool
+from engine.fuzzing.pool_file import read_pool
 from engine.native.library import INFINITY
-from engine.oracles.bench import Bench
-from engine.oracles.evidence import State
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
+from engine.oracles.session import Bench
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
+from engine.records.evidence import State
 from engine.search.exhaustive import hstar_all
 from engine.task.load import load_sas
 from engine.task.states import StateTable

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from measurement import Row, Setting, mistakes
 
-from engine.campaign.bugs_file import BugRecord, parse_bugs
 from engine.campaign.exchange import bugs_text, pool_text, unit_called
-from engine.campaign.store import Store
 from engine.cli import main as plumbline
-from engine.fuzzing.pool import read_pool
+from engine.fuzzing.bugs_file import BugRecord, parse_bugs
+from engine.fuzzing.pool_file import read_pool
 from engine.task.load import load_sas
 from engine.task.task import Task
+from engine.workspace.workspace import Store
 
 CONFIG = """\
 problems = ["{folder}/output.sas"]

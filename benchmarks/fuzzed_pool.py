@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.oracles.bench import Origin
+from engine.oracles.session import Origin
 from engine.task.states import StateTable
 
 WALKS_PER_STATE = 5

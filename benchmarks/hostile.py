@@ -150,8 +150,8 @@ def in_the_window(folder: Path) -> Read:
     from PySide6.QtWidgets import QApplication
     from reference.hostile_window import look_at
 
-    from app.settings import Settings
-    from app.theme import Theme
+    from app.services.settings import Settings
+    from app.services.theme import Theme
 
     application = QApplication.instance() or QApplication([])
     theme, path = Theme(application), folder / "shown.plumb"

@@ -21,20 +21,20 @@ from pathlib import Path
 
 from measurement import EXAMPLES, Row, Setting, mistakes
 
-from engine.campaign.campaign import run as run_campaign
-from engine.campaign.checking import SOLVED
-from engine.campaign.config import read_config
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
-from engine.localize.localisation import Localisation, Verdict
-from engine.localize.policy_run import ALGORITHMS, BISECTION
-from engine.localize.searching import LocalisationLimits
+from engine.campaign.config_reader import read_config
+from engine.localize.localizer import ALGORITHMS, BISECTION
+from engine.localize.run_searches import LocalisationLimits
 from engine.native.library import INFINITY, Outcome
+from engine.records.localization import Localisation, Verdict
 from engine.search.forward import SearchLimits, search
 from engine.task.successors import State, successor
 from engine.task.task import Task
 from engine.task.validate import validate_operators
+from engine.usecases.campaign import run as run_campaign
+from engine.usecases.localize import BugLocaliser
+from engine.verify.claims import SOLVED
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 
 @dataclass

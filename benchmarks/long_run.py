@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from window import LOOK_SECONDS, Beat, Tick, open_window, probe, wait_for, workspace_path
 
 if TYPE_CHECKING:
-    from app.main_window import MainWindow
+    from app.shell.main_window import MainWindow
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
@@ -69,8 +69,8 @@ def main() -> int:
 
 
 def take_copy(origin: Path) -> None:
-    from engine.campaign.store import Store
-    from engine.campaign.workspace_copy import copy_workspace
+    from engine.workspace.backup import copy_workspace
+    from engine.workspace.workspace import Store
 
     with Store.open(origin) as store:
         copy_workspace(store.connection, workspace_path())

@@ -30,18 +30,18 @@ from fuzzed_pool import fuzzed_pool
 from measurement import Row, Setting, mistakes
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.check import DominanceChecker
+from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Factorisation
 from engine.native.library import Int32Array
-from engine.oracles.bench import Bench, Verdict
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.verify import verify
+from engine.oracles.session import Bench, Verdict
 from engine.policies.policy import BoundPolicy, Policy, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.load import load_task
 from engine.task.states import StateTable
+from engine.verify.evidence import verify
 
 FACTORS = "merged:10000"
 EXACT = "A*"

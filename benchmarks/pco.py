@@ -26,13 +26,11 @@ from pathlib import Path
 from fuzzed_pool import fuzzed_pool
 from measurement import Row, Setting, mistakes
 
-from engine.campaign.val import val_opinion, val_program
-from engine.dominance.check import DominanceChecker
-from engine.oracles.bench import Bench, Finding, Origin, Verdict
+from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.verify import verify
+from engine.oracles.session import Bench, Finding, Origin, Verdict
 from engine.pddl import format_domain
 from engine.policies.policy import open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
@@ -43,6 +41,8 @@ from engine.task.load import load_task
 from engine.task.plans import format_operator_plan
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.verify.evidence import verify
+from engine.verify.val import val_opinion, val_program
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
 sys.path.insert(0, str(EXAMPLES))

@@ -24,7 +24,7 @@ from measurement import Row, Setting, mistakes
 
 from engine.errors import PlumblineError
 from engine.pddl import check_texts, format_domain, format_problem, parse_domain, parse_problem
-from engine.pddl.source import decode
+from engine.pddl.reader import decode
 
 TOKEN = re.compile(r"[()]|[^\s()]+|\s+")
 VARYING = re.compile(r"'[^']*'|\([^)]*\)|\d+")

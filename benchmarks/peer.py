@@ -18,10 +18,10 @@ from typing import Any
 
 from measurement import Row, Setting, mistakes
 
-from engine.fuzzing.pool import read_pool
-from engine.oracles.bench import Bench
+from engine.fuzzing.pool_file import read_pool
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
+from engine.oracles.session import Bench
 from engine.policies.builtin import open_builtin
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns

@@ -22,7 +22,7 @@ from pathlib import Path
 from measurement import ROOT, Row, Setting
 from results_page import Measured, commit, page
 
-from engine.task.process import Ending, run_process
+from engine.workers.program import Ending, run_process
 
 TOPICS = {
     "Search": ("search", "aoc", "abstractions"),

@@ -30,8 +30,8 @@ from typing import Any
 from measurement import Row, Setting, compared, mistakes
 
 from engine.search.planners import planner_path
-from engine.task.process import run_process
 from engine.task.translate import MODULE
+from engine.workers.program import run_process
 
 OUT_OF_TIME = (-signal.SIGXCPU, 23)
 """How programs end that have used up their time; the number is Fast Downward's."""

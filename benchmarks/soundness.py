@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from measurement import Row, Setting, mistakes
 from reference.soundness import Truth, check, comparing, imperfect, policies, random_task
 
-from engine.dominance.check import DominanceChecker
+from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Factorisation
 
 ORACLES = (

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from measurement import Row, Setting
 
 if TYPE_CHECKING:
-    from app.application import Application
-    from app.main_window import MainWindow
+    from app.shell.application import Application
+    from app.shell.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "resources" / "examples" / "parcel-delivery" / "campaign.toml"
@@ -46,11 +46,11 @@ _START = """
 import sys, time
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
-import app.main_window
+import app.shell.main_window
 
 class Eye(QObject):
     def eventFilter(self, watched, event):
-        if event.type() == QEvent.Type.Paint and isinstance(watched, app.main_window.MainWindow):
+        if event.type() == QEvent.Type.Paint and isinstance(watched, MainWindow):
             print(time.time(), time.process_time(), flush=True)
             QApplication.instance().removeEventFilter(self)
             QApplication.exit(0)
@@ -132,8 +132,8 @@ testing.oracles = ["aras-ehc:expansions=1000", "lookahead:depth=1", "bmo"]
 
 def long_campaign(data: Path | None) -> Path:
     """A campaign that outlasts the measurement: with a published policy, or else the example's."""
-    from engine.campaign.config import read_config
-    from engine.campaign.config_text import config_text
+    from engine.campaign.config_reader import read_config
+    from engine.campaign.config_writer import config_text
 
     path = workspace_path().with_suffix(".toml")
     published = data and data / "asnets" / "satellite"
@@ -173,7 +173,7 @@ def measure_start(times: int) -> tuple[list[float], list[float]]:
 
 
 def workspace_path() -> Path:
-    from app.workspaces import workspaces_folder
+    from app.services.folders import workspaces_folder
 
     return workspaces_folder() / "lag.plumb"
 
@@ -182,11 +182,11 @@ def open_window(config: Path) -> tuple[Application, MainWindow]:
     """On a new workspace with a campaign to be started; all screens have been seen once."""
     from PySide6.QtWidgets import QApplication
 
-    from app.application import Application
-    from app.warm_up import steps_for
-    from engine.campaign.config import read_config
-    from engine.campaign.project import Project
-    from engine.campaign.store import Store
+    from app.shell.application import Application
+    from app.shell.warm_up import steps_for
+    from engine.campaign.config_reader import read_config
+    from engine.records.project import Project
+    from engine.workspace.workspace import Store
 
     path = workspace_path()
     read = read_config(config)

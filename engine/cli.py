@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
 from engine import __version__
+from engine.commands.console import Console
 from engine.commands.stop_signal import ended_like_interrupted
-from engine.console import Console
 from engine.errors import CancelledError, ExitCode, PlumblineError
 from engine.logs import log_path, set_up_logging
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine import cli
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, LimitReachedError, Location, PddlError
 
 

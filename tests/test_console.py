@@ -1,7 +1,7 @@
 import io
 import json
 
-from engine.console import Console
+from engine.commands.console import Console
 
 
 def test_json_mode_prints_one_document_and_nothing_else() -> None:

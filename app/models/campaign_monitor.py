@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.context import Context
-from app.models.campaign_runner import CampaignRunner
-from engine.campaign.course import PORTION, Course, OracleScore, Progress
-from engine.campaign.reading import Reading
-from engine.campaign.rows import CampaignRow
+from app.models.campaign_controller import CampaignRunner
+from app.services.context import Context
+from engine.campaign.timeline import PORTION, Course, OracleScore, Progress
 from engine.errors import PlumblineError
+from engine.workspace.reader import Reading
+from engine.workspace.rows import CampaignRow
 
 LOOK_SECONDS = 0.1
 """For so long one look goes on while there is more to read; then others may ask."""

@@ -5,17 +5,21 @@ Sentences stand here once, for tooltips and lists alike.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.models.task_fit import TaskFit
-from app.work.check_inputs import PoolChecked, is_grounded
-from engine.campaign.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from app.services.settings import Settings
+from engine.campaign.config_reader import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
-from engine.campaign.project import Project
 from engine.oracles.registry import OracleKind, parse_oracle
+from engine.records.project import Project
+from engine.report.policy_text import TaskFit
+from engine.usecases.campaign import Scene
+from engine.usecases.check_project import PoolChecked, is_grounded
+from engine.workers.cluster import ClusterSize, problem_with_address
 
 LARGEST_SEED = 2**32 - 1
 MOST_SEEDS = 1000
@@ -171,3 +175,72 @@ def default_text(value: object) -> str:
     if isinstance(value, float) and value == int(value):
         return str(int(value))
     return str(value)
+
+
+MOST_WORKERS = 256
+_KEY = "campaign/where"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    on_cluster: bool
+    workers: int  # processes of this machine at a time
+    address: str  # of the scheduler, also while it is not used
+
+    @property
+    def executor(self) -> str:
+        return f"dask:{self.address}" if self.on_cluster else f"local:{self.workers}"
+
+    def problem(self) -> str:
+        """What is wrong with the choice, or nothing."""
+        return problem_with_address(self.address) if self.on_cluster else ""
+
+
+def default_workers() -> int:
+    return max(1, min(4, (os.cpu_count() or 2) - 1))
+
+
+def where(settings: Settings) -> Where:
+    """As it was left; what makes no sense is left out."""
+    kept: dict[str, object] = settings.get(_KEY, {})
+    workers, address = kept.get("workers"), kept.get("address")
+    choice = Where(kept.get("on_cluster") is True, default_workers(), "")
+    if isinstance(workers, int) and 1 <= workers <= MOST_WORKERS:
+        choice = replace(choice, workers=workers)
+    return replace(choice, address=address) if isinstance(address, str) else choice
+
+
+def keep_where(settings: Settings, choice: Where) -> None:
+    settings.set(
+        _KEY,
+        {
+            "on_cluster": choice.on_cluster,
+            "workers": choice.workers,
+            "address": choice.address,
+        },
+    )
+
+
+def size_words(size: ClusterSize) -> str:
+    workers = "1 worker" if size.workers == 1 else f"{size.workers} workers"
+    places = "1 unit" if size.places == 1 else f"{size.places} units"
+    return f"{workers}, {places} at a time"
+
+
+def scene_words(executor: str, scene: Scene) -> str:
+    """Where the units run now, for a line beside the progress."""
+    kind, _, what = executor.partition(":")
+    if kind == "local":
+        at_a_time = "one unit" if what == "1" else f"{what} units"
+        return f"On this machine, {at_a_time} at a time"
+    if scene.cluster is None:
+        return f"Connecting to {what}…"
+    if scene.cluster.workers == 0:
+        words = f"There are no workers at {what} now: the units wait for one"
+    else:
+        words = f"On {what}: {size_words(scene.cluster)}"
+    if scene.restarted == 1:
+        words += " · a worker was lost, its unit began again"
+    elif scene.restarted:
+        words += f" · workers were lost, {scene.restarted} units began again"
+    return words

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass
 from math import inf
 
-from app.models.campaign_runner import State
+from app.models.campaign_controller import State
 from app.models.table_model import Column
-from engine.campaign.comparison import Change, ComparedBug, PolicyCost, Trend
-from engine.campaign.course import OracleScore
-from engine.campaign.rows import CampaignRow, UnitRow
+from engine.campaign.changes import Change, ComparedBug, PolicyCost, Trend
+from engine.campaign.timeline import OracleScore
+from engine.workspace.rows import CampaignRow, UnitRow
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.models.plan_table import Comparison
-from app.models.trace import Ending, Trace
 from engine.native.library import INFINITY
+from engine.report.trace import Ending, Trace
 
 
 @dataclass(frozen=True, slots=True)

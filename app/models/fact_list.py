@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.models.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
+from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
 
 Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from app.messages import Message
 from app.models.table_model import Column
-from engine.campaign.rows import LogRow
+from app.services.messages import Message
+from engine.workspace.rows import LogRow
 
 LEVELS = ("info", "warning", "error")
 _TOKENS = {"info": "muted", "warning": "undecided", "error": "bad"}

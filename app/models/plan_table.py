@@ -13,10 +13,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.models.bug_words import ending_words, verdict_words
-from app.models.plan_alignment import AlignedRow, Alignment, RowKind, align
-from app.models.trace import Ending, Trace, TraceStep
-from engine.localize.localisation import Localisation, StepVerdict, Verdict
+from engine.records.localization import Localisation, StepVerdict, Verdict
+from engine.report.bug_text import ending_words, verdict_words
+from engine.report.plan_alignment import AlignedRow, Alignment, RowKind, align
+from engine.report.trace import Ending, Trace, TraceStep
 from engine.task.task import Task
 
 Index = QModelIndex | QPersistentModelIndex

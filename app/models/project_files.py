@@ -14,27 +14,29 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand
 
-from app.context import Context
-from app.document import Document
-from app.jobs import Job
-from app.models.agreement import agree, consent_of
-from app.models.policy_words import policy_name
 from app.models.project_problems import ProblemRow
-from app.models.task_fit import TaskFit
-from app.work.check_inputs import (
-    DomainChecked,
-    PolicyChecked,
-    PoolChecked,
-    ProblemChecked,
-    ProjectChecked,
-)
-from app.work.policy_runs import PolicyRan, PoolTried, TaskMeasured, look_at_project
-from engine.campaign.config import CampaignConfig, read_config
-from engine.campaign.project import Project
-from engine.campaign.recognise import Found, recognise_all
+from app.services.context import Context
+from app.services.document import Document
+from app.services.jobs import Job
+from app.services.settings import agree, consent_of
+from engine.campaign.config_reader import CampaignConfig, read_config
+from engine.campaign.recognize import Found, recognise_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
+from engine.records.project import Project
+from engine.report.policy_text import TaskFit, policy_name
+from engine.usecases.check_project import (
+    DomainChecked,
+    PolicyChecked,
+    PolicyRan,
+    PoolChecked,
+    PoolTried,
+    ProblemChecked,
+    ProjectChecked,
+    TaskMeasured,
+    look_at_project,
+)
 
 EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""

@@ -8,10 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.models.table_model import Column, Palette, TableModel
-from app.work.check_inputs import ProblemChecked
-from app.work.policy_runs import PolicyRan, PoolTried, TaskMeasured
 from engine.pddl import Severity
 from engine.policies.consent import plugin_file
+from engine.usecases.check_project import PolicyRan, PoolTried, ProblemChecked, TaskMeasured
 
 WAITING = "…"
 _REASONS = {

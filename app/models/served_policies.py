@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.context import Context
-from app.jobs import Job
-from app.models.policy_words import policy_name
-from app.work.serve import Answered, Serving, serve_policy
+from app.services.context import Context
+from app.services.jobs import Job
+from engine.report.policy_text import policy_name
+from engine.usecases.serve import Answered, Serving, serve_policy
 
 DEFAULT_PORT = 50051
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"

@@ -12,8 +12,8 @@ from enum import Enum
 from PySide6.QtCore import QObject, Signal
 
 from app.models.plan_table import Comparison
-from app.models.trace import Trace, TraceStep
-from engine.campaign.events import State
+from engine.records.events import State
+from engine.report.trace import Trace, TraceStep
 
 
 class Side(Enum):

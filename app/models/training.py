@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from app.models.table_model import Column
-from app.work.train import TrainingPlan
-from app.workspaces import EXAMPLES, example_names
-from engine.policies.training.events import EpochFinished
-from engine.policies.training.saved_training import best_of
+from app.services.folders import EXAMPLES, example_names
+from engine.records.training import EpochFinished
+from engine.training.folder import best_of
+from engine.usecases.train import TrainingPlan
 
 STATUSES = ("running", "finished", "stopped", "failed")
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""

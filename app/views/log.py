@@ -18,16 +18,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.messages import Message
 from app.models.log_table import COLUMNS, LEVELS, LogEntry, clock
 from app.models.table_model import TableModel
-from app.page import Page
-from app.reader import Inquiry
+from app.services.context import Context
+from app.services.messages import Message
+from app.services.reader import Inquiry
 from app.widgets.empty_state import EmptyState
+from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from engine.campaign.rows import LogRow
 from engine.errors import PlumblineError
+from engine.workspace.rows import LogRow
 
 _LEVEL_TEXTS = ("Everything", "Warnings and errors", "Errors")
 _WIDTHS = (24, 12, 12)

@@ -12,13 +12,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QWidget
 
-from app.context import Context
-from app.folders import last_folder, show_in_desktop
-from app.widgets.form_fields import choice
-from app.widgets.question import Question
-from app.work.export import export_for_others
+from app.services.context import Context
+from app.services.folders import last_folder, show_in_desktop
+from app.widgets.dialog import Question
+from app.widgets.fields import choice
 from engine.campaign.exchange import FORMATS, Exported
-from engine.campaign.rows import UnitRow
+from engine.usecases.export import export_for_others
+from engine.workspace.rows import UnitRow
 
 FOLDER = "exchange/folder"
 FILES: Mapping[str, tuple[str, str]] = {

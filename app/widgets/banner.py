@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.messages import Action, Message, Messages
-from app.theme import Theme
+from app.services.messages import Action, Message, Messages
+from app.services.theme import Theme
 
 MOST = 3
 """More are not read; the log has them all."""

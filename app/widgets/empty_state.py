@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.theme import Theme
+from app.services.theme import Theme
 
 WIDTH = 440
 ICON = QSize(48, 48)

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.eta import in_words
-from app.jobs import Job, Jobs
-from app.theme import Theme
+from app.services.jobs import Job, Jobs, in_words
+from app.services.theme import Theme
 
 MOST = 2
 """Jobs shown at length; the menu lists all."""

@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import Theme
+from app.services.theme import Theme
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
-from engine.report.spreadsheets import plain_cell
+from engine.report.tables import plain_cell
 
 __all__ = ["Curve", "Plot", "Points"]
 

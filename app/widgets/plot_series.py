@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from app.theme import Theme
+from app.services.theme import Theme
 
 LINE_WIDTH = 2
 POINT_SIZE = 9

@@ -9,8 +9,8 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKeys
-from app.settings import Settings
-from engine.report.spreadsheets import plain_cell
+from app.services.settings import Settings
+from engine.report.tables import plain_cell
 
 ROW_HEIGHT = 26
 PADDING = 10

@@ -13,21 +13,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.checking import SOLVED
-from engine.campaign.fitting import refuse_misfit
 from engine.campaign.inputs import PolicyInput
-from engine.campaign.reading import Reading
-from engine.campaign.rows import Bug
 from engine.errors import Location, UsageError
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
-from engine.policies.files import SUFFIXES
+from engine.policies.torch_file import SUFFIXES
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
 from engine.task.sas import write_sas
 from engine.task.task import Task
+from engine.verify.claims import SOLVED, refuse_misfit
+from engine.workspace.reader import Reading
+from engine.workspace.rows import Bug
 
 
 @dataclass(frozen=True, slots=True)

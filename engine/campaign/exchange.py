@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.campaign.bugs_file import FAILS, BugRecord, write_bugs
-from engine.campaign.checking import FAILED
-from engine.campaign.fitting import refuse_misfit
-from engine.campaign.reading import Reading
-from engine.campaign.recognise import CACHE_SUFFIX
-from engine.campaign.rows import UnitRow
+from engine.campaign.recognize import CACHE_SUFFIX
 from engine.errors import UsageError
 from engine.files import write_text
-from engine.fuzzing.pool import PoolEntry, count_states, write_pool
+from engine.fuzzing.bugs_file import FAILS, BugRecord, write_bugs
+from engine.fuzzing.pool_file import PoolEntry, count_states, write_pool
+from engine.policies.cache_file import State, write_policy_cache
 from engine.policies.policy import NO_ACTION
-from engine.policies.policy_cache import State, write_policy_cache
 from engine.task.load import SAS_SUFFIX
 from engine.task.sas import write_sas
 from engine.task.successors import successor
 from engine.task.task import Task
+from engine.verify.claims import FAILED, refuse_misfit
+from engine.workspace.reader import Reading
+from engine.workspace.rows import UnitRow
 
 
 def unit_called(store: Reading, number: int | None) -> UnitRow:

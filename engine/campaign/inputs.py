@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.campaign.config import CampaignConfig
+from engine.campaign.config_reader import CampaignConfig
 from engine.errors import Location, UnreadableFileError
 from engine.files import scratch_errors, scratch_folder
 from engine.pddl import check_files
 from engine.pddl.diagnostics import raise_errors
 from engine.task.load import load_sas, load_task_files
-from engine.task.process import never_cancelled
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
+from engine.workers.program import never_cancelled
 
 _LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from engine.campaign.events import OracleStatistics
-from engine.campaign.reading import Reading
-from engine.campaign.rows import UnitRow
 from engine.oracles.objective import BugKind
+from engine.records.events import OracleStatistics
+from engine.workspace.reader import Reading
+from engine.workspace.rows import UnitRow
 
 _COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")
 

@@ -9,27 +9,46 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from engine.campaign.checking import Claim, dominance_check, problem_with
-from engine.campaign.config import (
+from engine.campaign.config_reader import (
     NO_LOCALISATION,
     FuzzSettings,
     LocalisationSettings,
     OracleSettings,
     UnitLimits,
 )
-from engine.campaign.events import (
+from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.regions import Regions
+from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError, WorkspaceError
+from engine.fuzzing.biases import make_bias
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.imported_pool import GivenPool
+from engine.localize.localizer import Localiser
+from engine.localize.run_searches import LocalisationLimits
+from engine.native.library import INFINITY
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.pco import contest_of
+from engine.oracles.registry import make_oracle
+from engine.oracles.session import Bench, Examination, Finding, Oracle, Origin, Verdict
+from engine.policies.policy import close_policy, notes_of, open_policy
+from engine.policies.portfolio import Portfolio, open_portfolio
+from engine.policies.run_graph import Outcome, Reason
+from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.events import (
     Answer,
     BugFound,
     BugImproved,
     BugLocalised,
+    OracleStatistics,
     Progress,
     RegionsChanged,
     RivalStatistics,
     RunFinished,
+    State,
     StateAdded,
     StateTested,
     StoredRun,
@@ -42,30 +61,93 @@ from engine.campaign.events import (
     UnitStopped,
     Warned,
 )
-from engine.campaign.finding_run import localise_finding
-from engine.campaign.gate import Gate
-from engine.campaign.given_pool import GivenPool
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
-from engine.campaign.memory import peak_megabytes
-from engine.campaign.regions import Regions
-from engine.campaign.statistics import OracleCounts
-from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
-from engine.fuzzing.biases import make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
-from engine.localize.policy_run import Localiser
-from engine.localize.searching import LocalisationLimits
-from engine.native.library import INFINITY
-from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin, Verdict
-from engine.oracles.objective import OBJECTIVES
-from engine.oracles.pco import contest_of
-from engine.oracles.registry import make_oracle
-from engine.policies.policy import close_policy, notes_of, open_policy
-from engine.policies.portfolio import Portfolio, open_portfolio
-from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRuns
+from engine.records.evidence import Evidence
+from engine.records.localization import Localisation
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.verify.claims import Claim, dominance_check, problem_with
+from engine.workers.gate import Gate
+from engine.workers.limits import peak_megabytes
+
+
+class OracleCounts:
+    def __init__(self, oracles: Sequence[str]) -> None:
+        self._oracles = tuple(oracles)
+        self._examined: Counter[str] = Counter()
+        self._optimal: Counter[str] = Counter()
+        self._bugs: Counter[str] = Counter()
+        self._unique: Counter[str] = Counter()
+        self._first: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def add_answers(self, answers: Sequence[Answer]) -> None:
+        """All answers about one state."""
+        for answer in answers:
+            self._examined[answer.oracle] += 1
+            self._seconds[answer.oracle] += answer.seconds
+            self._optimal[answer.oracle] += answer.verdict == Verdict.OPTIMAL.value
+        successful = [answer.oracle for answer in answers if answer.verdict == Verdict.BUG.value]
+        self._bugs.update(successful)
+        if len(successful) == 1:
+            self._unique[successful[0]] += 1
+
+    def add_finding(self, oracle: str) -> None:
+        self._first[oracle] += 1
+
+    def result(self) -> tuple[OracleStatistics, ...]:
+        return tuple(
+            OracleStatistics(
+                oracle=name,
+                examined=self._examined[name],
+                bugs=self._bugs[name],
+                unique=self._unique[name],
+                optimal=self._optimal[name],
+                first=self._first[name],
+                seconds=self._seconds[name],
+            )
+            for name in self._oracles
+        )
+
+
+def localise_finding(
+    localiser: Localiser,
+    state: State,
+    run: StoredRun,
+    evidence: Evidence,
+    limits: LocalisationLimits | None = None,
+) -> Localisation:
+    """Which steps of the run from a bug state are bad."""
+    closes_loop = run.reason == str(Reason.LOOP) and run.last_decision >= 0
+    return localiser.localise(
+        replayed(localiser.table, state, run),
+        run.last_decision if closes_loop else None,
+        known_plan=evidence.operators if evidence.is_plan else None,
+        known_bound=evidence.bound,
+        limits=limits,
+    )
+
+
+def replayed(table: StateTable, state: State, run: StoredRun) -> PolicyRun:
+    """A stored run as a run through a table."""
+    return PolicyRun(
+        Outcome[run.outcome.upper()],
+        Reason[run.reason.upper().replace("-", "_")],
+        run.cost,
+        tuple(_walk(table, state, run.operators)),
+        run.operators,
+    )
+
+
+def _walk(table: StateTable, state: State, operators: Sequence[int]) -> list[int]:
+    states: list[int] = table.add(state).tolist()
+    for operator in operators:
+        (successor,) = table.apply([states[-1]], [operator]).tolist()
+        if successor < 0:
+            raise WorkspaceError("the policy's run cannot be replayed", hint="take a copy")
+        states.append(successor)
+    return states
+
 
 PROGRESS_SECONDS = 0.5
 

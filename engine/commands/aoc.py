@@ -10,14 +10,14 @@ import argparse
 import time
 from dataclasses import replace
 
-from engine.commands.kernel_progress import kernel_progress
-from engine.commands.task_argument import (
+from engine.commands.arguments import (
     add_limits,
     add_task_argument,
+    kernel_progress,
     load_task_argument,
     state_values,
 )
-from engine.console import Console
+from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
 from engine.dominance.function import DominanceFunction

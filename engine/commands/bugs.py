@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.bug_filter import parse_filter
-from engine.campaign.decisions import DUPLICATE, STATUSES
-from engine.campaign.rows import Bug, BugRow
-from engine.campaign.store import Store
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
-from engine.localize.root_causes import RootCause, SchemaCauses, by_schema
+from engine.records.localization import RootCause, SchemaCauses, by_schema
+from engine.workspace.filter import parse_filter
+from engine.workspace.rows import Bug, BugRow
+from engine.workspace.triage import DUPLICATE, STATUSES
+from engine.workspace.workspace import Store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -11,9 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.campaign import run as run_campaign
-from engine.campaign.config import LEAST_MEGABYTES, read_config
-from engine.campaign.events import (
+from engine.campaign.config_reader import LEAST_MEGABYTES, read_config
+from engine.campaign.config_writer import template
+from engine.campaign.summary import summary
+from engine.commands.arguments import positive_megabytes, positive_seconds
+from engine.commands.console import Console, ProgressBar
+from engine.commands.stop_signal import stop_signal
+from engine.errors import (
+    ConfigurationError,
+    ExitCode,
+    LimitReachedError,
+    UsageError,
+    WorkerLostError,
+)
+from engine.files import write_text
+from engine.records.events import (
     BugFound,
     BugImproved,
     BugLocalised,
@@ -24,22 +36,10 @@ from engine.campaign.events import (
     UnitFinished,
     Warned,
 )
-from engine.campaign.executor import make_executor
-from engine.campaign.gate import AT_LIMIT
-from engine.campaign.store import Store
-from engine.campaign.summary import summary
-from engine.campaign.template import template
-from engine.commands.stop_signal import stop_signal
-from engine.commands.task_argument import positive_megabytes, positive_seconds
-from engine.console import Console, ProgressBar
-from engine.errors import (
-    ConfigurationError,
-    ExitCode,
-    LimitReachedError,
-    UsageError,
-    WorkerLostError,
-)
-from engine.files import write_text
+from engine.usecases.campaign import run as run_campaign
+from engine.workers.gate import AT_LIMIT
+from engine.workers.launch import make_executor
+from engine.workspace.workspace import Store
 
 INIT_FILE = "campaign.toml"
 

@@ -8,16 +8,16 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.comparison import (
+from engine.campaign.changes import (
     Change,
     ComparedBug,
     Comparison,
     PolicyCost,
     compare_campaigns,
 )
-from engine.campaign.store import Store
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
+from engine.workspace.workspace import Store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.pddl import Diagnostic, Domain, Problem, Report, check_files
 from engine.pddl.sexpr import lines_of

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.campaign.inputs import File
+from engine.commands.arguments import positive_seconds
+from engine.commands.console import Console, ProgressBar
 from engine.commands.stop_signal import stop_signal
-from engine.commands.task_argument import positive_seconds
-from engine.console import Console, ProgressBar
 from engine.equivalence import (
     CompareOptions,
     Comparison,

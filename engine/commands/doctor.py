@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine import __version__
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, PlumblineError
 from engine.logs import log_path
 
@@ -146,14 +146,14 @@ def _plan_checker() -> Check:
 
 
 def _cache_folder() -> Path:
-    from engine.task.disk_caches import cache_folder
+    from engine.caches import cache_folder
 
     return cache_folder()
 
 
 def _caches() -> Check:
     def probe() -> str:
-        from engine.task.disk_caches import DISK_CACHES
+        from engine.caches import DISK_CACHES
 
         return ", ".join(
             f"{cache.holds} {cache.size() / 1e6:.0f} of {cache.limit_megabytes()} MB"

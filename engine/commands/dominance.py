@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
-from engine.console import Console
+from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant
 from engine.dominance.function import NO_VALUE, DominanceFunction, FactorTable

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from engine.campaign.bundle import write_bundle
 from engine.campaign.exchange import FORMATS, export_unit, unit_called
-from engine.campaign.store import Store
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.task.task import Task
+from engine.workspace.workspace import Store
 
 BUNDLE = "bundle"
 

@@ -6,13 +6,13 @@ import argparse
 import time
 from pathlib import Path
 
-from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
-from engine.console import Console
+from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.files import write_text
 from engine.fuzzing.biases import BIASES, make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
-from engine.fuzzing.pool import write_pool
+from engine.fuzzing.pool_file import write_pool
 from engine.policies.builtin import open_builtin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.runs import PolicyRuns

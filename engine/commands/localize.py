@@ -11,15 +11,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
 from engine.commands.aoc import HEURISTICS
-from engine.commands.localisation_text import document, text
+from engine.commands.arguments import add_limits, state_values
+from engine.commands.console import Console, ProgressBar
 from engine.commands.run import STEP_LIMIT
 from engine.commands.stop_signal import stop_signal
-from engine.commands.task_argument import add_limits, state_values
-from engine.console import Console, ProgressBar
 from engine.errors import (
     CancelledError,
     ExitCode,
@@ -27,17 +23,21 @@ from engine.errors import (
     UsageError,
     WorkspaceError,
 )
-from engine.localize.localisation import Localisation
-from engine.localize.policy_run import ALGORITHMS, BISECTION, Localiser, Searched
-from engine.localize.searching import MEGABYTES, LocalisationLimits
+from engine.localize.localizer import ALGORITHMS, BISECTION, Localiser, Searched
+from engine.localize.run_searches import MEGABYTES, LocalisationLimits
 from engine.native.control import Control
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.localization import Localisation
+from engine.report.bug_text import document, text
 from engine.task.load import load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.translate import Limits
+from engine.usecases.localize import BugLocaliser
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 EXPANSIONS = 1_000_000
 

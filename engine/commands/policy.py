@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.pddl import read_domain
-from engine.policies.files import portfolio_files
 from engine.policies.policy import PolicyInfo, close_policy, open_policy
+from engine.policies.torch_file import portfolio_files
 
 SHOWN = 12
 """How many names of a list the text for people shows."""

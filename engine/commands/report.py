@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.campaign.store import Store
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.files import write_text
 from engine.report.content import gather
 from engine.report.formats import FORMATS, STORIES, SUFFIXES
+from engine.workspace.workspace import Store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

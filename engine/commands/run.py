@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.commands.arguments import positive_seconds
+from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
-from engine.commands.task_argument import positive_seconds
-from engine.console import Console
 from engine.errors import CancelledError, ExitCode, LimitReachedError, UsageError
 from engine.policies.policy import Policy, close_policy, notes_of, open_policy
 from engine.policies.run_graph import Outcome

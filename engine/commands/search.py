@@ -12,9 +12,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.commands.kernel_progress import kernel_progress
-from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
-from engine.console import Console, ProgressBar
+from engine.commands.arguments import (
+    add_limits,
+    add_task_argument,
+    kernel_progress,
+    load_task_argument,
+)
+from engine.commands.console import Console, ProgressBar
 from engine.errors import ExitCode, Location, UsageError
 from engine.files import write_text
 from engine.native.control import Control

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from engine.commands.arguments import add_task_argument, load_task_argument
+from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
-from engine.commands.task_argument import add_task_argument, load_task_argument
-from engine.console import Console
 from engine.errors import ExitCode
 
 DEFAULT_ADDRESS = "localhost:50051"
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    from engine.policies.server import serving
+    from engine.policies.remote.server import serving
 
     task = load_task_argument(args, console)
     with serving(args.policy, task, args.address) as server:

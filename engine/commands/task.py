@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.task_argument import add_limits, add_task_argument, load_task_argument
-from engine.console import Console
+from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.task.atoms import fluent_atoms, format_atom, format_fact, state_atoms
 from engine.task.task import Task

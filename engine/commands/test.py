@@ -15,14 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.commands.task_argument import add_task_argument, load_task_argument
-from engine.console import Console
+from engine.commands.arguments import add_task_argument, load_task_argument
+from engine.commands.console import Console
 from engine.errors import ExitCode
-from engine.fuzzing.pool import PoolEntry, read_pool
-from engine.oracles.bench import Bench, Finding, Origin
+from engine.fuzzing.pool_file import PoolEntry, read_pool
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import ORACLES, make_oracle
+from engine.oracles.session import Bench, Finding, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import named_policies, open_portfolio
 from engine.policies.run_graph import Outcome

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.console import Console, ProgressBar
+from engine.commands.console import Console, ProgressBar
 from engine.errors import ExitCode
 from engine.task.load import load_task
 from engine.task.task import Task
 
 if TYPE_CHECKING:
-    from engine.policies.training.events import TrainingEvent
-    from engine.policies.training.imitation import TrainingResult
+    from engine.records.training import TrainingEvent
+    from engine.training.imitation import TrainingResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     training = _load(args.domain, args.problems, console)
     validation = _load(args.domain, args.validation, console)
 
-    from engine.policies.training.config import TeacherKind, TrainingConfig
-    from engine.policies.training.imitation import train
+    from engine.records.training import TeacherKind, TrainingConfig
+    from engine.training.imitation import train
 
     config = TrainingConfig(
         hidden=args.hidden,
@@ -103,7 +103,7 @@ class _Listener:
         self.reason = ""
 
     def hear(self, event: TrainingEvent) -> None:
-        from engine.policies.training import events
+        from engine.records import training as events
 
         match event:
             case events.ProblemPrepared(problem, teacher):

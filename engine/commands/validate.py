@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from fractions import Fraction
 
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.pddl import read_domain, read_problem, without_costs
 from engine.task.plans import Plan, read_plan

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.policy_question import Answer
-from engine.campaign.store import Store
-from engine.campaign.verification import Verified, refuse_damaged, verify_bugs
-from engine.console import Console
+from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
+from engine.verify.policy_rerun import Answer
+from engine.verify.stored import Verified, refuse_damaged, verify_bugs
+from engine.workspace.workspace import Store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from engine.caches import DOMINANCE, keep, read_kept
 from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant, compute
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
 from engine.search.forward import SearchLimits
-from engine.task.disk_caches import DOMINANCE
-from engine.task.kept_files import keep, read_kept
 from engine.task.task import Task
 from engine.task.translation_cache import cache_key
 

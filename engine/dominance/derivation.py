@@ -11,8 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.dominance.budget import Budget, TooLargeError
-from engine.dominance.plain_system import FloatArray, PlainSystem, distinct_rows
+from engine.dominance.plain_system import (
+    Budget,
+    FloatArray,
+    PlainSystem,
+    TooLargeError,
+    distinct_rows,
+)
 from engine.native.control import Control
 from engine.native.library import Int32Array, Int64Array
 

@@ -2,8 +2,8 @@
 
 from engine.equivalence.budget import Limits
 from engine.equivalence.compare import CompareOptions, compare_domains
-from engine.equivalence.events import Emit, Event, OperatorChecked, Progress, StageStarted
-from engine.equivalence.result import (
+from engine.equivalence.verify import verify_certificate
+from engine.records.comparison import (
     Comparison,
     Counterexample,
     Exclusion,
@@ -17,8 +17,8 @@ from engine.equivalence.result import (
     ReadingResult,
     Verdict,
 )
-from engine.equivalence.text import describe
-from engine.equivalence.verify import verify_certificate
+from engine.records.comparison_events import Emit, Event, OperatorChecked, Progress, StageStarted
+from engine.report.comparison_text import describe
 
 __all__ = [
     "CompareOptions",

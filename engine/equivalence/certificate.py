@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.equivalence.cover import Case, Cover, Gap
-from engine.equivalence.coverage import Coverage, Renaming
+from engine.equivalence.ground_cover import Case, Cover, Gap
 from engine.equivalence.instances import GroundAtom, Instance
 from engine.equivalence.mapping import Candidate, Conflict, renaming
-from engine.equivalence.result import (
+from engine.equivalence.mapping_search import Checked
+from engine.equivalence.operator_cover import Coverage, Renaming
+from engine.equivalence.schemas import LiftedModel, Schema
+from engine.equivalence.sorts import Sort, SortTable, TypeMatch
+from engine.pddl.model import Atom, Term
+from engine.records.comparison import (
     Exclusion,
     Macro,
     MacroCase,
@@ -18,10 +22,6 @@ from engine.equivalence.result import (
     PredicatePair,
     ThingOfBoth,
 )
-from engine.equivalence.schemas import LiftedModel, Schema
-from engine.equivalence.search import Checked
-from engine.equivalence.sorts import Sort, SortTable, TypeMatch
-from engine.pddl.model import Atom, Term
 
 SIDES = "AB"
 

@@ -14,8 +14,12 @@ from dataclasses import dataclass, field, replace
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.certificate import Names
 from engine.equivalence.counterexample import build_counterexample
-from engine.equivalence.events import Emit, Event, StageStarted
-from engine.equivalence.result import (
+from engine.equivalence.mapping_search import Failure, MappingSearch, Outcome, fixed_types
+from engine.equivalence.schemas import LiftedModel, constants_of, lift
+from engine.equivalence.sorts import TypeMatch, find_isomorphism, match_types, possible_types
+from engine.errors import CancelledError, UnsupportedError
+from engine.pddl.model import Domain
+from engine.records.comparison import (
     Comparison,
     Effort,
     MacroStep,
@@ -23,11 +27,7 @@ from engine.equivalence.result import (
     ReadingResult,
     Verdict,
 )
-from engine.equivalence.schemas import LiftedModel, constants_of, lift
-from engine.equivalence.search import Failure, MappingSearch, Outcome, fixed_types
-from engine.equivalence.sorts import TypeMatch, find_isomorphism, match_types, possible_types
-from engine.errors import CancelledError, UnsupportedError
-from engine.pddl.model import Domain
+from engine.records.comparison_events import Emit, Event, StageStarted
 
 BOTH = (Parameters.DISTINCT, Parameters.PDDL)
 MOST_TYPES = 300

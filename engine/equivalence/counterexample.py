@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError
-from engine.equivalence.result import Counterexample, MacroStep, PredicatePair, ThingOfBoth
 from engine.pddl.model import (
     OBJECT,
     Add,
@@ -27,6 +26,7 @@ from engine.pddl.model import (
     effects,
 )
 from engine.pddl.types import Types
+from engine.records.comparison import Counterexample, MacroStep, PredicatePair, ThingOfBoth
 
 BOUND = 200_000
 SECONDS = 5.0

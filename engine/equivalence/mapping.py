@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.equivalence.budget import Budget, LimitExceededError
-from engine.equivalence.coverage import Image, Renaming
+from engine.equivalence.operator_cover import Image, Renaming
 
 Element = tuple[str, int | str, Image | str]
 """("predicate", p, image) or ("type", name, name): one pair of a mapping."""

@@ -14,14 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, holds, literals, named
-from engine.equivalence.result import (
-    Macro,
-    OperatorCover,
-    Parameters,
-    ReadingResult,
-    ThingOfBoth,
-    Verdict,
-)
 from engine.equivalence.verify_exclusions import (
     BOUND,
     Translation,
@@ -30,6 +22,14 @@ from engine.equivalence.verify_exclusions import (
 )
 from engine.pddl.model import Action, Atom, Condition, Domain, Problem
 from engine.pddl.types import Types
+from engine.records.comparison import (
+    Macro,
+    OperatorCover,
+    Parameters,
+    ReadingResult,
+    ThingOfBoth,
+    Verdict,
+)
 
 STATES_PER_CHOICE = 2
 MOST_CHOICES = 60

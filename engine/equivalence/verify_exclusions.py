@@ -7,7 +7,6 @@ from collections import defaultdict
 from typing import Any
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, literals, named
-from engine.equivalence.result import Exclusion, PredicatePair, ReadingResult
 from engine.pddl.model import (
     Action,
     Add,
@@ -21,6 +20,7 @@ from engine.pddl.model import (
     effects,
 )
 from engine.pddl.types import Types
+from engine.records.comparison import Exclusion, PredicatePair, ReadingResult
 
 BOUND = 200_000
 SOLVER_MILLISECONDS = 20_000

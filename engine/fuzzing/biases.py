@@ -21,7 +21,7 @@ from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.search.heuristics import Evaluator
-from engine.task.process import never_cancelled
+from engine.workers.program import never_cancelled
 
 
 class Bias(Protocol):

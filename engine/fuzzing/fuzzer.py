@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
@@ -17,13 +17,27 @@ import numpy as np
 
 from engine.errors import CancelledError
 from engine.fuzzing.biases import Bias, Judgement
-from engine.fuzzing.choice import weighted_choice
 from engine.fuzzing.novelty import NoveltyFilter
-from engine.fuzzing.pool import PoolEntry
+from engine.fuzzing.pool_file import PoolEntry
 from engine.native.library import INFINITY, Int32Array
 from engine.search.heuristics import Evaluator
-from engine.task.process import never_cancelled
 from engine.task.states import StateTable
+from engine.workers.program import never_cancelled
+
+
+def weighted_choice(weights: Sequence[float], random: Random) -> int | None:
+    """The index of a candidate drawn in proportion to its weight, None when there is none."""
+    candidates = [number for number, weight in enumerate(weights) if weight != -math.inf]
+    if not candidates:
+        return None
+    infinite = [number for number in candidates if weights[number] == math.inf]
+    if infinite:
+        return random.choice(infinite)
+    least = min(0.0, *(weights[number] for number in candidates))
+    shifted = [weights[number] - least for number in candidates]
+    if not any(shifted):
+        return random.choice(candidates)
+    return random.choices(candidates, shifted)[0]
 
 
 class Unsolved(Enum):

@@ -24,12 +24,12 @@ from engine.localize.action_question import (
     UndecidedError,
 )
 from engine.localize.dominance_criteria import decide_by_dominance
-from engine.localize.localisation import Verdict
-from engine.localize.optimal_searches import Searches, demand_end
 from engine.localize.parallel_searches import pms_bc, pms_lama
+from engine.localize.question_searches import Searches, demand_end
 from engine.localize.sequential_searches import sms, sms_bc, sms_rev
 from engine.native.control import Control
 from engine.native.library import INFINITY, Int64Array, Outcome
+from engine.records.localization import Verdict
 from engine.search.aoca_star import admissible_kernel, aoca_star
 from engine.search.forward import NO_LIMITS, SearchLimits, search
 from engine.task.successors import is_applicable, is_goal

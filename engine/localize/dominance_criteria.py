@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.localize.action_question import ActionQuestion, DecidedBy, Decision
-from engine.localize.localisation import Verdict
+from engine.records.localization import Verdict
 from engine.task.successors import applicable_operators, successor
 
 

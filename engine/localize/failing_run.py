@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.localize.cost_bounds import CostBounds
-from engine.localize.localisation import Cause, CauseKind, Failure, StepVerdict, Verdict
 from engine.native.library import INFINITY
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRun
+from engine.records.localization import Cause, CauseKind, Failure, StepVerdict, Verdict
 
 
 def settle_solvability(

@@ -22,11 +22,11 @@ from engine.localize.action_question import (
     Reason,
     UndecidedError,
 )
-from engine.localize.localisation import Verdict
-from engine.localize.optimal_searches import Searches, reason_of
+from engine.localize.question_searches import Searches, reason_of
 from engine.localize.sequential_searches import starts_with
 from engine.native.control import Control
 from engine.native.library import INFINITY
+from engine.records.localization import Verdict
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.search.planners import FoundPlan, Planner, PlannerOutcome, run_planner
 from engine.task.states import native_task

@@ -15,9 +15,9 @@ from engine.localize.action_question import (
     Reason,
     UndecidedError,
 )
-from engine.localize.localisation import Verdict
-from engine.localize.optimal_searches import Searches, demand_end
+from engine.localize.question_searches import Searches, demand_end
 from engine.native.library import INFINITY
+from engine.records.localization import Verdict
 from engine.task.successors import successor
 
 

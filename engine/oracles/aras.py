@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.bench import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Oracle, Proof
+from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Oracle, Proof
 from engine.policies.run_graph import Outcome
 from engine.search.aras import aras
 from engine.search.forward import SearchLimits

@@ -12,9 +12,9 @@ from engine.native.control import Control
 from engine.native.library import Outcome
 from engine.search.forward import SearchLimits, search
 from engine.search.planners import Planner, run_planner
-from engine.task.process import never_cancelled
 from engine.task.task import Task
 from engine.task.translate import Limits
+from engine.workers.program import never_cancelled
 
 EXPANSIONS = 200_000
 LAMA_SECONDS = 30.0

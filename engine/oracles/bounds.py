@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.native.library import INFINITY, Int32Array, Int64Array
-from engine.oracles.evidence import Evidence, Morph, Step, Walk
+from engine.records.evidence import Evidence, Morph, Step, Walk
 from engine.task.states import StateTable
 
 Parent = tuple[int, int, str]

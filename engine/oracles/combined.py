@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.bench import Bench, Oracle, Proof
 from engine.oracles.bmo import BoundOracle
+from engine.oracles.session import Bench, Oracle, Proof
 
 
 @dataclass(frozen=True)

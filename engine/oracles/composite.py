@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
 from engine.oracles.combined import CombinedOracle
 from engine.oracles.pco import Contest, PcoE
+from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
 
 
 @dataclass(frozen=True)

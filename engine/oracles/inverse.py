@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.native.library import INFINITY
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
 from engine.search.forward import SearchLimits, search
 
 Path = tuple[list[int], list[int]]

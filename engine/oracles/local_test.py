@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.native.library import INFINITY
-from engine.oracles.bench import Bench
+from engine.oracles.session import Bench
 from engine.policies.run_graph import Outcome
 
 MODES = ("none", "first", "all")

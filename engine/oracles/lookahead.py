@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.native.library import INFINITY, Int32Array, Int64Array
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Oracle, Proof
+from engine.oracles.session import NOTHING_PROVEN, Bench, Oracle, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun

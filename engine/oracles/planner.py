@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.native.library import INFINITY, Outcome
-from engine.oracles.bench import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Proof
 from engine.search.forward import SearchLimits, search
 from engine.search.planners import Planner, PlannerOutcome, run_planner
 from engine.task.translate import Limits

@@ -16,7 +16,6 @@ from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
 from engine.dominance.function import DominanceFunction
 from engine.errors import UsageError
 from engine.oracles.aras import ArasOracle, SolvedOrNot
-from engine.oracles.bench import Bench, Oracle
 from engine.oracles.bmo import BoundOracle
 from engine.oracles.combined import CombinedOracle
 from engine.oracles.composite import CompositeOracle
@@ -25,6 +24,7 @@ from engine.oracles.local_test import MODES
 from engine.oracles.lookahead import LookaheadOracle
 from engine.oracles.pco import Contest, PcoE, PcoP
 from engine.oracles.planner import LamaOracle, SearchOracle
+from engine.oracles.session import Bench, Oracle
 from engine.oracles.smo import MorphOracle
 from engine.search.forward import SearchLimits
 from engine.task.translate import Limits

@@ -14,8 +14,8 @@ import numpy as np
 
 from engine.dominance.function import NO_VALUE, DominanceFunction
 from engine.native.library import INFINITY, Int32Array, Int64Array
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
 from engine.oracles.local_test import local_test
+from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
 from engine.policies.run_graph import Outcome
 
 

@@ -24,9 +24,9 @@ from engine.pddl.reader import (
     read_domain,
     read_problem,
 )
-from engine.pddl.refusals import unsupported_for_task
+from engine.pddl.traversal import static_predicates
 from engine.pddl.types import Types, objects_of_type
-from engine.pddl.walk import static_predicates
+from engine.pddl.unsupported import unsupported_for_task
 
 __all__ = [
     "Diagnostic",

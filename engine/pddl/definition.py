@@ -9,7 +9,7 @@ from itertools import islice
 from engine.pddl.diagnostics import Diagnostics, MalformedError
 from engine.pddl.model import Position
 from engine.pddl.sexpr import Block, Node, Word, show, tokens
-from engine.pddl.words import read_name
+from engine.pddl.terms import read_name
 
 UNSUPPORTED_SECTIONS = {
     ":durative-action": "durative actions",

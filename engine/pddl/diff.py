@@ -26,8 +26,8 @@ from engine.pddl.model import (
     effects,
 )
 from engine.pddl.printer import format_condition, format_effect, format_typed_list
+from engine.pddl.traversal import subconditions, subeffects
 from engine.pddl.types import Types
-from engine.pddl.walk import subconditions, subeffects
 
 Item = TypeVar("Item")
 VARIABLE = re.compile(r"\?[^\s()]+")

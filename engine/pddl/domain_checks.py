@@ -22,9 +22,9 @@ from engine.pddl.model import (
     TypedName,
     When,
 )
+from engine.pddl.name_checks import Vocabulary, check_duplicates, count_arguments
 from engine.pddl.requirements import check_requirements
-from engine.pddl.vocabulary import Vocabulary, check_duplicates, count_arguments
-from engine.pddl.walk import subeffects
+from engine.pddl.traversal import subeffects
 
 
 def check_domain(domain: Domain) -> list[Diagnostic]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from engine.pddl.conditions import expect_parts, read_condition
+from engine.pddl.condition_reader import expect_parts, read_condition
 from engine.pddl.definition import open_definition, read_requirements, sections
 from engine.pddl.diagnostics import Diagnostics, MalformedError
-from engine.pddl.effects import read_effect
+from engine.pddl.effect_reader import read_effect
 from engine.pddl.model import (
     OBJECT,
     Action,
@@ -23,8 +23,8 @@ from engine.pddl.model import (
     TypedName,
 )
 from engine.pddl.sexpr import Block, Node, Word, show
+from engine.pddl.terms import RESERVED, read_name, read_type, read_typed_list
 from engine.pddl.types import MOST_LEVELS, levels_of
-from engine.pddl.words import RESERVED, read_name, read_type, read_typed_list
 
 ORDER = (
     ":requirements",

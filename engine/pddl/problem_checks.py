@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.pddl.costs import check_missing_values
 from engine.pddl.diagnostics import Diagnostic, Diagnostics
-from engine.pddl.missing_values import check_missing_values
 from engine.pddl.model import Atom, Domain, FunctionTerm, Increase, Problem
+from engine.pddl.name_checks import Vocabulary, check_duplicates
 from engine.pddl.requirements import check_requirements
-from engine.pddl.vocabulary import Vocabulary, check_duplicates
-from engine.pddl.walk import subeffects
+from engine.pddl.traversal import subeffects
 
 
 def check_problem(

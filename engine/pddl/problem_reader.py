@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.pddl.conditions import read_atom, read_condition
+from engine.pddl.condition_reader import read_atom, read_condition
 from engine.pddl.definition import open_definition, read_requirements, sections, single_name
 from engine.pddl.diagnostics import Diagnostics, MalformedError
-from engine.pddl.effects import read_function_term
+from engine.pddl.effect_reader import read_function_term
 from engine.pddl.model import (
     TOTAL_COST,
     And,
@@ -22,7 +22,7 @@ from engine.pddl.model import (
     TypedName,
 )
 from engine.pddl.sexpr import Block, Node, Word, show
-from engine.pddl.words import is_number, read_number, read_typed_list
+from engine.pddl.terms import is_number, read_number, read_typed_list
 
 ORDER = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
 

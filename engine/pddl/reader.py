@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engine.errors import UnreadableFileError
+from engine.errors import Location, UnreadableFileError
+from engine.files import read_bytes
 from engine.pddl.diagnostics import (
     Diagnostic,
     Diagnostics,
@@ -19,9 +21,27 @@ from engine.pddl.domain_reader import domain_from
 from engine.pddl.model import Domain, Problem
 from engine.pddl.problem_checks import check_problem
 from engine.pddl.problem_reader import problem_from
-from engine.pddl.refusals import unsupported_for_task
 from engine.pddl.sexpr import parse_file
-from engine.pddl.source import read_text
+from engine.pddl.unsupported import unsupported_for_task
+
+
+def read_text(path: str | Path) -> str:
+    return decode(read_bytes(path, "a PDDL file"), str(path))
+
+
+def decode(data: bytes, path: str) -> str:
+    where = Location(path or None)
+    if not data.strip():
+        raise UnreadableFileError("the file is empty", where, "choose a PDDL file with content")
+    if b"\0" in data:
+        raise UnreadableFileError(
+            "this is not a text file", where, "choose a PDDL file; save UTF-16 text as UTF-8"
+        )
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from engine.pddl.model import (
     TypedName,
     When,
 )
-from engine.pddl.walk import conditions_of, subconditions, subeffects
+from engine.pddl.traversal import conditions_of, subconditions, subeffects
 
 QUANTIFIED = ("existential-preconditions", "universal-preconditions")
 IMPLIED = {

@@ -115,12 +115,12 @@ def _open(spec: str, seed: int) -> Policy:
 
         return open_builtin(spec.removeprefix("builtin:"), seed)
     if spec.startswith("grpc://"):
-        from engine.policies.remote import open_remote
+        from engine.policies.remote.policy import open_remote
 
         return open_remote(spec)
     path, colon, factory = spec.rpartition(":")
     if colon and path.endswith(".py"):
-        from engine.policies.plugin import open_plugin
+        from engine.policies.plugin.policy import open_plugin
 
         return open_plugin(path, factory)
     return open_policy_file(Path(spec), seed)
@@ -128,14 +128,14 @@ def _open(spec: str, seed: int) -> Policy:
 
 def open_policy_file(path: Path, seed: int = 0) -> Policy:
     """The policy in a file of one of the formats we know."""
-    from engine.policies.files import Format, load_checkpoint, recognise
+    from engine.policies.torch_file import Format, load_checkpoint, recognise
 
     kind = recognise(path)
     if kind is Format.CACHE:
-        from engine.policies.policy_cache import CachePolicy
+        from engine.policies.cache_file import CachePolicy
 
         return CachePolicy(path)
-    from engine.policies.torch_settings import prepare_torch
+    from engine.policies.torch_file import prepare_torch
 
     prepare_torch()
     if kind is Format.SQLITE:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import Location, PolicyError
-from engine.policies.files import SUFFIXES, portfolio_files
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
-from engine.task.process import never_cancelled
+from engine.policies.torch_file import SUFFIXES, portfolio_files
 from engine.task.states import StateTable
+from engine.workers.program import never_cancelled
 
 MOST = 20
 """How many policies a portfolio keeps, as in the paper."""

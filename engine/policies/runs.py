@@ -20,8 +20,8 @@ from engine.errors import CancelledError, PolicyError, PolicyLostError
 from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
 from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy
 from engine.policies.run_graph import Outcome, Reason, RunGraph
-from engine.task.process import never_cancelled
 from engine.task.states import StateTable
+from engine.workers.program import never_cancelled
 
 Codes = npt.NDArray[np.int8]
 

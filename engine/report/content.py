@@ -11,17 +11,16 @@ from itertools import accumulate
 from typing import Any
 
 from engine import __version__
-from engine.campaign.course import OracleScore, whole_course
-from engine.campaign.explanation import explain
-from engine.campaign.fitting import refuse_misfit
-from engine.campaign.plan_alignment import align_plans
-from engine.campaign.reading import Reading
-from engine.campaign.rows import Bug, BugRow, CampaignRow
 from engine.campaign.summary import summary
+from engine.campaign.timeline import OracleScore, whole_course
 from engine.errors import UsageError
-from engine.localize.localisation import Localisation, StepVerdict, Verdict
-from engine.localize.root_causes import RootCause
+from engine.records.localization import Localisation, RootCause, StepVerdict, Verdict
+from engine.report.bug_text import explain
+from engine.report.plan_alignment import align_plans
 from engine.task.task import Task
+from engine.verify.claims import refuse_misfit
+from engine.workspace.reader import Reading
+from engine.workspace.rows import Bug, BugRow, CampaignRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.bug_filter import KIND_WORDS
-from engine.campaign.config_text import config_text
-from engine.campaign.rows import BugRow
-from engine.localize.localisation import CauseKind
+from engine.campaign.config_writer import config_text
+from engine.records.localization import CauseKind
 from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import Content
+from engine.workspace.filter import KIND_WORDS
+from engine.workspace.rows import BugRow
 
 LISTED = 2000
 """How many bugs the list shows: a browser has to lay it out."""

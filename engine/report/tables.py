@@ -9,10 +9,20 @@ import re
 from dataclasses import asdict, fields
 from xml.etree import ElementTree
 
-from engine.campaign.bug_filter import KIND_WORDS
-from engine.campaign.rows import BugRow
 from engine.report.content import Content
-from engine.report.spreadsheets import plain_cell
+from engine.workspace.filter import KIND_WORDS
+from engine.workspace.rows import BugRow
+
+_FORMULA = re.compile(r"\s*[=+\-@\t\r]")
+_NUMBER = re.compile(r"\s*[+-]?\d[\d.,_]*(?:e[+-]?\d+)?\s*%?", re.IGNORECASE)
+
+
+def plain_cell(text: str) -> str:
+    """The text so that it is shown and not calculated; a name may come from a stranger."""
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Messages of policies may hold anything."""

@@ -24,7 +24,7 @@ from engine.native.library import (
 )
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
-from engine.search.result import SearchResult, replay
+from engine.search.results import SearchResult, replay
 from engine.task.states import native_task
 from engine.task.successors import State, is_applicable, successor
 from engine.task.task import Task

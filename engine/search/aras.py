@@ -15,8 +15,7 @@ import numpy as np
 from engine.errors import PlanError
 from engine.native.control import Control
 from engine.native.library import NativeAras, Outcome
-from engine.search.limits import SearchLimits
-from engine.search.result import replay
+from engine.search.results import SearchLimits, replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 from engine.task.validate import validate_operators

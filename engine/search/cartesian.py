@@ -13,7 +13,7 @@ from engine.native.abstractions import native_cartesian
 from engine.native.control import Control
 from engine.native.library import INFINITY
 from engine.search.abstraction import Abstraction, build_for_state
-from engine.search.limits import NO_LIMITS, SearchLimits
+from engine.search.results import NO_LIMITS, SearchLimits
 from engine.task.states import native_task
 from engine.task.task import Fact, Task
 

@@ -23,8 +23,7 @@ from engine.native.library import (
     native_search,
 )
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
-from engine.search.limits import NO_LIMITS, SearchLimits
-from engine.search.result import SearchResult, replay
+from engine.search.results import NO_LIMITS, SearchLimits, SearchResult, replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 

@@ -21,12 +21,12 @@ from pathlib import Path
 from engine.errors import Location, PlanError, PlannerError
 from engine.files import scratch_errors, scratch_folder
 from engine.task.plans import parse_plan
-from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.sas import MAX_COST, write_sas
 from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
 from engine.task.translate import NO_LIMITS, Limits
 from engine.task.validate import validate_operators
+from engine.workers.program import Ending, ProcessResult, never_cancelled, run_process, signal_name
 
 PACKAGE = "up_fast_downward"
 _BINARY = Path("downward", "builds", "release", "bin", "downward")

@@ -19,11 +19,11 @@ from engine.pddl import (
 from engine.pddl.diagnostics import raise_errors
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.problem_checks import check_problem
-from engine.task.process import never_cancelled
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task, Variable
 from engine.task.translate import NO_LIMITS, Limits, translate
 from engine.task.translation_cache import TranslationCache
+from engine.workers.program import never_cancelled
 
 SAS_SUFFIX = ".sas"
 

@@ -27,8 +27,8 @@ from engine.errors import (
     TranslationError,
 )
 from engine.files import scratch_errors, scratch_folder
-from engine.task.process import Ending, ProcessResult, never_cancelled, run_process, signal_name
 from engine.task.translation_cache import TranslationCache, cache_key
+from engine.workers.program import Ending, ProcessResult, never_cancelled, run_process, signal_name
 
 PACKAGE = "fast-downward.translate"
 MODULE = "fast_downward.translate"

@@ -15,8 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.task.disk_caches import DEFAULT_MEGABYTES, TRANSLATIONS
-from engine.task.kept_files import keep, read_kept
+from engine.caches import DEFAULT_MEGABYTES, TRANSLATIONS, keep, read_kept
 
 _log = logging.getLogger(__name__)
 

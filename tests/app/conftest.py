@@ -20,12 +20,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.context import Context
-from app.document import Document
-from app.jobs import Jobs
-from app.messages import Messages
-from app.settings import Settings
-from app.theme import Theme
+from app.services.context import Context
+from app.services.document import Document
+from app.services.jobs import Jobs
+from app.services.messages import Messages
+from app.services.settings import Settings
+from app.services.theme import Theme
 
 PATIENCE = 300_000
 """Milliseconds until something is surely broken: machines are slow at times."""
@@ -44,7 +44,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 def no_leaks(qapp: QApplication) -> Iterator[None]:
     """What a test starts it ends."""
     gc.freeze()  # what was there before is none of this test's business, and slow to look through
-    gc.disable()  # see app/garbage.py
+    gc.disable()  # see app/shell/garbage.py
     threads, children = set(threading.enumerate()), _children()
     widgets = set(map(id, _top_levels()))
     yield

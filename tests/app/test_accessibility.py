@@ -26,12 +26,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document import Document
-from app.main_window import MainWindow
-from app.pages import PAGES
-from app.settings import Settings
-from app.theme import Theme
-from app.workspaces import example_project
+from app.services.document import Document
+from app.services.folders import example_project
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.main_window import MainWindow
+from app.shell.pages import PAGES
 
 PATIENCE_SECONDS = 300
 INTERACTIVE = (

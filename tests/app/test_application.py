@@ -15,14 +15,13 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.application import Application, QuitOnSignal
-from app.crash import CrashLog, crash_folder
-from app.recent import recent_workspaces
-from app.settings import settings_path
+from app.services.folders import example_names, example_workspace, workspaces_folder
+from app.services.settings import recent_workspaces, settings_path
+from app.shell.application import Application, QuitOnSignal
+from app.shell.crash import CrashLog, crash_folder
 from app.views.log import LogPage
-from app.workspaces import example_names, example_workspace, workspaces_folder
-from engine.campaign.schema import MIGRATIONS
-from engine.campaign.store import Store
+from engine.workspace.schema import MIGRATIONS
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 

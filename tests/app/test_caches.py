@@ -9,12 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.caches import CachesDialog
-from app.context import Context
-from app.document import UNDO_STEPS
-from app.messages import KEPT, Messages
-from engine.task.disk_caches import DISK_CACHES, DOMINANCE, TRANSLATIONS
-from engine.task.kept_files import keep
+from app.services.context import Context
+from app.services.document import UNDO_STEPS
+from app.services.messages import KEPT, Messages
+from app.shell.dialogs import CachesDialog
+from engine.caches import DISK_CACHES, DOMINANCE, TRANSLATIONS, keep
 
 PATIENCE = 300_000
 

@@ -17,11 +17,11 @@ from pytestqt.qtbot import QtBot
 from reference.bug_workspace import make_workspace
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
-from app.context import Context
+from app.services.context import Context
+from app.services.folders import workspaces_folder
 from app.views.campaign import campaign_report
 from app.views.campaign.campaign_report import BY_SUFFIX, KINDS, ReportDialog, report_filter
 from app.views.campaign.page import CampaignPage
-from app.workspaces import workspaces_folder
 from engine.report.formats import FORMATS, SUFFIXES
 
 

@@ -28,20 +28,20 @@ from pytestqt.qtbot import QtBot
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
-from app.context import Context
-from app.models.agreement import agree
-from app.models.campaign_runner import State
+from app.models.campaign_controller import State
 from app.models.campaign_settings import default_config
-from app.views.campaign import compare_view
+from app.services.context import Context
+from app.services.settings import agree
+from app.views.campaign import changes_view as compare_view
 from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from app.work.check_inputs import PolicyChecked
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig, read_config
-from engine.campaign.project import Project
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig, read_config
 from engine.campaign.summary import summary
+from engine.records.project import Project
+from engine.usecases.campaign import run
+from engine.usecases.check_project import PolicyChecked
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 ICON_ROOM = 24

@@ -18,11 +18,11 @@ from app.models.campaign_settings import (
     written_options,
 )
 from engine.campaign.presets import PRESETS
-from engine.campaign.project import Project
 from engine.fuzzing.biases import BIASES
 from engine.fuzzing.fuzzer import Unsolved
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import ORACLES, parse_oracle
+from engine.records.project import Project
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))

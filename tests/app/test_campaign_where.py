@@ -16,22 +16,20 @@ from reference.dask_cluster import Cluster
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
-from app.context import Context
-from app.models.agreement import agree
-from app.models.campaign_runner import State
-from app.models.campaign_settings import default_config
+from app.models.campaign_controller import State
+from app.models.campaign_settings import Where, default_config, keep_where, scene_words, where
 from app.models.campaign_tables import UNITS
-from app.models.campaign_where import Where, keep_where, scene_words, where
-from app.settings import Settings
+from app.services.context import Context
+from app.services.settings import Settings, agree
 from app.views.campaign.campaign_view import CampaignView
+from app.views.campaign.executor_card import ADDRESS_WANTED, WhereCard
 from app.views.campaign.page import CampaignPage
-from app.views.campaign.where_card import ADDRESS_WANTED, WhereCard
-from app.widgets.limit_field import LimitField
-from app.work.campaign import Scene
-from engine.campaign.cluster import ClusterSize
-from engine.campaign.project import Project
-from engine.campaign.rows import UnitRow
-from engine.campaign.store import Store
+from app.widgets.fields import LimitField
+from engine.records.project import Project
+from engine.usecases.campaign import Scene
+from engine.workers.cluster import ClusterSize
+from engine.workspace.rows import UnitRow
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"

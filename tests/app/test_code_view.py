@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QTextCharFormat
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.theme import Theme
+from app.services.theme import Theme
 from app.widgets.code_view import CodeView, Mark
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"

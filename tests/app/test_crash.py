@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.crash import CrashLog
+from app.shell.crash import CrashLog
 from engine.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ def test_exceptions_of_threads_are_kept_too(
 
 def test_a_crash_below_python_leaves_its_trace(tmp_path: Path) -> None:
     code = (
-        "import sys, os, signal, pathlib; from app.crash import CrashLog\n"
+        "import sys, os, signal, pathlib; from app.shell.crash import CrashLog\n"
         "CrashLog(pathlib.Path(sys.argv[1])).install(); os.kill(os.getpid(), signal.SIGSEGV)"
     )
     folder = tmp_path / "crashes"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.context import Context
-from app.document import Document
-from app.workspace_notices import WorkspaceNotices
-from engine.campaign.schema import MIGRATIONS
-from engine.campaign.store import Store
-from engine.campaign.writer import Writer
+from app.services.context import Context
+from app.services.document import Document
+from app.shell.workspace_notices import WorkspaceNotices
 from engine.errors import WorkspaceError
+from engine.workspace.lock import Writer
+from engine.workspace.schema import MIGRATIONS
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import sys
 from collections.abc import Callable
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 with Store.open(sys.argv[1]) as store:
     store.claim()
     with store.transaction() as connection:

@@ -14,13 +14,19 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from reference.screens import answered
 
-from app.context import Context
-from app.models.comparison import Expansion, explain_difference, operator_lines
+from app.models.comparison_tables import (
+    Expansion,
+    StructureLine,
+    explain_difference,
+    operator_lines,
+    structure_lines,
+    verdicts,
+)
 from app.models.text_diff import diff_texts
+from app.services.context import Context
+from app.services.folders import EXAMPLES, example_project
 from app.views.equivalence.domain_slot import DomainSlot
-from app.views.equivalence.lists import StructureLine, structure_lines, verdicts
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
-from app.workspaces import EXAMPLES, example_project
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
 PATIENCE = 300_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.eta import WINDOW_SECONDS, Eta, in_words
+from app.services.jobs import WINDOW_SECONDS, Eta, in_words
 
 
 def test_nobody_knows_before_there_was_progress() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.display import no_window_because
+from app.shell.no_display import no_window_because
 
 ROOT = Path(__file__).resolve().parents[2]
 

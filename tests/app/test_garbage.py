@@ -8,7 +8,7 @@ import threading
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.garbage import GarbageCollector
+from app.shell.garbage import GarbageCollector
 
 
 class Watched(QObject):

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.crash import crash_folder
-from app.document import Document
-from app.main_window import MainWindow
-from app.settings import Settings, settings_path
-from app.shortcuts import group_of_menu, group_of_page
-from app.theme import Theme
-from app.workspaces import workspaces_folder
+from app.services.document import Document
+from app.services.folders import workspaces_folder
+from app.services.settings import Settings, settings_path
+from app.services.theme import Theme
+from app.shell.crash import crash_folder
+from app.shell.main_window import MainWindow
+from app.shell.shortcuts import group_of_menu, group_of_page
+from engine.caches import cache_folder
 from engine.logs import log_path
-from engine.task.disk_caches import cache_folder
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "user-guide.md").read_text()
 SHORTCUTS = GUIDE.partition("## Shortcuts")[2].partition("\n## ")[0]

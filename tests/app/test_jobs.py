@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
 from reference import background_work as works
 
-from app.context import Context
-from app.jobs import Failure, Job, JobProgress, Jobs
+from app.services.context import Context
+from app.services.jobs import Failure, Job, JobProgress, Jobs
 
 PATIENCE = 300_000
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 from reference.screens import answered
 
-from app.context import Context
+from app.services.context import Context
 from app.views.log import LogPage
 
 

@@ -21,19 +21,19 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from reference import background_work as works
 
-from app.about import AboutDialog
-from app.context import Context
-from app.document import Document
-from app.main_window import MainWindow
-from app.page import Page
-from app.pages import PageEntry
-from app.settings import Settings
-from app.shortcuts import ShortcutSheet, in_columns
-from app.theme import Theme
+from app.services.context import Context
+from app.services.document import Document
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.dialogs import AboutDialog
+from app.shell.main_window import MainWindow
+from app.shell.pages import PageEntry
+from app.shell.shortcuts import ShortcutSheet, in_columns
 from app.widgets import banner
 from app.widgets.banner import MOST, BannerArea
 from app.widgets.job_strip import JobItem
-from engine.campaign.store import Store
+from app.widgets.page import Page
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 CTRL = Qt.KeyboardModifier.ControlModifier

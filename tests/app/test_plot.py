@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.theme import Theme
+from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
 from app.widgets.plot_series import MOST_POINTS
 

@@ -13,10 +13,10 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.context import Context
-from app.recent import remember_workspace
+from app.services.context import Context
+from app.services.settings import remember_workspace
 from app.views.project.page import ProjectPage
-from engine.campaign.project import Project
+from engine.records.project import Project
 
 PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"

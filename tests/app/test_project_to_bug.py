@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.document import Document
-from app.main_window import MainWindow
 from app.models.campaign_settings import default_config
-from app.settings import Settings
-from app.theme import Theme
+from app.services.document import Document
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.main_window import MainWindow
 from app.views.bugs.page import BugsPage
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from engine.campaign.project import Project
-from engine.campaign.store import Store
+from engine.records.project import Project
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 FERRY = Path(__file__).resolve().parents[2] / "resources" / "examples" / "ferry"

@@ -12,11 +12,11 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, answered
 
-from app.context import Context
-from app.reader import Inquiry, Reader
-from engine.campaign.reading import Reading
-from engine.campaign.store import Store
+from app.services.context import Context
+from app.services.reader import Inquiry, Reader
 from engine.errors import PlumblineError, WorkspaceError
+from engine.workspace.reader import Reading
+from engine.workspace.workspace import Store
 
 
 def unexpected(what: object) -> None:

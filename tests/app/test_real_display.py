@@ -18,7 +18,7 @@ import sys
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from app.application import Application
+from app.shell.application import Application
 
 qt = QApplication([])
 assert qt.platformName() == "xcb"

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.recent import (
+from app.services.settings import (
     KEPT,
+    VERSION,
+    Settings,
     forget_workspace,
     last_workspace,
     recent_workspaces,
     remember_workspace,
 )
-from app.settings import VERSION, Settings
 
 
 def test_values_are_kept(tmp_path: Path, settings: Settings) -> None:

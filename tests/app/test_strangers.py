@@ -20,17 +20,23 @@ from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, full_workspace, strange_cells
 
-from app.context import Context
-from app.models.agreement import AGREED, agree, consent_of
 from app.models.project_files import ProjectFiles
-from app.recent import last_workspace, recent_workspaces, remember_workspace
-from app.settings import Settings
-from app.theme import Theme
+from app.services.context import Context
+from app.services.settings import (
+    AGREED,
+    Settings,
+    agree,
+    consent_of,
+    last_workspace,
+    recent_workspaces,
+    remember_workspace,
+)
+from app.services.theme import Theme
 from app.views.project.page import ProjectPage
-from engine.campaign.project import Project
-from engine.campaign.store import Store
 from engine.errors import PlumblineError, PolicyError
 from engine.policies.consent import Consent, consent_name, refuse_without_consent
+from engine.records.project import Project
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 PLUGIN = """\
@@ -239,7 +245,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     """Its folder stands in the workspace."""
     from app.models.training import Training
     from app.views.train.page import TrainPage
-    from app.work.train import TrainingPlan
+    from engine.usecases.train import TrainingPlan
 
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     problem = str(folder / "p2.pddl")

@@ -15,8 +15,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.table_model import ASCENDING, DESCENDING, VALUE_ROLE, Column, TableModel
-from app.settings import Settings
-from app.theme import Theme
+from app.services.settings import Settings
+from app.services.theme import Theme
 from app.widgets.table_view import TableView
 
 

@@ -8,8 +8,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.icons import ICONS, application_icon
-from app.theme import COLORS, Theme
+from app.services.theme import COLORS, ICONS, Theme, application_icon
 
 TEXTS = ("text", "muted", "accent", "policy", "better", "bad", "proven", "not_refuted", "undecided")
 GROUNDS = ("window", "surface", "raised")
@@ -74,7 +73,7 @@ def test_the_system_theme_follows_the_system(theme: Theme, monkeypatch: pytest.M
     """There is no desktop here, so what it would say is made up."""
     changed = QGuiApplication.styleHints().colorSchemeChanged
     theme.set_mode("system")
-    monkeypatch.setattr("app.theme.system_is_dark", lambda: True)
+    monkeypatch.setattr("app.services.theme.system_is_dark", lambda: True)
     changed.emit(Qt.ColorScheme.Dark)
     assert theme.name == "dark"
     theme.set_mode("light")

@@ -12,12 +12,12 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.context import Context
 from app.models.project_files import project_files
 from app.models.training import TRAIN, UNUSED, VALIDATE, Training
-from app.shortcuts import group_of_page
+from app.services.context import Context
+from app.services.folders import EXAMPLES, example_project
+from app.shell.shortcuts import group_of_page
 from app.views.train.page import TrainPage
-from app.workspaces import EXAMPLES, example_project
 
 PATIENCE = 300_000
 

@@ -9,13 +9,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
 
-from app.document import Document
-from app.main_window import MainWindow
-from app.page import Page
-from app.pages import PAGES
-from app.settings import Settings
-from app.theme import Theme
-from app.warm_up import IDLE_MILLISECONDS, Step, WarmUp, steps_for
+from app.services.document import Document
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.main_window import MainWindow
+from app.shell.pages import PAGES
+from app.shell.warm_up import IDLE_MILLISECONDS, Step, WarmUp, steps_for
+from app.widgets.page import Page
 
 PATIENCE = 300_000
 

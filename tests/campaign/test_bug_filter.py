@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.campaign.bug_filter import (
+from engine.workspace.filter import (
     COLUMNS,
     FilterError,
     completions,
@@ -18,7 +18,7 @@ from engine.campaign.bug_filter import (
     quoted,
     split_words,
 )
-from engine.campaign.rows import BugRow
+from engine.workspace.rows import BugRow
 
 DEAR = BugRow(
     *(7, 1, 3, "quantitative", "p03", "ferry.pt", 4, 24, 17, 7, "bmo:lookahead=100", "plan"),

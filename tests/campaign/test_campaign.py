@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import (
+from engine.campaign.config_reader import CampaignConfig
+from engine.campaign.summary import summary
+from engine.errors import PddlError, UsageError, WorkspaceError
+from engine.records.events import (
     BugFound,
     BugImproved,
     CampaignFinished,
@@ -28,10 +29,9 @@ from engine.campaign.events import (
     UnitStarted,
     UnitStopped,
 )
-from engine.campaign.executor import make_executor
-from engine.campaign.store import Store
-from engine.campaign.summary import summary
-from engine.errors import PddlError, UsageError, WorkspaceError
+from engine.usecases.campaign import run
+from engine.workers.launch import make_executor
+from engine.workspace.workspace import Store
 
 Contents = Callable[[Store], dict[str, list[Any]]]
 Configure = Callable[..., CampaignConfig]
@@ -238,7 +238,7 @@ def children_of(pid: int) -> list[int]:
                 command = (entry / "cmdline").read_text()
             except OSError:
                 continue
-            if parent == pid and "engine.campaign.worker" in command:
+            if parent == pid and "engine.workers.worker" in command:
                 found.append(int(entry.name))
     return found
 
@@ -275,7 +275,7 @@ def test_a_second_campaign_on_the_same_file_is_refused(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
     code = (
-        "import time; from engine.campaign.store import Store\n"
+        "import time; from engine.workspace.workspace import Store\n"
         f"store = Store.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
         "time.sleep(60)"
     )

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from reference.random_tasks import make_task
 
-from engine.campaign.checking import Claim, problem_with
-from engine.campaign.events import StoredRun
-from engine.oracles.evidence import Evidence, Morph, Walk
 from engine.policies.policy import NO_ACTION
+from engine.records.events import StoredRun
+from engine.records.evidence import Evidence, Morph, Walk
 from engine.task.task import Operator
+from engine.verify.claims import Claim, problem_with
 
 # One variable 0..3; the goal is 3. "jump" is short, "step" long, "back" makes a loop.
 OPERATORS = (

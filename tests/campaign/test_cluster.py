@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from reference.dask_cluster import PATIENCE, Cluster, wait_for
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import Event, StateTested, UnitFailed, UnitStopped
-from engine.campaign.executor import make_executor
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError
+from engine.records.events import Event, StateTested, UnitFailed, UnitStopped
+from engine.usecases.campaign import run
+from engine.workers.launch import make_executor
+from engine.workspace.workspace import Store
 
 Contents = Callable[[Store], dict[str, list[Any]]]
 
@@ -113,13 +113,13 @@ def _unit_processes(cluster: Cluster) -> list[str]:
             parent = path.with_name("stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue  # it has ended meanwhile
-        if "engine.campaign.worker" in words and parent in workers:
+        if "engine.workers.worker" in words and parent in workers:
             found.append(path.parent.name)
     return found
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.campaign.cluster.PATIENCE", "0.5s")
+    monkeypatch.setattr("engine.workers.cluster.PATIENCE", "0.5s")
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         make_executor("dask:tcp://127.0.0.1:1")
 
@@ -127,6 +127,6 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_version_on_the_cluster_is_refused(
     cluster_of_two: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.campaign.cluster.__version__", "99.0")
+    monkeypatch.setattr("engine.workers.cluster.__version__", "99.0")
     with pytest.raises(UsageError, match=r"the cluster has Plumbline .*, here is 99\.0"):
         make_executor(cluster_of_two)

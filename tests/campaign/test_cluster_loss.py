@@ -14,14 +14,14 @@ import pytest
 from reference.dask_cluster import PATIENCE, Cluster
 from reference.slow_policy import write_slow_policy
 
-from engine.campaign import cluster as cluster_module
-from engine.campaign.campaign import run
-from engine.campaign.cluster import ClusterSize, look_at, problem_with_address
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
-from engine.campaign.executor import make_executor
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError, WorkerLostError
+from engine.records.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
+from engine.usecases.campaign import run
+from engine.workers import cluster as cluster_module
+from engine.workers.cluster import ClusterSize, look_at, problem_with_address
+from engine.workers.launch import make_executor
+from engine.workspace.workspace import Store
 
 Contents = Callable[[Store], dict[str, list[Any]]]
 

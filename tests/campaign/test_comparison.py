@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.campaign import run
-from engine.campaign.comparison import Change, Trend, compare_campaigns
-from engine.campaign.config import CampaignConfig
-from engine.campaign.store import Store
+from engine.campaign.changes import Change, Trend, compare_campaigns
+from engine.campaign.config_reader import CampaignConfig
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 PLUGIN = """

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from engine.campaign.inputs import File
-from engine.campaign.schema import MIGRATIONS
-from engine.campaign.store import Store
-from engine.campaign.workspace_file import open_workspace
 from engine.equivalence import compare_domains
 from engine.errors import WorkspaceError
 from engine.pddl import parse_domain
+from engine.workspace.guard import open_workspace
+from engine.workspace.schema import MIGRATIONS
+from engine.workspace.workspace import Store
 
 DOMAIN = "(define (domain a) (:predicates (p) (q)) (:action go :effect (and (p) (not (q)))))"
 AGREES, DIFFERS = DOMAIN, DOMAIN.replace("(not (q))", "")

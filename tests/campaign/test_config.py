@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config import CampaignConfig, parse_config, read_config
+from engine.campaign.config_reader import CampaignConfig, parse_config, read_config
+from engine.campaign.config_writer import template
 from engine.campaign.presets import PRESETS
-from engine.campaign.template import template
 from engine.errors import ConfigurationError, UnreadableFileError
 
 BASE = 'domain = "domain.pddl"\nproblems = ["p1.pddl"]\npolicies = "builtin:hadd"\n'

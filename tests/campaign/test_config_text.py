@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config import CampaignConfig, UnitLimits, parse_config, read_config
-from engine.campaign.config_text import config_text
+from engine.campaign.config_reader import CampaignConfig, UnitLimits, parse_config, read_config
+from engine.campaign.config_writer import config_text
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.campaign.campaign import run, take_up
-from engine.campaign.config import CampaignConfig
-from engine.campaign.course import Course, unit_offsets, whole_course
-from engine.campaign.rows import UnitRow
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import per_oracle
+from engine.campaign.timeline import Course, unit_offsets, whole_course
 from engine.errors import UnreadableFileError
+from engine.usecases.campaign import run, take_up
+from engine.workspace.rows import UnitRow
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 ORACLES = 'seeds = [0, 1]\n[testing]\noracles = ["lookahead:depth=1", "ehc", "astar"]\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config import read_config
+from engine.campaign.config_reader import read_config
 from engine.campaign.inputs import policy_inputs, problem_inputs
 
 EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"

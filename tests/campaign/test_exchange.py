@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
+from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
-from engine.campaign.given_pool import PoolContents, contents, task_of
 from engine.campaign.inputs import File
-from engine.campaign.store import Store
 from engine.cli import main
 from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
-from engine.fuzzing.pool import parse_pool
+from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
+from engine.fuzzing.imported_pool import PoolContents, contents, task_of
+from engine.fuzzing.pool_file import parse_pool
 from engine.policies.policy import open_policy_file
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
@@ -25,6 +23,8 @@ from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 ASTAR = '[testing]\noracles = ["astar"]\n'

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import Event, UnitStarted
-from engine.campaign.executor import WorkerEnd, make_executor
-from engine.campaign.messages import Hello, Report
-from engine.campaign.store import Store
-from engine.campaign.ticket import Ticket
-from engine.campaign.worker import serve
+from engine.campaign.config_reader import CampaignConfig
+from engine.records.events import Event, UnitStarted
+from engine.usecases.campaign import run
+from engine.workers.channel import Hello, Report, Ticket
+from engine.workers.launch import WorkerEnd, make_executor
+from engine.workers.worker import serve
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 
@@ -34,7 +33,7 @@ def test_a_process_that_never_says_hello_is_ended(
     text = f"import time\nopen({str(sign)!r}, 'w').close()\ntime.sleep(1e6)\n"
     (tmp_path / "sleeper.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr("engine.campaign.executor.WORKER", "sleeper")
+    monkeypatch.setattr("engine.workers.launch.WORKER", "sleeper")
     with Store.create(tmp_path / "w.plumb") as store:
         executor = make_executor("local:1")
         assert not run(configure(), store, cancelled=sign.exists, executor=executor).finished

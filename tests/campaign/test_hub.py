@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 from reference.dask_cluster import wait_for
 
-from engine.campaign.events import UnitEvent, UnitStarted, UnitStopped
-from engine.campaign.hub import Hub
 from engine.campaign.inputs import File, PolicyInput
-from engine.campaign.messages import Assignment, Command, Goodbye, Hello, Report
-from engine.campaign.ticket import Ticket
 from engine.campaign.unit import Unit
+from engine.records.events import UnitEvent, UnitStarted, UnitStopped
+from engine.workers.channel import Assignment, Command, Goodbye, Hello, Report, Ticket
+from engine.workers.server import Hub
 
 MakeUnit = Callable[..., Unit]
 

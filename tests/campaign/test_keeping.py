@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign import keeping
-from engine.campaign.keeping import Keeper
-from engine.campaign.store import Store
 from engine.errors import WorkspaceError
+from engine.workspace import watch as keeping
+from engine.workspace.watch import Keeper
+from engine.workspace.workspace import Store
 
 
 def test_a_user_without_a_home_loses_nothing(

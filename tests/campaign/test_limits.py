@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import UnitEvent, UnitFailed
-from engine.campaign.executor import make_executor
-from engine.campaign.gate import Gate
-from engine.campaign.memory import SLACK_MEGABYTES, used_megabytes
-from engine.campaign.rows import UnitRow
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.unit import Unit, run_unit
 from engine.cli import main
+from engine.records.events import UnitEvent, UnitFailed
+from engine.usecases.campaign import run
+from engine.workers.gate import Gate
+from engine.workers.launch import make_executor
+from engine.workers.limits import SLACK_MEGABYTES, used_megabytes
+from engine.workspace.rows import UnitRow
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 
@@ -161,7 +161,7 @@ def test_memory_of_processes_that_were_started_counts() -> None:
 
 def test_the_system_refuses_what_comes_between_two_looks() -> None:
     code = (
-        "import numpy as np\nfrom engine.campaign.memory import bound_process\n"
+        "import numpy as np\nfrom engine.workers.limits import bound_process\n"
         "bound_process(100)\n"
         "try:\n    np.ones(500_000_000)\nexcept MemoryError:\n    print('refused')\n"
     )
@@ -221,7 +221,7 @@ def test_a_limit_that_leaves_no_result_has_its_exit_code(
 
 def test_the_peak_is_of_this_program_and_not_of_who_started_it() -> None:
     ballast = b"\1" * (400 * 2**20)
-    program = "from engine.campaign.memory import peak_megabytes as peak; print(peak()); "
+    program = "from engine.workers.limits import peak_megabytes as peak; print(peak()); "
     program += "bytes(b'\\1' * (200 * 2**20)); print(peak())"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 from reference import fdr
 
-from engine.campaign.campaign import run as run_campaign
-from engine.campaign.config import CampaignConfig, parse_config
-from engine.campaign.events import (
+from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.campaign.summary import summary
+from engine.campaign.unit import Unit, run_unit
+from engine.errors import WorkspaceError
+from engine.localize.run_searches import LocalisationLimits
+from engine.native.library import INFINITY
+from engine.records.events import (
     BugFound,
     BugLocalised,
     TaskReady,
@@ -21,19 +25,13 @@ from engine.campaign.events import (
     UnitStopped,
     Warned,
 )
-from engine.campaign.gate import Gate
-from engine.campaign.identity import campaign_key
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.schema import MIGRATIONS, migrate
-from engine.campaign.store import Store
-from engine.campaign.summary import summary
-from engine.campaign.unit import Unit, run_unit
-from engine.errors import WorkspaceError
-from engine.localize.localisation import CauseKind, Verdict
-from engine.localize.root_causes import by_schema
-from engine.localize.searching import LocalisationLimits
-from engine.native.library import INFINITY
+from engine.records.localization import CauseKind, Verdict, by_schema
 from engine.task.sas import parse_sas
+from engine.usecases.campaign import run as run_campaign
+from engine.usecases.localize import BugLocaliser
+from engine.workers.gate import Gate
+from engine.workspace.schema import MIGRATIONS, migrate
+from engine.workspace.workspace import Store, campaign_key
 
 MakeUnit = Callable[..., Unit]
 Configure = Callable[..., CampaignConfig]
@@ -291,7 +289,7 @@ def test_an_older_workspace_that_cannot_be_written_is_still_read(
 ) -> None:
     old = tmp_path / "old.plumb"
     older_copy(one_road, old, 2)
-    monkeypatch.setattr("engine.campaign.workspace_file._is_writable", lambda path: False)
+    monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
     with Store.open(old) as store:
         (first, *_) = store.bugs()
         assert first.root_cause is None

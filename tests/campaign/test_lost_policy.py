@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
 from engine.native.library import Int32Array
-from engine.policies import remote
 from engine.policies.policy import BoundPolicy, open_policy
-from engine.policies.server import PolicyServer
+from engine.policies.remote import policy as remote
+from engine.policies.remote.server import PolicyServer
 from engine.task.load import load_task
 from engine.task.task import Task
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 
 STATES_BEFORE = 20
 HASTY = partial(remote.RemoteSettings, reconnect_seconds=0.3)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.campaign.packing import pack, unpack
+from engine.records.codec import pack, unpack
 
 
 @given(st.lists(st.integers(0, 2**32 - 1)) | st.lists(st.integers(0, 300)))

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.campaign.plan_alignment import align_plans
+from engine.report.plan_alignment import align_plans
 
 PLANS = st.lists(st.integers(0, 4), max_size=12)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from reference.bug_workspace import InThreads
 
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig
-from engine.campaign.policy_question import Answer, PolicyReply
-from engine.campaign.project import Project
-from engine.campaign.store import Store
-from engine.campaign.verification import verify_bugs
+from engine.campaign.config_reader import CampaignConfig
 from engine.policies.consent import Consent, consent_name
+from engine.records.project import Project
+from engine.usecases.campaign import run
+from engine.verify.policy_rerun import Answer, PolicyReply
+from engine.verify.stored import verify_bugs
+from engine.workspace.workspace import Store
 
 Configure = Callable[..., CampaignConfig]
 
@@ -39,7 +39,7 @@ def make(task): return Ranked(task)
 @pytest.fixture(autouse=True)
 def without_val(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second opinion about plans is not what this is about."""
-    monkeypatch.setattr("engine.campaign.verification.val_program", lambda: None)
+    monkeypatch.setattr("engine.verify.stored.val_program", lambda: None)
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_an_address_is_not_called_unasked(tested: Callable[..., Store]) -> None:
 def test_a_long_run_is_asked_in_parts(
     tested: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.campaign.policy_question.AT_ONCE", 2)
+    monkeypatch.setattr("engine.verify.policy_rerun.AT_ONCE", 2)
     store = tested('"builtin:hadd"')
     assert any(len(store.bug(row.id).run.operators) > 2 for row in store.bugs())
     assert {reply.answer for reply in replies(store)} == {Answer.SAME}

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config import CampaignConfig, parse_config
-from engine.campaign.events import BugFound, UnitEvent, UnitFinished
-from engine.campaign.gate import Gate
-from engine.campaign.identity import campaign_key
+from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
-from engine.campaign.store import Store
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import ConfigurationError
-from engine.oracles.evidence import Evidence
+from engine.records.events import BugFound, UnitEvent, UnitFinished
+from engine.records.evidence import Evidence
+from engine.workers.gate import Gate
+from engine.workspace.workspace import Store, campaign_key
 
 Configure = Callable[..., CampaignConfig]
 

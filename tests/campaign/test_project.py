@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.campaign import workspace_file
-from engine.campaign.config import CampaignConfig
-from engine.campaign.project import Project
-from engine.campaign.schema import MIGRATIONS, migrate
-from engine.campaign.store import Store
+from engine.campaign.config_reader import CampaignConfig
+from engine.records.project import Project
+from engine.workspace import guard as workspace_file
+from engine.workspace.schema import MIGRATIONS, migrate
+from engine.workspace.workspace import Store
 
 names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
 projects = st.builds(

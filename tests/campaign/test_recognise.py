@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign import recognise
-from engine.campaign.project import Project
-from engine.campaign.recognise import Role, plugin_factories, recognise_all, recognise_file
-from engine.campaign.store import Store
+from engine.campaign import recognize as recognise
+from engine.campaign.recognize import Role, plugin_factories, recognise_all, recognise_file
+from engine.records.project import Project
+from engine.workspace.workspace import Store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
@@ -125,7 +125,7 @@ def test_factories_take_the_task_alone() -> None:
 
 OTHER_PROCESS = """
 import sys
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 with Store.open(sys.argv[1]) as store, store.transaction() as connection:
     connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'other')")
 """

@@ -14,15 +14,16 @@ from typing import Any
 
 import pytest
 
-from engine.campaign import schema, writer
-from engine.campaign.config import CampaignConfig
-from engine.campaign.events import BugFound, StateAdded, UnitEvent
-from engine.campaign.gate import Gate
+from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import policy_inputs, problem_inputs
-from engine.campaign.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
-from engine.campaign.store import Store
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import UsageError, WorkspaceError
+from engine.records.events import BugFound, StateAdded, UnitEvent
+from engine.workers.gate import Gate
+from engine.workspace import lock as writer
+from engine.workspace import schema
+from engine.workspace.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
+from engine.workspace.workspace import Store
 
 Contents = Callable[[Store], dict[str, list[Any]]]
 Configure = Callable[..., CampaignConfig]
@@ -253,7 +254,7 @@ def test_a_full_disk_keeps_what_was_there(
 def test_only_one_campaign_writes(path: Path) -> None:
     """Another process holds the workspace; when it is killed, the workspace is free."""
     code = (
-        "import sys, time; from engine.campaign.store import Store\n"
+        "import sys, time; from engine.workspace.workspace import Store\n"
         f"store = Store.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
         "time.sleep(60)"
     )

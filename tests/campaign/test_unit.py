@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from reference import fdr
 
-from engine.campaign import gate as gate_module
 from engine.campaign import unit as unit_module
-from engine.campaign.events import (
+from engine.campaign.unit import Unit, run_unit
+from engine.records.events import (
     BugFound,
     BugImproved,
     Progress,
@@ -30,10 +30,10 @@ from engine.campaign.events import (
     UnitStopped,
     Warned,
 )
-from engine.campaign.gate import Gate
-from engine.campaign.unit import Unit, run_unit
-from engine.oracles.evidence import Evidence
+from engine.records.evidence import Evidence
 from engine.task.sas import parse_sas
+from engine.workers import gate as gate_module
+from engine.workers.gate import Gate
 
 MakeUnit = Callable[..., Unit]
 
@@ -307,7 +307,7 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dominance values that cannot be checked are no reason to skip A*, or to forget its merit."""
-    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     more = '[testing]\noracles = ["bmo", "astar"]\nskip_known_bugs = true'
     bugs = [event for event in events_of(make_unit(more=more)) if isinstance(event, BugFound)]
     assert {bug.oracle for bug in bugs} == {"bmo", "astar"}
@@ -320,7 +320,7 @@ def test_an_oracle_is_credited_with_nothing_that_was_not_confirmed(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, oracles: str
 ) -> None:
     """Neither with a bug where none is reported nor with a bound that nobody has checked."""
-    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     more = f"[testing]\noracles = [{oracles}]\nskip_known_bugs = false"
     events = events_of(make_unit(more=more))
     assert any("were dropped" in event.text for event in events if isinstance(event, Warned))
@@ -350,7 +350,7 @@ def test_what_cannot_be_confirmed_hides_no_plan(
     alone = best(others)
     assert alone
     together = best(f'"bmo:lookahead=0", {others}')
-    monkeypatch.setattr("engine.dominance.check.MAX_CELLS", 0)
+    monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     doubted = best(f'"bmo:lookahead=0", {others}')
     assert together != doubted
     assert alone.items() <= doubted.items()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from engine.campaign.events import Warned
-from engine.campaign.executor import run_worker
-from engine.campaign.messages import Report
-from engine.campaign.ticket import Ticket
-from engine.campaign.worker import _Outbox
+from engine.records.events import Warned
+from engine.workers.channel import Report, Ticket
+from engine.workers.launch import run_worker
+from engine.workers.worker import _Outbox
 
 
 class Refusing:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.store import Store
-from engine.campaign.workspace_copy import copy_workspace
 from engine.errors import CancelledError, WorkspaceError
+from engine.workspace.backup import copy_workspace
+from engine.workspace.workspace import Store
 
 LINES = 20_000
 

@@ -179,8 +179,8 @@ def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_failures_have_an_infinite_gap() -> None:
-    from engine.campaign.bug_filter import parse_filter
-    from engine.campaign.rows import BugRow
+    from engine.workspace.filter import parse_filter
+    from engine.workspace.rows import BugRow
 
     row = BugRow(
         *(1, 1, 1, "qualitative", "p", "y", 0, None, 5, None, "ehc", "plan", None, None),

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.store import Store
 from engine.cli import main
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.validate import validate_operators
+from engine.workspace.workspace import Store
 
 # A walker who takes the ferry whenever there is one, though the bridge beside it is cheaper; from
 # the marsh there is no way back.

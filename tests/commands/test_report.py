@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.campaign.store import Store
 from engine.cli import main
-from engine.localize.localisation import StepVerdict, Verdict
 from engine.native.library import INFINITY
+from engine.records.localization import StepVerdict, Verdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note
+from engine.workspace.workspace import Store
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
 CONFIG = f"""\

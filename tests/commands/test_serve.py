@@ -14,7 +14,7 @@ import pytest
 
 from engine import cli
 from engine.errors import ExitCode
-from engine.policies.remote import open_remote
+from engine.policies.remote.policy import open_remote
 from engine.task.sas import write_sas
 from engine.task.task import Operator, Task, Variable
 

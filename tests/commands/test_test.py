@@ -7,10 +7,10 @@ import pytest
 
 from engine import cli
 from engine.errors import ExitCode
-from engine.fuzzing.pool import read_pool
-from engine.oracles.evidence import Evidence
-from engine.oracles.verify import verify
+from engine.fuzzing.pool_file import read_pool
+from engine.records.evidence import Evidence
 from engine.task.load import load_task
+from engine.verify.evidence import verify
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "examples" / "parcel-delivery"
 TASK = [str(FOLDER / "domain.pddl"), str(FOLDER / "problems" / "p03.pddl")]

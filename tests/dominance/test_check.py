@@ -8,11 +8,12 @@ import pytest
 from reference.dominance import random_task
 from reference.random_tasks import dials
 
-from engine.dominance import check, derivation
-from engine.dominance.budget import Budget
+from engine.dominance import checker as check
+from engine.dominance import derivation
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import Factorisation, Variant, compute
 from engine.dominance.function import DominanceFunction
+from engine.dominance.plain_system import Budget
 from engine.errors import CancelledError
 from engine.native.control import Control
 from engine.task.task import Task

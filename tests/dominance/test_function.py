@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference.dominance import Reference, random_task
 
-from engine.dominance.check import DominanceChecker, problem_with
+from engine.dominance.checker import DominanceChecker, problem_with
 from engine.dominance.compute import Factorisation, Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.fix_point import initial_tables

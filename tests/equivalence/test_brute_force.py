@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from reference.equivalence import Maker, brute_force, most_parameters, renamed
 
-from engine.equivalence import Parameters, Verdict, compare_domains, cover, grounding, instances
-from engine.equivalence.cover import Case, Gap
+from engine.equivalence import Parameters, Verdict, compare_domains, grounding, instances
+from engine.equivalence import ground_cover as cover
+from engine.equivalence.ground_cover import Case, Gap
 from engine.pddl.model import Domain
 
 

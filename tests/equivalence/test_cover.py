@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
-from engine.equivalence.cover import (
+from engine.equivalence.ground_cover import (
     Case,
     Gap,
     cover,

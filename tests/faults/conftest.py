@@ -17,9 +17,9 @@ import pytest
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
 from reference.faulty import MARK, Bench, findings, wait_for
 
-from engine.campaign.campaign import run
-from engine.campaign.config import parse_config
-from engine.campaign.store import Store
+from engine.campaign.config_reader import parse_config
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 
 CONFIG = """\
 domain = "domain.pddl"

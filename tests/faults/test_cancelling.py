@@ -21,17 +21,17 @@ from typing import Any
 import pytest
 from reference.faulty import PATIENCE, Bench, findings, many_loads, wait_for
 
-from app.work.campaign import run_campaign
-from app.work.link import Failure
-from app.work.supervisor import Supervisor
-from app.work.wire import Batch, Done, End, Failed, Stopped
-from engine.campaign.config import read_config
-from engine.campaign.store import Store
-from engine.fuzzing.pool import read_pool
+from engine.campaign.config_reader import read_config
+from engine.fuzzing.pool_file import read_pool
 from engine.policies.consent import Consent
-from engine.policies.training.config import TrainingConfig
-from engine.policies.training.imitation import train
+from engine.records.training import TrainingConfig
 from engine.task.load import load_task
+from engine.training.imitation import train
+from engine.usecases.campaign import run_campaign
+from engine.workers.job_messages import Batch, Done, End, Failed, Stopped
+from engine.workers.link import Failure
+from engine.workers.supervisor import Supervisor
+from engine.workspace.workspace import Store
 
 TERM_BIT = 1 << (signal.SIGTERM - 1)
 
@@ -211,7 +211,7 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
 def test_a_second_interrupt_ends_it_at_once(bench: Bench, expected: set[Any]) -> None:
     path = bench.folder / "w.plumb"
     process = bench.start("campaign", "campaign.toml", "--out", "w.plumb")
-    wait_for(lambda: bench.processes("engine.campaign.worker"))
+    wait_for(lambda: bench.processes("engine.workers.worker"))
     for _ in range(2):
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)  # two signals of a kind at the same time are one
@@ -252,7 +252,7 @@ def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) ->
     Store.create(path).close()
     arguments = path, read_config(bench.folder / "campaign.toml"), "local:1", Consent()
     window = Window(*arguments)
-    wait_for(lambda: bench.processes("engine.campaign.worker"))
+    wait_for(lambda: bench.processes("engine.workers.worker"))
     time.sleep(Random(way).random() * 0.4)
     if way == "stop":
         window.supervisor.stop()

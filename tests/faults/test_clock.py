@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from reference.faulty import Bench, findings
 
-from app.eta import Eta
-from engine.campaign import writer
-from engine.campaign.store import Store
-from engine.task.kept_files import keep, read_kept
+from app.services.jobs import Eta
+from engine.caches import keep, read_kept
+from engine.workspace import lock as writer
+from engine.workspace.workspace import Store
 
 JUMPING = """\
 import itertools, time

@@ -17,12 +17,12 @@ from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
 from reference.ports import free_port
 
-from engine.campaign.campaign import run
-from engine.campaign.config import read_config
-from engine.campaign.events import Event, UnitFailed
-from engine.campaign.executor import WorkerEnd, run_worker
-from engine.campaign.store import Store
-from engine.campaign.ticket import Ticket
+from engine.campaign.config_reader import read_config
+from engine.records.events import Event, UnitFailed
+from engine.usecases.campaign import run
+from engine.workers.channel import Ticket
+from engine.workers.launch import WorkerEnd, run_worker
+from engine.workspace.workspace import Store
 
 
 class Exposed(InThreads):

@@ -19,14 +19,14 @@ from typing import Any
 import pytest
 from reference.faulty import PATIENCE, Bench
 
-from app.crash import CrashLog
+from app.shell.crash import CrashLog
 from engine.cli import main
 from engine.errors import DiskError
 from engine.files import write_text
-from engine.policies.training.config import TrainingConfig
-from engine.policies.training.imitation import train
+from engine.records.training import TrainingConfig
 from engine.task.load import load_task
 from engine.task.translation_cache import TranslationCache
+from engine.training.imitation import train
 
 ROOM = "make room on the disk, or choose another place"
 

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from reference.faulty import Bench, many_loads, wait_for
 
-from engine.campaign import val
-from engine.campaign.val import val_opinion, val_program
 from engine.errors import DiskError, PlannerError, PlumblineError
 from engine.native import library as native
 from engine.search.planners import Planner, PlannerOutcome, run_planner
 from engine.task.load import load_task
 from engine.task.task import Task
+from engine.verify import val
+from engine.verify.val import val_opinion, val_program
 
 
 @pytest.fixture

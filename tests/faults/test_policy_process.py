@@ -14,7 +14,7 @@ from typing import Any
 
 from reference.faulty import Bench, wait_for
 
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 
 PLUGIN = """\
 import ctypes, os, re, signal, subprocess, sys, time
@@ -161,7 +161,7 @@ def test_a_policy_process_that_cannot_be_started(bench: Bench) -> None:
         "    import os, subprocess\n"
         "    start = subprocess.Popen.__init__\n"
         "    def starve(self, command, *arguments, **options):\n"
-        "        if 'engine.policies.plugin_worker' in command:\n"
+        "        if 'engine.policies.plugin.host' in command:\n"
         "            import resource\n"
         "            used = len(os.listdir('/proc/self/fd'))\n"
         "            resource.setrlimit(resource.RLIMIT_NOFILE, (used, used))\n"

@@ -18,10 +18,10 @@ import pytest
 from reference.faulty import Bench, wait_for
 
 from engine.errors import PolicyError
-from engine.policies import pheromone
-from engine.policies.pheromone import grpc
-from engine.policies.remote import RemoteSettings, open_remote
-from engine.policies.server import PolicyServer
+from engine.policies.remote import protocol as pheromone
+from engine.policies.remote.policy import RemoteSettings, open_remote
+from engine.policies.remote.protocol import grpc
+from engine.policies.remote.server import PolicyServer
 from engine.task.load import load_task
 from engine.task.task import Task
 

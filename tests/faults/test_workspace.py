@@ -22,13 +22,14 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
 
-from engine.campaign import keeping, workspace_file
-from engine.campaign.campaign import run
-from engine.campaign.config import CampaignConfig, read_config
-from engine.campaign.events import BugFound, Event
-from engine.campaign.store import Store
-from engine.campaign.verification import refuse_damaged
+from engine.campaign.config_reader import CampaignConfig, read_config
 from engine.errors import PlumblineError, WorkspaceError
+from engine.records.events import BugFound, Event
+from engine.usecases.campaign import run
+from engine.verify.stored import refuse_damaged
+from engine.workspace import guard as workspace_file
+from engine.workspace import watch as keeping
+from engine.workspace.workspace import Store
 
 LOCKER = """\
 import sqlite3, sys
@@ -262,7 +263,7 @@ def test_a_writer_is_heard_of_although_nothing_happens(
     config: CampaignConfig, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a pause, or while a task is translated for minutes, nobody else may take the file."""
-    from engine.campaign import writer
+    from engine.workspace import lock as writer
 
     monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 0.0)
     monkeypatch.setattr(writer, "HEARTBEAT_SECONDS", 0.0)

@@ -2,7 +2,7 @@ import math
 from collections import Counter
 from random import Random
 
-from engine.fuzzing.choice import weighted_choice
+from engine.fuzzing.fuzzer import weighted_choice
 
 
 def drawn(weights: list[float], times: int = 3000) -> dict[int, float]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from reference.random_tasks import make_task
 
 from engine.errors import PlumblineError
-from engine.fuzzing.pool import PoolEntry, parse_pool, write_pool
+from engine.fuzzing.pool_file import PoolEntry, parse_pool, write_pool
 
 TASK = make_task((3, 2), (), (0, 0), ((0, 2),))
 ENTRIES = [PoolEntry((0, 0)), PoolEntry((2, 1), 0, 3), PoolEntry((1, 1), 1, 5)]

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from reference import hostile_files as files
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, taken
 
-from engine.campaign.recognise import plugin_factories, recognise_file
+from engine.campaign.recognize import plugin_factories, recognise_file
 from engine.errors import PolicyError
-from engine.policies.files import load_checkpoint
-from engine.policies.plugin import open_plugin
+from engine.policies.plugin.policy import open_plugin
 from engine.policies.policy import open_policy, open_policy_file
+from engine.policies.torch_file import load_checkpoint
 
 hostile = settings.get_profile("hostile")
 OWN = FERRY / "policies" / "policy.pt"

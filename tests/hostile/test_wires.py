@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import PlumblineError
-from engine.policies import pheromone
 from engine.policies.builtin import open_builtin
-from engine.policies.pheromone import grpc
-from engine.policies.plugin_frames import Frame, FrameError, FrameReader
-from engine.policies.remote import RemoteSettings, open_remote
-from engine.policies.server import PolicyServer
+from engine.policies.remote import protocol as pheromone
+from engine.policies.remote.policy import RemoteSettings, open_remote
+from engine.policies.remote.protocol import grpc
+from engine.policies.remote.server import PolicyServer
 from engine.task.task import Task
+from engine.workers.frames import Frame, FrameError, FrameReader
 
 hostile = settings.get_profile("hostile")
 

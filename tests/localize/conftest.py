@@ -9,10 +9,10 @@ import pytest
 from reference import fdr
 from reference.soundness import Table, TablePolicy, Truth
 
-from engine.localize.localisation import Localisation, StepVerdict, Verdict
-from engine.localize.policy_run import Localiser
+from engine.localize.localizer import Localiser
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.localization import Localisation, StepVerdict, Verdict
 from engine.task.states import StateTable
 
 

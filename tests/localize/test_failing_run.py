@@ -11,9 +11,9 @@ from reference import fdr
 from reference.small_tasks import task_of
 from reference.soundness import Truth, policies, random_task
 
-from engine.localize.localisation import CauseKind, Localisation, Verdict
-from engine.localize.searching import LocalisationLimits
+from engine.localize.run_searches import LocalisationLimits
 from engine.policies.policy import NO_ACTION, NO_OPERATION
+from engine.records.localization import CauseKind, Localisation, Verdict
 
 MakeRunner = Callable[..., Any]
 

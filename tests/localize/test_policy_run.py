@@ -12,13 +12,13 @@ from reference.small_tasks import task_of
 from reference.soundness import Table, Truth, policies, random_task
 
 from engine.errors import UsageError
-from engine.localize.localisation import CauseKind, Verdict
-from engine.localize.policy_run import ALGORITHMS, Searched
-from engine.localize.searching import LocalisationLimits
+from engine.localize.localizer import ALGORITHMS, Searched
+from engine.localize.run_searches import LocalisationLimits
 from engine.native.control import Control
 from engine.policies.run_graph import Outcome as RunOutcome
 from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
+from engine.records.localization import CauseKind, Verdict
 
 MakeRunner = Callable[..., Any]
 

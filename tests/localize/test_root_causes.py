@@ -11,8 +11,7 @@ import pytest
 from reference import fdr
 from reference.soundness import Truth, policies, random_task
 
-from engine.localize.localisation import CauseKind, Localisation
-from engine.localize.root_causes import RootCause, by_schema
+from engine.records.localization import CauseKind, Localisation, RootCause, by_schema
 
 MakeRunner = Callable[..., Any]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.native.network import NativePools, elu
+from engine.native.networks import NativePools, elu
 
 FACTS, SLOTS = [3, 0, 1, 2], [2, 4, 1, 3]
 OPERATORS, EMPTY = 7, -1.0

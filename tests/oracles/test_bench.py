@@ -5,8 +5,8 @@ from reference.random_tasks import make_task
 from reference.soundness import TablePolicy
 
 from engine.native.library import INFINITY
-from engine.oracles.bench import NOTHING_PROVEN, Bench, Proof
 from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable

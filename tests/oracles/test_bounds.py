@@ -5,10 +5,10 @@ from reference.random_tasks import make_task
 
 from engine.native.library import INFINITY
 from engine.oracles.bounds import Bounds
-from engine.oracles.evidence import Morph, Walk
-from engine.oracles.verify import verify
+from engine.records.evidence import Morph, Walk
 from engine.task.states import StateTable
 from engine.task.task import Operator
+from engine.verify.evidence import verify
 
 
 def chain(costs: list[int]) -> StateTable:

@@ -11,10 +11,10 @@ from reference.small_tasks import one_key
 from engine.errors import CancelledError
 from engine.native.control import Control
 from engine.native.library import INFINITY
-from engine.native.lookahead import NativeLookahead
-from engine.oracles.bench import Bench
-from engine.oracles.dominance_lookahead import DominanceLookahead
+from engine.native.searches import NativeLookahead
+from engine.oracles.bmo import DominanceLookahead
 from engine.oracles.objective import OBJECTIVES
+from engine.oracles.session import Bench
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
 from engine.search.heuristics import Evaluator

@@ -1,9 +1,9 @@
 import pytest
 from reference.random_tasks import make_task
 
-from engine.oracles.evidence import Evidence, Morph, Walk
-from engine.oracles.verify import verify
+from engine.records.evidence import Evidence, Morph, Walk
 from engine.task.task import Operator
+from engine.verify.evidence import verify
 
 UP = Operator("up", ((0, 0),), ((0, 1),), 2)
 ON = Operator("on", ((0, 1),), ((0, 2),), 3)

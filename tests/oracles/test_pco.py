@@ -8,17 +8,17 @@ from reference.soundness import TablePolicy
 
 from engine.errors import UsageError
 from engine.native.library import INFINITY
-from engine.oracles.bench import Bench, Verdict
-from engine.oracles.evidence import Walk
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import make_oracle, parse_oracle
-from engine.oracles.verify import verify
+from engine.oracles.session import Bench, Verdict
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.evidence import Walk
 from engine.task.states import StateTable
 from engine.task.task import Operator
+from engine.verify.evidence import verify
 
 NOT_ALONG = "pco-e:probability=0"
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.pddl import Domain, Problem, check_texts, parse_domain, parse_problem
 
-MARK = "§"
+MARK = "."
 
 GRIPPER = """\
 (define (domain gripper)

@@ -55,41 +55,41 @@ def test_problems(init: str) -> None:
 
 WARNINGS = [
     pytest.param(
-        "(:requirements :typing) (:types truck - §vehicle)",
+        "(:requirements :typing) (:types truck - .vehicle)",
         "used as a parent but not declared",
         "add",
         id="implicit-type",
     ),
     pytest.param(
-        "(:requirements :strips) (:types §a)", "needs the requirement ':typing'", "add", id="typing"
+        "(:requirements :strips) (:types .a)", "needs the requirement ':typing'", "add", id="typing"
     ),
     pytest.param(
-        "(:predicates (p)) (:action a :precondition §(not (p)) :effect (p))",
+        "(:predicates (p)) (:action a :precondition .(not (p)) :effect (p))",
         "':negative-preconditions'",
         "add",
         id="negative",
     ),
     pytest.param(
         "(:requirements :typing) (:types a b - object c - b)\n(:predicates (p ?x - b))"
-        "(:action a :parameters (?y - object) :effect (p §?y))",
+        "(:action a :parameters (?y - object) :effect (p .?y))",
         "'?y' has the type 'object', but 'p' asks for 'b'",
         "change one of the types",
         id="too-general",
     ),
     pytest.param(
-        "(:predicates (p)) §(:action a :effect (and))", "changes nothing", "", id="no-effect"
+        "(:predicates (p)) .(:action a :effect (and))", "changes nothing", "", id="no-effect"
     ),
-    pytest.param("(:predicates (p ?x §?x))", "'?x' twice", "different", id="parameter-twice"),
+    pytest.param("(:predicates (p ?x .?x))", "'?x' twice", "different", id="parameter-twice"),
     pytest.param(
-        "(:requirements :typing) (:types a §a)", "declared twice", "remove", id="type-twice"
+        "(:requirements :typing) (:types a .a)", "declared twice", "remove", id="type-twice"
     ),
     pytest.param(
-        "(:predicates (p ?x) §(p ?y))", "'p' is declared twice", "line 1", id="predicate-twice"
+        "(:predicates (p ?x) .(p ?y))", "'p' is declared twice", "line 1", id="predicate-twice"
     ),
-    pytest.param("(:constants §- object)", "no name before this dash", "remove", id="dash"),
+    pytest.param("(:constants .- object)", "no name before this dash", "remove", id="dash"),
     pytest.param(
         "(:requirements :action-costs) (:predicates (p))\n"
-        "(:action a :effect (and (p) (increase §(total-cost) 1)))",
+        "(:action a :effect (and (p) (increase .(total-cost) 1)))",
         "'total-cost' is not declared",
         ":functions",
         id="total-cost",

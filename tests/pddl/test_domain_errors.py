@@ -28,120 +28,120 @@ def action(precondition: str = "()", effect: str = "(open ?b)") -> str:
 
 DECLARATIONS = [
     pytest.param(
-        "(define §(problem d))", "this is a problem", "domain file first", id="problem-for-domain"
+        "(define .(problem d))", "this is a problem", "domain file first", id="problem-for-domain"
     ),
     pytest.param(
-        "§(domain d)", "does not start with 'define'", "(define (domain NAME)", id="start"
+        ".(domain d)", "does not start with 'define'", "(define (domain NAME)", id="start"
     ),
-    pytest.param("§(define)", "has no name", "(define (domain NAME)", id="no-header"),
-    pytest.param("(define §(domain))", "one name after 'domain'", "(domain NAME)", id="no-name"),
+    pytest.param(".(define)", "has no name", "(define (domain NAME)", id="no-header"),
+    pytest.param("(define .(domain))", "one name after 'domain'", "(domain NAME)", id="no-name"),
     pytest.param(
-        "(define (domain d) (:requirements :strips §:typng))",
+        "(define (domain d) (:requirements :strips .:typng))",
         "unknown requirement ':typng'",
         "did you mean ':typing'?",
         id="requirement",
     ),
     pytest.param(
-        "(define (domain d) (:requirements §:numeric-fluents))",
+        "(define (domain d) (:requirements .:numeric-fluents))",
         "':numeric-fluents' is not supported",
         "remove it",
         id="unsupported-requirement",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates (p))\n §(:predicates (q)))",
+        "(define (domain d)\n (:predicates (p))\n .(:predicates (q)))",
         "second section ':predicates'",
         "line 2",
         id="second-section",
     ),
     pytest.param(
-        "(define (domain d)\n §(:predicate (p)))",
+        "(define (domain d)\n .(:predicate (p)))",
         "unknown section ':predicate'",
         "did you mean ':predicates'?",
         id="unknown-section",
     ),
     pytest.param(
-        "(define (domain d)\n §(:durative-action a))",
+        "(define (domain d)\n .(:durative-action a))",
         "durative actions",
         "remove this section",
         id="durative-action",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates (p))\n (:action a :effect (p))\n §(:types t))",
+        "(define (domain d)\n (:predicates (p))\n (:action a :effect (p))\n .(:types t))",
         "stands after the first action",
         "before line 3",
         id="late-section",
     ),
     pytest.param(
-        "(define (domain d)\n (:types a b §-))",
+        "(define (domain d)\n (:types a b .-))",
         "no type after this dash",
         "write a type",
         id="dash",
     ),
     pytest.param(
-        "(define (domain d)\n (:constants x §-thing))",
+        "(define (domain d)\n (:constants x .-thing))",
         "'-thing' cannot be the name",
         "'- thing'",
         id="dash-without-space",
     ),
     pytest.param(
-        "(define (domain d)\n (:types §a - b b - c c - a))",
+        "(define (domain d)\n (:types .a - b b - c c - a))",
         "in a circle: a - b - c - a",
         "remove one of these parents",
         id="cycle",
     ),
     pytest.param(
-        "(define (domain d)\n (:types §a - a))", "in a circle: a - a", "remove", id="own-parent"
+        "(define (domain d)\n (:types .a - a))", "in a circle: a - a", "remove", id="own-parent"
     ),
     pytest.param(
-        "(define (domain d)\n (:types §number))",
+        "(define (domain d)\n (:types .number))",
         "'number' is built in",
         "another name",
         id="number",
     ),
     pytest.param(
-        "(define (domain d)\n (:types box)\n (:constants c - §bx))",
+        "(define (domain d)\n (:types box)\n (:constants c - .bx))",
         "unknown type 'bx'",
         "did you mean 'box'?",
         id="unknown-type-of-constant",
     ),
     pytest.param(
-        "(define (domain d)\n (:types box)\n (:predicates (p ?x - §(either box bal))))",
+        "(define (domain d)\n (:types box)\n (:predicates (p ?x - .(either box bal))))",
         "unknown type 'bal'",
         "declare it in :types",
         id="unknown-type-in-either",
     ),
     pytest.param(
-        "(define (domain d)\n (:constants a b §a))",
+        "(define (domain d)\n (:constants a b .a))",
         "the constant 'a' is declared twice",
         "line 2",
         id="constant-twice",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates (p) §(p ?x)))",
+        "(define (domain d)\n (:predicates (p) .(p ?x)))",
         "the predicate 'p' is declared twice in different ways",
         "remove or rename",
         id="predicate-twice",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates (p §x)))",
+        "(define (domain d)\n (:predicates (p .x)))",
         "expected a variable but found 'x'",
         "question mark",
         id="parameter-without-question-mark",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates (§not ?x)))",
+        "(define (domain d)\n (:predicates (.not ?x)))",
         "'not' has a meaning in PDDL",
         "another name",
         id="reserved-predicate",
     ),
     pytest.param(
-        "(define (domain d)\n (:predicates §p))",
+        "(define (domain d)\n (:predicates .p))",
         "expected the declaration of a predicate",
         "(predicate ?x - type)",
         id="bare-predicate",
     ),
     pytest.param(
-        "(define (domain d)\n (:functions (pos ?x) - §place))",
+        "(define (domain d)\n (:functions (pos ?x) - .place))",
         "object fluents",
         "type 'number'",
         id="object-fluent",
@@ -157,26 +157,26 @@ def test_declarations(
 
 
 ACTIONS = [
-    pytest.param("§(opn ?b)", "unknown predicate 'opn'", "did you mean 'open'?", id="predicate"),
-    pytest.param("§(box ?b)", "unknown predicate 'box'", "a type is no predicate", id="type"),
-    pytest.param("(open §?c)", "unknown variable '?c'", "declare it", id="variable"),
-    pytest.param("(near §hme)", "unknown object 'hme'", "did you mean 'home'?", id="object"),
-    pytest.param("§(at ?b)", "takes 2 arguments but has 1", "'(at ?x - thing ?p", id="few"),
-    pytest.param("§(open ?b ?p)", "takes 1 argument but has 2", "(open ?b - box)", id="many"),
-    pytest.param("(open §?p)", "'?p' has the type 'place'", "another argument", id="wrong-type"),
-    pytest.param("(near §?)", "variable has no name", "'?x'", id="nameless"),
-    pytest.param("(and (near ?p) §())", "condition is empty", "'(and)'", id="empty-part"),
-    pytest.param("(and §open)", "expected a condition", "parentheses", id="bare-word"),
-    pytest.param("§(not (near ?p) (near home))", "has 2 parts but needs 1", "(not", id="not"),
-    pytest.param("§(imply (near ?p))", "has 1 part but needs 2", "(imply", id="imply"),
-    pytest.param("(forall §() (near ?p))", "list of variables", "(forall (?x", id="forall"),
-    pytest.param("(exists (§z) (near ?z))", "expected a variable", "'?x'", id="exists"),
-    pytest.param("(exists (?z - §plce) (near ?z))", "unknown type", "'place'", id="type-inside"),
-    pytest.param("§(> (length ?p) 3)", "numeric conditions", "action costs", id="numeric"),
-    pytest.param("(= §(length ?p) 3)", "values of functions", "'(= ?x ?y)'", id="numeric-equal"),
-    pytest.param("§(preference a (near ?p))", "preferences", "hard condition", id="preference"),
-    pytest.param("(near §(pos ?b))", "an expression itself", "object fluents", id="nested"),
-    pytest.param("(at start §(near ?p))", "an expression itself", "timed", id="timed"),
+    pytest.param(".(opn ?b)", "unknown predicate 'opn'", "did you mean 'open'?", id="predicate"),
+    pytest.param(".(box ?b)", "unknown predicate 'box'", "a type is no predicate", id="type"),
+    pytest.param("(open .?c)", "unknown variable '?c'", "declare it", id="variable"),
+    pytest.param("(near .hme)", "unknown object 'hme'", "did you mean 'home'?", id="object"),
+    pytest.param(".(at ?b)", "takes 2 arguments but has 1", "'(at ?x - thing ?p", id="few"),
+    pytest.param(".(open ?b ?p)", "takes 1 argument but has 2", "(open ?b - box)", id="many"),
+    pytest.param("(open .?p)", "'?p' has the type 'place'", "another argument", id="wrong-type"),
+    pytest.param("(near .?)", "variable has no name", "'?x'", id="nameless"),
+    pytest.param("(and (near ?p) .())", "condition is empty", "'(and)'", id="empty-part"),
+    pytest.param("(and .open)", "expected a condition", "parentheses", id="bare-word"),
+    pytest.param(".(not (near ?p) (near home))", "has 2 parts but needs 1", "(not", id="not"),
+    pytest.param(".(imply (near ?p))", "has 1 part but needs 2", "(imply", id="imply"),
+    pytest.param("(forall .() (near ?p))", "list of variables", "(forall (?x", id="forall"),
+    pytest.param("(exists (.z) (near ?z))", "expected a variable", "'?x'", id="exists"),
+    pytest.param("(exists (?z - .plce) (near ?z))", "unknown type", "'place'", id="type-inside"),
+    pytest.param(".(> (length ?p) 3)", "numeric conditions", "action costs", id="numeric"),
+    pytest.param("(= .(length ?p) 3)", "values of functions", "'(= ?x ?y)'", id="numeric-equal"),
+    pytest.param(".(preference a (near ?p))", "preferences", "hard condition", id="preference"),
+    pytest.param("(near .(pos ?b))", "an expression itself", "object fluents", id="nested"),
+    pytest.param("(at start .(near ?p))", "an expression itself", "timed", id="timed"),
 ]
 
 
@@ -188,27 +188,27 @@ def test_conditions(
 
 
 EFFECTS = [
-    pytest.param("(and §())", "effect is empty", "'(and)'", id="empty-part"),
-    pytest.param("(not §(opn ?b))", "unknown predicate 'opn'", "'open'", id="predicate"),
-    pytest.param("(not §(not (open ?b)))", "'not' cannot stand here", "predicate", id="not-not"),
-    pytest.param("§(assign (length ?p) 3)", "numeric effect 'assign'", "increase", id="assign"),
-    pytest.param("§(oneof (open ?b) (near ?p))", "'oneof'", "deterministic", id="oneof"),
-    pytest.param("§(or (open ?b) (near ?p))", "'or' cannot stand here", "predicate", id="or"),
-    pytest.param("(increase §(length ?p) 3)", "numeric effect on", "total-cost", id="increase"),
-    pytest.param("(increase §total-cost 3)", "expected '(total-cost)'", "AMOUNT", id="bare"),
-    pytest.param("(increase (total-cost) §(+ 1 2))", "arithmetic", "one function", id="arithmetic"),
+    pytest.param("(and .())", "effect is empty", "'(and)'", id="empty-part"),
+    pytest.param("(not .(opn ?b))", "unknown predicate 'opn'", "'open'", id="predicate"),
+    pytest.param("(not .(not (open ?b)))", "'not' cannot stand here", "predicate", id="not-not"),
+    pytest.param(".(assign (length ?p) 3)", "numeric effect 'assign'", "increase", id="assign"),
+    pytest.param(".(oneof (open ?b) (near ?p))", "'oneof'", "deterministic", id="oneof"),
+    pytest.param(".(or (open ?b) (near ?p))", "'or' cannot stand here", "predicate", id="or"),
+    pytest.param("(increase .(length ?p) 3)", "numeric effect on", "total-cost", id="increase"),
+    pytest.param("(increase .total-cost 3)", "expected '(total-cost)'", "AMOUNT", id="bare"),
+    pytest.param("(increase (total-cost) .(+ 1 2))", "arithmetic", "one function", id="arithmetic"),
     pytest.param(
-        "(increase (total-cost) §(lngth ?p))", "unknown function", "length", id="function"
+        "(increase (total-cost) .(lngth ?p))", "unknown function", "length", id="function"
     ),
-    pytest.param("(increase (total-cost) §(length))", "takes 1 argument", "length", id="arity"),
-    pytest.param("(increase (total-cost) §-1)", "negative", "zero or more", id="negative"),
-    pytest.param("(increase (total-cost) §(total-cost))", "by itself", "number", id="itself"),
-    pytest.param("(increase (total-cost) §" + "1" * 99 + ")", "30 digits", "scale", id="long"),
+    pytest.param("(increase (total-cost) .(length))", "takes 1 argument", "length", id="arity"),
+    pytest.param("(increase (total-cost) .-1)", "negative", "zero or more", id="negative"),
+    pytest.param("(increase (total-cost) .(total-cost))", "by itself", "number", id="itself"),
+    pytest.param("(increase (total-cost) ." + "1" * 99 + ")", "30 digits", "scale", id="long"),
     pytest.param(
-        "(and (increase (total-cost) 1) §(increase (total-cost) 2))", "twice", "one", id="twice"
+        "(and (increase (total-cost) 1) .(increase (total-cost) 2))", "twice", "one", id="twice"
     ),
     pytest.param(
-        "(when (near ?p) §(increase (total-cost) 2))", "inside 'when'", "outside", id="conditional"
+        "(when (near ?p) .(increase (total-cost) 2))", "inside 'when'", "outside", id="conditional"
     ),
 ]
 
@@ -221,26 +221,26 @@ def test_effects(
 
 
 STRUCTURE = [
-    pytest.param("§(:action)", "has no name", ":action NAME", id="no-name"),
+    pytest.param(".(:action)", "has no name", ":action NAME", id="no-name"),
     pytest.param(
-        "§(:action a :parameters ())", "'a' has no effect", "add ':effect", id="no-effect"
+        ".(:action a :parameters ())", "'a' has no effect", "add ':effect", id="no-effect"
     ),
-    pytest.param("(:action a §:efect (near home))", "':efect'", "':effect'", id="keyword"),
+    pytest.param("(:action a .:efect (near home))", "':efect'", "':effect'", id="keyword"),
     pytest.param(
-        "(:action a :effect (near home) §:precondition ())", "stands after", "move it", id="order"
+        "(:action a :effect (near home) .:precondition ())", "stands after", "move it", id="order"
     ),
-    pytest.param("(:action a :precondition () §:effect)", "nothing follows", "(...)", id="nothing"),
+    pytest.param("(:action a :precondition () .:effect)", "nothing follows", "(...)", id="nothing"),
     pytest.param(
-        "(:action a :effect (near home) §:effect (near home))", "a second ':effect'", "join", id="2"
-    ),
-    pytest.param(
-        "(:action a :parameters §?x :effect (near home))", "list of parameters", "(?x", id="bare"
+        "(:action a :effect (near home) .:effect (near home))", "a second ':effect'", "join", id="2"
     ),
     pytest.param(
-        "(:action a :parameters (?x §?x) :effect (near home))", "twice", "rename", id="parameter"
+        "(:action a :parameters .?x :effect (near home))", "list of parameters", "(?x", id="bare"
     ),
     pytest.param(
-        "(:action a :effect (near home))\n §(:action a :effect (near home))",
+        "(:action a :parameters (?x .?x) :effect (near home))", "twice", "rename", id="parameter"
+    ),
+    pytest.param(
+        "(:action a :effect (near home))\n .(:action a :effect (near home))",
         "the action 'a' is declared twice",
         "rename",
         id="action-twice",
@@ -259,12 +259,12 @@ def test_a_derived_predicate_may_not_be_changed_by_an_action(
     assert_domain_says: Callable[..., None],
 ) -> None:
     rule = "(:derived (near ?p - place) (exists (?b - box) (at ?b ?p)))"
-    text = f"{BASE}  {rule}\n  (:action a :effect §(near home)))"
+    text = f"{BASE}  {rule}\n  (:action a :effect .(near home)))"
     assert_domain_says(text, "derived predicate 'near' stands in an effect", "line 7")
 
 
 def test_a_derived_predicate_must_be_declared(assert_domain_says: Callable[..., None]) -> None:
-    assert_domain_says(f"{BASE} (:derived §(nar ?p) (near ?p)))", "unknown predicate", "'near'")
+    assert_domain_says(f"{BASE} (:derived .(nar ?p) (near ?p)))", "unknown predicate", "'near'")
 
 
 def test_all_errors_of_a_file_are_found_at_once() -> None:

@@ -26,13 +26,13 @@ ROADS = "(road p1 p2) (road p2 p1) (at c p1)"
 def problem(init: str) -> str:
     return f"""(define (problem p) (:domain roads)
   (:objects p1 p2 p3 - place c - car l - lift)
-  §(:init {init})
+  .(:init {init})
   (:goal (at c p2))
   (:metric minimize (total-cost)))"""
 
 
 def warnings(init: str) -> list[str]:
-    report = check_texts(DOMAIN, problem(init).replace("§", ""))
+    report = check_texts(DOMAIN, problem(init).replace(".", ""))
     assert report.ok
     return [item.message for item in report.warnings]
 
@@ -68,7 +68,7 @@ def test_what_actions_can_add_counts() -> None:
 
 
 def test_huge_joins_are_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.pddl.missing_values.MOST_STEPS", 4)
+    monkeypatch.setattr("engine.pddl.costs.MOST_STEPS", 4)
     assert warnings(ROADS) == [
         "'length' has no value in :init: the actions 'drive' that need it can never be applied"
     ]
@@ -86,7 +86,7 @@ def test_costs_without_a_metric_are_a_warning(cost: str, expected: int) -> None:
 def test_a_metric_without_costs_is_a_warning(assert_problem_says: Callable[..., None]) -> None:
     domain = """(define (domain d) (:requirements :action-costs) (:predicates (p))
       (:action a :effect (p)))"""
-    text = "(define (problem x) (:domain d) (:init) (:goal (p)) §(:metric minimize (total-cost)))"
+    text = "(define (problem x) (:domain d) (:init) (:goal (p)) .(:metric minimize (total-cost)))"
     assert_problem_says(
         text, "every plan will cost 0", "count actions", severity="warning", domain=domain
     )

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from engine.errors import PlumblineError, PolicyError, UnreadableFileError
-from engine.policies.plugin import PluginSettings, open_plugin
-from engine.policies.plugin_frames import Frame, FrameError, FrameReader
-from engine.policies.plugin_task import PluginTask
+from engine.policies.plugin.policy import PluginSettings, open_plugin
+from engine.policies.plugin.task_view import PluginTask
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
+from engine.workers.frames import Frame, FrameError, FrameReader
 
 GUIDE = Path(__file__).parents[2] / "docs" / "policy-plugins.md"
 QUICK = PluginSettings(start_seconds=60.0, decide_seconds=2.0)
@@ -146,7 +146,7 @@ def test_a_plugin_that_dies_or_hangs_is_started_again(
 def test_a_plugin_that_always_dies_is_given_up_until_it_is_restarted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.policies.plugin.MAX_LOSSES", 2)
+    monkeypatch.setattr("engine.policies.plugin.policy.MAX_LOSSES", 2)
     policy = bind(tmp_path, deciding("import os; os._exit(5)"))
     for _ in range(2):
         with pytest.raises(PolicyError, match="exit code 5"):
@@ -289,7 +289,7 @@ def test_a_plugin_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> N
     (tmp_path / "task.sas").write_text(write_sas(corridor()))
     program = f"""
 import numpy as np
-from engine.policies.plugin import open_plugin
+from engine.policies.plugin.policy import open_plugin
 from engine.task.load import load_sas
 policy = open_plugin({str(path)!r}, "factory").bind(load_sas({str(tmp_path / "task.sas")!r}))
 policy.decide(np.zeros((1, 2), np.int32))

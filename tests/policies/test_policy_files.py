@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from engine.errors import PolicyError
-from engine.policies.files import portfolio_files
 from engine.policies.policy import open_policy
+from engine.policies.torch_file import portfolio_files
 
 
 class Bomb:

@@ -16,12 +16,12 @@ import pytest
 
 from engine.errors import PolicyError, PolicyLostError, UsageError
 from engine.pddl.model import Action, And, Atom, Domain, Problem, Term
-from engine.policies import pheromone
-from engine.policies.encoding_map import EncodingMap
-from engine.policies.remote import RemoteSettings, open_remote
+from engine.policies.remote import protocol as pheromone
+from engine.policies.remote.encoding_map import EncodingMap
+from engine.policies.remote.policy import RemoteSettings, open_remote
+from engine.policies.remote.server import PolicyServer
 from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
-from engine.policies.server import PolicyServer
 from engine.task.load import load_sas, load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable

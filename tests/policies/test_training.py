@@ -12,27 +12,28 @@ from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.policy import BoundAsnets
 from engine.policies.asnets.relatedness import relate
 from engine.policies.policy import open_policy
-from engine.policies.training import teacher as teachers
-from engine.policies.training.config import TeacherKind, TrainingConfig
-from engine.policies.training.events import (
+from engine.records.training import (
     EpochFinished,
     ProblemPrepared,
     ProblemSkipped,
     StepFinished,
+    TeacherKind,
+    TrainingConfig,
     TrainingEvent,
     TrainingFinished,
 )
-from engine.policies.training.imitation import train
-from engine.policies.training.lesson_book import LessonBook
-from engine.policies.training.teacher import Lesson, make_teacher
-from engine.policies.training.unrolled import UnrolledNetwork
-from engine.policies.training.walks import explore, run_cost
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.task.load import load_task
 from engine.task.states import StateTable
 from engine.task.successors import applicable_operators, is_goal, successor
 from engine.task.task import Task
+from engine.training import teacher as teachers
+from engine.training.exploration import explore, run_cost
+from engine.training.imitation import train
+from engine.training.lessons import LessonBook
+from engine.training.teacher import Lesson, make_teacher
+from engine.training.unrolled import UnrolledNetwork
 
 DOMAIN = """
 (define (domain lamps) (:requirements :strips :typing)

@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.work.link import Link
-from engine.campaign.store import Store
 from engine.errors import Location, PddlError
+from engine.workers.link import Link
+from engine.workspace.workspace import Store
 
 
 def count(link: Link, numbers: int) -> int:

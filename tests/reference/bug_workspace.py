@@ -10,12 +10,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.campaign import run
-from engine.campaign.config import parse_config
-from engine.campaign.executor import WorkerEnd
-from engine.campaign.store import Store
-from engine.campaign.ticket import Ticket
-from engine.campaign.worker import serve
+from engine.campaign.config_reader import parse_config
+from engine.usecases.campaign import run
+from engine.workers.channel import Ticket
+from engine.workers.launch import WorkerEnd
+from engine.workers.worker import serve
+from engine.workspace.workspace import Store
 
 DOMAIN = """\
 (define (domain carter)

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.store import Store
+from engine.workspace.workspace import Store
 
 PATIENCE = 300.0
 """Seconds until something surely hangs: machines are slow at times."""

@@ -12,18 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.campaign.bug_filter import matching, parse_terms
-from engine.campaign.bugs_file import parse_bugs
 from engine.campaign.bundle import write_bundle
-from engine.campaign.comparison import compare_campaigns
-from engine.campaign.config import parse_config
+from engine.campaign.changes import compare_campaigns
+from engine.campaign.config_reader import parse_config
 from engine.campaign.exchange import FORMATS, unit_called
-from engine.campaign.fitting import refuse_misfit
-from engine.campaign.given_pool import contents
 from engine.campaign.inputs import File
-from engine.campaign.store import Store
 from engine.errors import PlumblineError
-from engine.fuzzing.pool import PoolEntry, parse_pool, write_pool
+from engine.fuzzing.bugs_file import parse_bugs
+from engine.fuzzing.imported_pool import contents
+from engine.fuzzing.pool_file import PoolEntry, parse_pool, write_pool
 from engine.pddl import check_texts, format_domain
 from engine.policies.policy import close_policy, open_policy_file
 from engine.report.content import gather
@@ -33,6 +30,9 @@ from engine.task.load import load_task
 from engine.task.plans import parse_plan
 from engine.task.sas import parse_sas, write_sas
 from engine.task.task import Task
+from engine.verify.claims import refuse_misfit
+from engine.workspace.filter import matching, parse_terms
+from engine.workspace.workspace import Store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"

@@ -16,10 +16,10 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTabWidget
 
-from app.document import Document
-from app.main_window import MainWindow
-from app.settings import Settings
-from app.theme import Theme
+from app.services.document import Document
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.main_window import MainWindow
 from app.views.bugs.page import BugsPage
 from app.views.campaign.page import CampaignPage
 from app.views.equivalence.page import EquivalencePage

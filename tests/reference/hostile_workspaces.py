@@ -11,14 +11,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.work.train import TrainingPlan
-from engine.campaign.config import parse_config
+from engine.campaign.config_reader import parse_config
 from engine.campaign.inputs import File, read_file
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.project import Project
-from engine.campaign.store import Store
 from engine.equivalence import compare_domains
 from engine.pddl import parse_domain
+from engine.records.project import Project
+from engine.usecases.localize import BugLocaliser
+from engine.usecases.train import TrainingPlan
+from engine.workspace.workspace import Store
 from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_files import cells, other_documents
 from reference.hostile_readers import FERRY, documents, workspace_columns

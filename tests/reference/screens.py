@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.context import Context
+from app.services.context import Context
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 

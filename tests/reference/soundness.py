@@ -15,15 +15,15 @@ import numpy as np
 
 from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.oracles.bench import Bench, Examination, Finding, Oracle, Origin, Verdict
 from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.registry import make_oracle
-from engine.oracles.verify import DominanceCheck, verify
+from engine.oracles.session import Bench, Examination, Finding, Oracle, Origin, Verdict
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
+from engine.verify.evidence import DominanceCheck, verify
 from reference import fdr
 from reference.random_tasks import make_task
 

@@ -19,7 +19,7 @@ from engine.native.library import INFINITY
 from engine.search.aoca_star import aoca_star
 from engine.search.forward import Outcome, SearchLimits
 from engine.search.heuristics import ADMISSIBLE
-from engine.search.result import SearchResult
+from engine.search.results import SearchResult
 from engine.task.task import Task
 
 OPTIMAL, NOT_OPTIMAL = Outcome.ACTION_OPTIMAL, Outcome.ACTION_NOT_OPTIMAL

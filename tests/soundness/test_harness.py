@@ -6,12 +6,12 @@ import pytest
 from reference.soundness import Truth, check, policies, random_task
 
 from engine.native.library import INFINITY
-from engine.oracles.bench import Bench, Proof
 from engine.oracles.bounds import Bounds
-from engine.oracles.evidence import Evidence
 from engine.oracles.inverse import InverseOracle
 from engine.oracles.objective import AnyBug, BugKind, Shortfall
+from engine.oracles.session import Bench, Proof
 from engine.policies.run_graph import Outcome
+from engine.records.evidence import Evidence
 
 
 def violations(oracle: str, step_limit: int | None = None, tasks: int = 12) -> list[str]:

@@ -16,13 +16,13 @@ from reference.soundness import (
     random_task,
 )
 
-from engine.dominance.check import DominanceChecker
+from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Factorisation
-from engine.oracles.bench import Bench
-from engine.oracles.evidence import Morph
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
+from engine.oracles.session import Bench
 from engine.policies.runs import PolicyRuns
+from engine.records.evidence import Morph
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 

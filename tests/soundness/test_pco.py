@@ -15,7 +15,7 @@ from reference.soundness import (
     random_task,
 )
 
-from engine.dominance.check import DominanceChecker
+from engine.dominance.checker import DominanceChecker
 
 ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
 TASKS = 3

@@ -14,9 +14,9 @@ from reference.soundness import (
     random_task,
 )
 
-from engine.oracles.bench import Bench, Origin
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
+from engine.oracles.session import Bench, Origin
 from engine.policies.runs import PolicyRuns
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable

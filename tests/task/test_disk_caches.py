@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.task.disk_caches import DEFAULT_MEGABYTES, DOMINANCE, TRANSLATIONS
-from engine.task.kept_files import keep
+from engine.caches import DEFAULT_MEGABYTES, DOMINANCE, TRANSLATIONS, keep
 from engine.task.translation_cache import TranslationCache
 
 

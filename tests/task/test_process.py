@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.task.process import Ending, run_process
+from engine.workers.program import Ending, run_process
 
 
 def python(code: str) -> list[str]:
@@ -120,7 +120,7 @@ def test_an_error_in_a_callback_ends_the_program(tmp_path: Path) -> None:
 def test_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     code = (
-        "import sys; from pathlib import Path; from engine.task.process import run_process\n"
+        "import sys; from pathlib import Path; from engine.workers.program import run_process\n"
         "run_process([sys.executable, '-u', '-c',"
         " 'import os, time; print(os.getpid()); time.sleep(60)'],"
         f" folder=Path({str(tmp_path)!r}), on_line=lambda line: print(line, flush=True))"

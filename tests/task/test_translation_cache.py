@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.task.disk_caches import cache_folder
+from engine.caches import cache_folder
 from engine.task.translation_cache import TranslationCache, cache_key
 
 KEY = cache_key(b"a", b"b")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtTest import QTest
 
-from app.main_window import MainWindow
 from app.models.bug_table import GroupBy
+from app.shell.main_window import MainWindow
 from app.views.bugs.page import BugsPage
-from engine.campaign.rows import BugRow
+from engine.workspace.rows import BugRow
 from tools.screenshots.stage import LARGE, SIZE, Stage
 
 TABS = ("state", "graph", "costs", "localisation", "evidence")

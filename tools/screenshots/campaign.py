@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
-from app.main_window import MainWindow
+from app.services.folders import FIRST_EXAMPLE, example_workspace
+from app.shell.main_window import MainWindow
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from app.widgets.limit_field import LimitField
-from app.workspaces import FIRST_EXAMPLE, example_workspace
+from app.widgets.fields import LimitField
 from tools.screenshots.stage import LARGE, Stage
 
 STATES_WHILE_RUNNING = 90

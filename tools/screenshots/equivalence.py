@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtTest import QTest
 
+from app.services.folders import EXAMPLES
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
-from app.workspaces import EXAMPLES
 from tools.screenshots.stage import LARGE, SIZE, Stage
 
 VERSIONS = EXAMPLES.parent / "versions"

@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton
 
-from app.main_window import MainWindow
+from app.services.folders import EXAMPLES, FIRST_EXAMPLE
+from app.shell.main_window import MainWindow
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
-from app.views.project.server_dialog import ServerDialog
-from app.views.project.serving_strip import ServingStrip
-from app.workspaces import EXAMPLES, FIRST_EXAMPLE
+from app.views.project.policy_cards import ServingStrip
+from app.views.project.server_dialogs import ServerDialog
 from engine.campaign.exchange import FORMATS, export_unit, unit_called
 from tools.screenshots.stage import Stage
 

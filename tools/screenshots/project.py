@@ -6,8 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from app.services.folders import EXAMPLES
 from app.views.project.page import ProjectPage
-from app.workspaces import EXAMPLES
 from tools.screenshots.stage import LARGE, Stage
 
 PLUGIN = "def factory(task):\n    return Mine(task)\n"

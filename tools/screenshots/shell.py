@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
-from app.about import AboutDialog
-from app.caches import CachesDialog
-from app.shortcuts import ShortcutSheet
+from app.shell.dialogs import AboutDialog, CachesDialog
+from app.shell.shortcuts import ShortcutSheet
 from tools.screenshots.stage import LARGE, Stage
 
 

@@ -12,13 +12,13 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.application import Application
-from app.garbage import GarbageCollector
-from app.main_window import MainWindow
-from app.workspaces import EXAMPLES, FIRST_EXAMPLE, example_workspace, workspaces_folder
-from engine.campaign.campaign import run
-from engine.campaign.config import read_config
-from engine.campaign.store import Store
+from app.services.folders import EXAMPLES, FIRST_EXAMPLE, example_workspace, workspaces_folder
+from app.shell.application import Application
+from app.shell.garbage import GarbageCollector
+from app.shell.main_window import MainWindow
+from engine.campaign.config_reader import read_config
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 from tools.screenshots.few_colours import in_few_colours
 
 SIZE = QSize(1280, 800)

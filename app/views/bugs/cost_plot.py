@@ -10,7 +10,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app.models.cost_curves import CostCurves
-from app.theme import Theme
+from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
 
 TICKS = 12

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.models.cost_curves import CostCurves, cost_curves
 from app.models.step_cursor import Side, StepCursor
-from app.theme import Theme
+from app.services.theme import Theme
 
 if TYPE_CHECKING:
     from app.views.bugs.cost_plot import CostPlot

@@ -12,22 +12,22 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.plan_table import Comparison
-from app.models.state_facts import state_facts
 from app.models.state_graph import GraphLayout
 from app.models.step_cursor import StepCursor
-from app.models.trace import evidence_trace, plan_trace, policy_trace
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.bugs.cost_view import CostView
 from app.views.bugs.evidence_view import EvidenceView
 from app.views.bugs.graph_view import GraphView
 from app.views.bugs.header import BugHeader
-from app.views.bugs.localisation_view import LocalisationView
+from app.views.bugs.localization_view import LocalisationView
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.state_view import StateView
 from app.views.bugs.step_bar import StepBar
-from engine.campaign.rows import Bug, BugRow
-from engine.localize.localisation import Localisation
+from engine.records.localization import Localisation
+from engine.report.state_facts import state_facts
+from engine.report.trace import evidence_trace, plan_trace, policy_trace
 from engine.task.task import Task
+from engine.workspace.rows import Bug, BugRow
 
 TABS_WIDTH = 380
 """At least; what does not fit is scrolled or elided, so that the plans keep their room."""

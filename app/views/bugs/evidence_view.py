@@ -8,14 +8,14 @@ import re
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
-from app.theme import Theme
-from app.widgets.verdict_line import VerdictLine
-from engine.campaign.events import State
-from engine.campaign.explanation import explain
-from engine.campaign.rows import Bug
-from engine.oracles.evidence import Morph, Walk
+from app.services.theme import Theme
+from app.widgets.labels import VerdictLine
+from engine.records.events import State
+from engine.records.evidence import Morph, Walk
+from engine.report.bug_text import explain
 from engine.task.successors import successor
 from engine.task.task import Task
+from engine.workspace.rows import Bug
 
 CHECKING = "Checking…"
 _SIGNS = {"proven": "check", "bad": "error"}

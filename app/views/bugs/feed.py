@@ -12,10 +12,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.document import Document
 from app.models.bug_table import BugTable
-from engine.campaign.rows import BugRow
+from app.services.document import Document
 from engine.errors import PlumblineError
+from engine.workspace.rows import BugRow
 
 PORTION = 100
 PAUSE_MILLISECONDS = 1000

@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.state_facts import Change, StateFacts
 from app.models.state_graph import MOST_OBJECTS, Edge, GraphLayout, Node, Picture
-from app.theme import Theme
+from app.services.theme import Theme
+from engine.report.state_facts import Change, StateFacts
 
 SPREAD = 96.0
 """Room per node, as the side of a square."""

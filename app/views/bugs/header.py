@@ -9,16 +9,16 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QTextDocumentFragment
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.models.bug_columns import STATUS_ICONS, STATUS_TOKENS
-from app.models.bug_words import kind_words, verdict_words
+from app.models.bug_table import STATUS_ICONS, STATUS_TOKENS
 from app.models.plan_table import Comparison
-from app.models.trace import Ending
-from app.theme import Theme
-from app.views.bugs.keyed_edit import KeyedLineEdit
-from app.widgets.elided_label import ElidedLabel
-from engine.campaign.rows import BugRow
-from engine.localize.localisation import CauseKind, Localisation, StepVerdict
+from app.services.theme import Theme
+from app.widgets.fields import KeyedLineEdit
+from app.widgets.labels import ElidedLabel
+from engine.records.localization import CauseKind, Localisation, StepVerdict
+from engine.report.bug_text import kind_words, verdict_words
+from engine.report.trace import Ending
 from engine.task.task import Task
+from engine.workspace.rows import BugRow
 
 _HOW = {
     Ending.LOOP: " (loop)",

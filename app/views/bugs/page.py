@@ -18,29 +18,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
 from app.models.bug_table import BugTable, GroupBy
-from app.page import Page
-from app.reader import Inquiry
+from app.services.context import Context
+from app.services.reader import Inquiry
 from app.views.bugs.actions import BugActions
-from app.views.bugs.bug_files import write_problem
-from app.views.bugs.bug_work import BugWork
+from app.views.bugs.bug_jobs import BugWork, TaskShelf
 from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
 from app.views.bugs.table_view import BugTableView
-from app.views.bugs.task_shelf import TaskShelf
 from app.widgets.empty_state import EmptyState
-from app.work.better_plan import FoundPlan
-from app.work.localize import LocalisationWish
-from engine.campaign.bug_filter import Term
-from engine.campaign.fitting import refuse_misfit
-from engine.campaign.found_plan import plan_of_localisation
-from engine.campaign.rows import Bug, BugRow
-from engine.campaign.verification import Verified
+from app.widgets.page import Page
 from engine.errors import PlumblineError
-from engine.localize.localisation import Localisation
-from engine.localize.policy_run import Searched
+from engine.localize.localizer import Searched
+from engine.records.localization import Localisation
+from engine.usecases.better_plan import FoundPlan, plan_of_localisation
+from engine.usecases.export import write_problem
+from engine.usecases.localize import LocalisationWish
+from engine.verify.claims import refuse_misfit
+from engine.verify.stored import Verified
+from engine.workspace.filter import Term
+from engine.workspace.rows import Bug, BugRow
 
 MOST_DRAGGED = 100
 """More files are not written for one movement of the mouse."""

@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygon
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.models.plan_alignment import RowKind
 from app.models.plan_table import (
     LINE_ROLE,
     EndLine,
@@ -21,7 +20,7 @@ from app.models.plan_table import (
     PlanLine,
     StepLine,
 )
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.bugs.painting import (
     CENTER,
     ICON,
@@ -31,6 +30,7 @@ from app.views.bugs.painting import (
     draw_elided,
     icon_place,
 )
+from engine.report.plan_alignment import RowKind
 
 PADDING = 6
 BRACKET = 5

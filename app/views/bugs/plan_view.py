@@ -17,7 +17,7 @@ from app.models.plan_table import (
     StepLine,
 )
 from app.models.step_cursor import Side, StepCursor
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.bugs.painting import ICON
 from app.views.bugs.plan_delegate import BRACKET, PADDING, PlanDelegate
 

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.fact_list import LINE_ROLE, FactList, Heading
-from app.models.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.bugs.painting import CENTER, LEFT, RIGHT, draw_elided, icon_place
+from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
 
 PADDING = 8
 SIGN = 20

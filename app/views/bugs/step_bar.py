@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QStyle, QToolButton, QWidget
 
 from app.models.step_cursor import Side, StepCursor
-from app.theme import Theme
+from app.services.theme import Theme
 
 
 class StepBar(QWidget):

@@ -19,13 +19,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDrag, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.models.bug_columns import BugLine
-from app.models.bug_table import BugTable, Group
+from app.models.bug_table import BugLine, BugTable, Group
 from app.models.table_model import Column
-from app.theme import COLORS, Theme
+from app.services.theme import COLORS, Theme
 from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
 from app.widgets.table_view import TableView
-from engine.campaign.rows import BugRow
+from engine.workspace.rows import BugRow
 
 Exporter = Callable[[list[int]], list[Path]]
 

@@ -13,15 +13,15 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.context import Context
-from app.models.campaign_runner import CampaignRunner
+from app.models.campaign_controller import CampaignRunner
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
-from app.reader import Inquiry
+from app.services.context import Context
+from app.services.reader import Inquiry
 from app.widgets.table_view import TableView
-from engine.campaign.reading import Reading
-from engine.campaign.rows import CampaignRow
 from engine.errors import PlumblineError
+from engine.workspace.reader import Reading
+from engine.workspace.rows import CampaignRow
 
 NOTHING = "None yet. Choose the settings, and press Run (F5)."
 COUNT_MILLISECONDS = 1000

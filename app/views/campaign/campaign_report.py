@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.context import Context
-from app.folders import last_folder, show_in_desktop
-from app.work.report import write_report
+from app.services.context import Context
+from app.services.folders import last_folder, show_in_desktop
+from engine.usecases.report import write_report
 
 FOLDER = "report/folder"
 KINDS: Mapping[str, tuple[str, str]] = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -15,24 +17,88 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.eta import in_words
+from app.models.campaign_controller import CampaignRunner, State
 from app.models.campaign_monitor import CampaignMonitor
-from app.models.campaign_runner import CampaignRunner, State
+from app.models.campaign_settings import scene_words
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
-from app.models.campaign_where import scene_words
 from app.models.table_model import TableModel
+from app.services.context import Context
+from app.services.jobs import in_words
+from app.services.theme import Theme
 from app.views.campaign.campaign_report import CampaignReport
-from app.views.campaign.compare_view import CompareView
-from app.views.campaign.course_view import CourseView
-from app.views.campaign.figures import Figures
+from app.views.campaign.changes_view import CompareView
 from app.views.campaign.oracle_view import OracleView
+from app.views.campaign.timeline_view import CourseView
 from app.views.unit_export import UnitExport
-from app.widgets.elided_label import ElidedLabel
 from app.widgets.header import Header
+from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.campaign.rows import UnitRow
 from engine.oracles.objective import BugKind
+from engine.workspace.rows import UnitRow
+
+MARGIN, SPACE = 12, 24
+
+
+class Figures(QFrame):
+    """`captions` by name, with the sentence that explains each."""
+
+    def __init__(
+        self, theme: Theme, captions: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        self._theme = theme
+        self.numbers: dict[str, QLabel] = {}
+        self._cells: list[QWidget] = []
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(MARGIN, 8, MARGIN, 8)
+        layout.setSpacing(SPACE)
+        for caption, meaning in captions.items():
+            number = QLabel("–")  # noqa: RUF001  a dash, not a minus
+            number.setProperty("role", "title")
+            number.setObjectName(f"figure-{caption.replace(' ', '-')}")
+            number.setAccessibleName(caption)
+            words = QLabel(caption)
+            words.setProperty("role", "muted")
+            cell = QWidget()
+            lines = QVBoxLayout(cell)
+            lines.setContentsMargins(0, 0, 0, 0)
+            lines.setSpacing(0)
+            for label in (number, words):
+                label.setToolTip(meaning)
+                lines.addWidget(label)
+            self.numbers[caption] = number
+            self._cells.append(cell)
+            layout.addWidget(cell)
+        layout.addStretch(1)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
+        """The first of them is enough."""
+        hint = super().minimumSizeHint()
+        return QSize(self._cells[0].sizeHint().width() + 2 * MARGIN, hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Numbers and text grow."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """What has no room is left out, the last first: half a word says nothing."""
+        end = self.width() - MARGIN
+        place = MARGIN
+        for cell in self._cells:
+            place += cell.sizeHint().width()
+            cell.setVisible(place <= end or cell is self._cells[0])
+            place += SPACE
+
+    def show_number(self, caption: str, text: str) -> None:
+        self.numbers[caption].setText(text)
+
 
 FIGURES = {
     "states": "States that were made and tested: the pool",

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
 from app.models.campaign_settings import (
     BIASES,
     NOVELTY,
@@ -37,25 +36,27 @@ from app.models.campaign_settings import (
     seeds_text,
     with_preset,
 )
-from app.models.policy_words import policy_name
+from app.services.context import Context
+from app.views.campaign.executor_card import WhereCard
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
-from app.views.campaign.where_card import WhereCard
-from app.widgets.form_fields import (
+from app.widgets.fields import (
     MOST,
+    LimitField,
     calm,
     card,
     changed_signal,
     choice,
     form,
+    megabytes_box,
     number,
+    seconds_box,
     show_value,
     value_of,
 )
-from app.widgets.limit_field import LimitField, megabytes_box, seconds_box
 from app.widgets.link_card import LinkCard
 from app.widgets.tick_list import TickList
-from engine.campaign.config import (
+from engine.campaign.config_reader import (
     LEAST_MEGABYTES,
     CampaignConfig,
     FuzzSettings,
@@ -64,7 +65,8 @@ from engine.campaign.config import (
 )
 from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
-from engine.campaign.project import Project
+from engine.records.project import Project
+from engine.report.policy_text import policy_name
 
 SPACE, MARGIN = 12, 8  # pixels
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.campaign_settings import default_text, oracle_text, written_options
-from app.theme import Theme
+from app.services.theme import Theme
 from engine.errors import PlumblineError
 from engine.oracles.registry import ORACLES, OracleKind, parse_oracle
 

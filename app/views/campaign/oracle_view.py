@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 
-from app.context import Context
 from app.models.campaign_monitor import BugPoints, CampaignMonitor
 from app.models.campaign_tables import ORACLES
 from app.models.table_model import TableModel
+from app.services.context import Context
 from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
-from engine.campaign.course import OracleScore
+from engine.campaign.timeline import OracleScore
 
 _WIDTHS = (28, 8, 6, 8, 16, 11, 8, 9)
 

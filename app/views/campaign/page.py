@@ -18,27 +18,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.jobs import Failure
-from app.messages import Message
+from app.models.campaign_controller import CampaignRunner, campaign_runner
 from app.models.campaign_monitor import CampaignMonitor
-from app.models.campaign_runner import CampaignRunner, campaign_runner
 from app.models.campaign_settings import default_config
 from app.models.campaign_tables import CampaignLine
-from app.models.policy_words import policy_name
 from app.models.project_files import project_files
-from app.page import Page
+from app.services.context import Context
+from app.services.jobs import Failure
+from app.services.messages import Message
 from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
 from app.widgets.code_view import CodeView
-from app.widgets.elided_label import ElidedLabel
 from app.widgets.header import Header
-from engine.campaign.config import read_config
-from engine.campaign.config_text import config_text
+from app.widgets.labels import ElidedLabel
+from app.widgets.page import Page
+from engine.campaign.config_reader import read_config
+from engine.campaign.config_writer import config_text
 from engine.errors import PlumblineError
 from engine.files import write_text
 from engine.pddl import Diagnostic
 from engine.policies.consent import SERVER
+from engine.report.policy_text import policy_name
 
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView

@@ -8,13 +8,13 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.context import Context
 from app.models.campaign_settings import pool_problem, problem_of
-from app.models.pool_words import pool_verdict, pool_words
 from app.models.project_files import project_files
-from app.widgets.form_fields import calm
+from app.services.context import Context
+from app.widgets.fields import calm
+from app.widgets.labels import VerdictLine
 from app.widgets.tick_list import TickList
-from app.widgets.verdict_line import VerdictLine
+from engine.report.policy_text import pool_verdict, pool_words
 
 WALKS = "found by random walks"
 AS_THEY_ARE = "These states are tested as they are; nothing is fuzzed."

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.text_diff import TextDiff, diff_texts
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.equivalence.domain_slot import DomainSlot
 from app.widgets.code_view import CodeView
 from engine.pddl import format_domain

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
-from app.theme import Theme
+from app.services.theme import Theme
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import read_bytes

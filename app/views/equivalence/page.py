@@ -24,27 +24,31 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.folders import show_in_desktop
-from app.jobs import Job
-from app.models.comparison import READING_TIPS, READINGS
+from app.models.comparison_tables import (
+    HISTORY_COLUMNS,
+    READING_TIPS,
+    READINGS,
+    STRUCTURE_COLUMNS,
+    structure_lines,
+)
 from app.models.project_files import project_files
 from app.models.table_model import TableModel
-from app.page import Page
+from app.services.context import Context
+from app.services.folders import EXAMPLES, show_in_desktop
+from app.services.jobs import Job
 from app.views.equivalence.diff_view import TextDiffView
 from app.views.equivalence.domain_slot import DomainSlot
-from app.views.equivalence.lists import HISTORY_COLUMNS, STRUCTURE_COLUMNS, structure_lines
-from app.views.equivalence.progress_line import progress_line
 from app.views.equivalence.verdict_view import VerdictView
 from app.widgets.empty_state import EmptyState
+from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from app.work.compare import Question, compare
-from app.workspaces import EXAMPLES
-from engine.campaign.comparisons import ComparisonRow
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
+from engine.report.comparison_text import progress_line
+from engine.usecases.compare import Question, compare
+from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
 RENAMED = EXAMPLES.parent / "versions" / "ferry-renamed.pddl"

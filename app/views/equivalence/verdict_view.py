@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.comparison import (
+from app.models.comparison_tables import (
     READING_TIPS,
     READINGS,
     VERDICTS,
@@ -32,8 +32,8 @@ from app.models.comparison import (
     within,
 )
 from app.models.table_model import Column, TableModel
-from app.settings import Settings
-from app.theme import Theme
+from app.services.settings import Settings
+from app.services.theme import Theme
 from app.widgets.code_view import CodeView
 from app.widgets.table_view import TableView
 

@@ -9,9 +9,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.theme import Theme
-from app.widgets.elided_label import ElidedLabel
-from app.widgets.verdict_line import VerdictLine
+from app.services.theme import Theme
+from app.widgets.labels import ElidedLabel, VerdictLine
 
 
 class FileCard(QFrame):

@@ -23,22 +23,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.models.policy_words import BUILTIN
 from app.models.project_files import project_files
 from app.models.project_problems import ProblemTable
-from app.page import Page
-from app.recent import recent_workspaces
+from app.services.context import Context
+from app.services.settings import recent_workspaces
 from app.views.project.policy_cards import PolicyCards
 from app.views.project.policy_servers import PolicyServers, task_path
 from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
 from app.views.project.start import StartView
-from app.widgets.elided_label import ElidedLabel
+from app.widgets.labels import ElidedLabel
+from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from app.work.fetch_task import task_of_bugs
-from engine.campaign.recognise import Found
+from engine.campaign.recognize import Found
 from engine.pddl import Severity
+from engine.report.policy_text import BUILTIN
+from engine.usecases.connect import task_of_bugs
 
 _LEFT_WIDTH = 320
 _COLUMN_WIDTHS = (22, 13, 8, 7, 10, 24, 11)

@@ -8,14 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.context import Context
-from app.models.policy_words import policy_name
 from app.models.project_files import project_files
 from app.models.served_policies import served_policies
+from app.services.context import Context
 from app.views.project.policy_cards import PolicyCards
-from app.work.check_inputs import is_grounded
-from app.work.fetch_task import task_of_server
+from engine.report.policy_text import policy_name
 from engine.task.load import SAS_SUFFIX
+from engine.usecases.check_project import is_grounded
+from engine.usecases.connect import task_of_server
 
 
 def task_path(workspace: Path, name: str) -> Path:
@@ -42,7 +42,7 @@ class PolicyServers(QObject):
     @Slot(str)
     def choose_serving(self, spec: str) -> None:
         """For which problem, to whom, on which port."""
-        from app.views.project.serve_dialog import ServeDialog
+        from app.views.project.server_dialogs import ServeDialog
 
         problems = [path for path, row in self._files.rows.items() if not row.errors]
         if not problems:
@@ -65,7 +65,7 @@ class PolicyServers(QObject):
     @Slot()
     def choose_server(self) -> None:
         """Which server of somebody else."""
-        from app.views.project.server_dialog import ServerDialog
+        from app.views.project.server_dialogs import ServerDialog
 
         dialog = ServerDialog(self._context, not self._files.project.problems, self._page)
         dialog.server_wanted.connect(self._add)

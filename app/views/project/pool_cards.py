@@ -8,11 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.models.pool_words import pool_verdict, pool_words
-from app.models.task_fit import TaskFit
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, muted_words, show_words
-from app.work.check_inputs import PoolChecked
+from engine.report.policy_text import TaskFit, pool_verdict, pool_words
+from engine.usecases.check_project import PoolChecked
 
 
 class PoolCards(QWidget):

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import Theme
+from app.services.theme import Theme
 from app.widgets.code_view import CodeView, Mark
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
-from engine.pddl.source import read_text
+from engine.pddl.reader import read_text
 
 _MOST_LINES = 5
 LARGEST_SHOWN = 2_000_000

@@ -16,10 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.folders import short_path
-from app.theme import Theme
+from app.services.folders import example_names, example_title, short_path
+from app.services.theme import Theme
 from app.widgets.link_card import LinkCard
-from app.workspaces import example_names, example_title
 
 SENTENCES = {
     "container-yard": "A crane rearranges stacks: the policy digs in the wrong order.",

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
 from app.models.table_model import TableModel
 from app.models.training import (
     PROBLEM_COLUMNS,
@@ -33,9 +32,10 @@ from app.models.training import (
     generator_for,
     shared_out,
 )
-from app.widgets.elided_label import ElidedLabel
+from app.services.context import Context
+from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from app.work.train import TrainingPlan
+from engine.usecases.train import TrainingPlan
 
 TEACHERS = {
     "optimal": "Optimal plans",

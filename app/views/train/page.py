@@ -20,21 +20,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.context import Context
-from app.jobs import Failure, Job, JobProgress
 from app.models.project_files import project_files
 from app.models.table_model import TableModel
 from app.models.training import EPOCH_COLUMNS, Training
-from app.page import Page
+from app.services.context import Context
+from app.services.jobs import Failure, Job, JobProgress
 from app.views.train.form import TrainingForm
-from app.widgets.elided_label import ElidedLabel
 from app.widgets.empty_state import EmptyState
+from app.widgets.labels import ElidedLabel
+from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from app.work.train import TrainingPlan, train_policy
-from engine.campaign.typed import checked
 from engine.errors import PlumblineError
-from engine.policies.training.events import EpochFinished, ProblemSkipped
-from engine.policies.training.saved_training import TrainingFolder
+from engine.records.codec import checked
+from engine.records.training import EpochFinished, ProblemSkipped
+from engine.training.folder import TrainingFolder
+from engine.usecases.train import TrainingPlan, train_policy
 
 if TYPE_CHECKING:
     from app.widgets.plot import Plot

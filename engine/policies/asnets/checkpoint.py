@@ -14,7 +14,7 @@ from engine.errors import Location, PolicyError
 from engine.files import write_bytes
 from engine.pddl.model import Domain
 from engine.policies.asnets.relatedness import domain_hash
-from engine.policies.asnets.stored import MAX_HIDDEN, MAX_LAYERS, Module, Part, StoredNetwork
+from engine.policies.asnets.weights import MAX_HIDDEN, MAX_LAYERS, Module, Part, StoredNetwork
 
 if TYPE_CHECKING:
     from engine.policies.asnets.network import Asnets

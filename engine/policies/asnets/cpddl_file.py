@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from engine.errors import Location, PolicyError
-from engine.policies.asnets.stored import (
+from engine.policies.asnets.weights import (
     MAX_HIDDEN,
     MAX_LAYERS,
     Floats,

@@ -16,8 +16,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from engine.policies.asnets.activation import elu
+from engine.native import networks as native
 from engine.policies.asnets.grounding import MISSING, Grounding
+
+
+def elu(rows: Tensor, bias: Tensor | None = None) -> Tensor:
+    """ELU of the rows, with a bias added to each.
+
+    Without gradients the rows are overwritten, by a kernel: torch makes several passes.
+    """
+    if torch.is_grad_enabled():
+        values = rows if bias is None else rows + bias
+        return torch.maximum(values, torch.clamp_max(values, 0.0).exp() - 1.0)
+    native.elu(rows, rows.new_zeros(rows.shape[-1]) if bias is None else bias)
+    return rows
+
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

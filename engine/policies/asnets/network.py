@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.policies.asnets.activation import elu
+from engine.policies.asnets.first_layer import elu
 from engine.policies.asnets.relatedness import Relatedness
 from engine.policies.asnets.wiring import Wiring
 

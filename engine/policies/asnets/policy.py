@@ -22,7 +22,7 @@ from engine.policies.asnets.cpddl_file import read_cpddl_file
 from engine.policies.asnets.grounding import ground
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import domain_hash, relate
-from engine.policies.asnets.stored import StoredNetwork
+from engine.policies.asnets.weights import StoredNetwork
 from engine.policies.asnets.wiring import Wiring
 from engine.policies.policy import NO_ACTION, NO_OPERATION, PolicyInfo, pddl_source, refuse_misfit
 from engine.task.task import GroundAtom, PddlSource, Task

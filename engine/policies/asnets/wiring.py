@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from engine.native.network import NativePools
+from engine.native.networks import NativePools
 from engine.policies.asnets.first_layer import FirstLayer
 from engine.policies.asnets.grounding import MISSING, Grounding
 

@@ -10,13 +10,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import make_workspace
 
-from app.context import Context
 from app.models.plan_table import Comparison
-from app.models.trace import plan_trace
+from app.services.context import Context
 from app.views.bugs.page import BugsPage
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
+from engine.report.trace import plan_trace
 from engine.task.task import Operator, Task, Variable
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 

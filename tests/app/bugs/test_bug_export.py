@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 
 from app.views.bugs.actions import EXPORT_FOLDER
 from app.views.bugs.page import BugsPage
-from engine.campaign.rows import Bug
 from engine.cli import main
 from engine.pddl import check_files
 from engine.task.atoms import state_atoms
 from engine.task.load import load_task_files
+from engine.workspace.rows import Bug
 
 PATIENCE = 300_000
 Find = Callable[..., Bug]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.campaign.rows import BugRow
-from engine.campaign.store import Store
+from engine.workspace.rows import BugRow
+from engine.workspace.workspace import Store
 
 
 def test_portions_make_the_whole(store: Store) -> None:

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from app.models.bug_table import BugTable, Group, GroupBy
 from app.models.table_model import ASCENDING, DESCENDING
-from app.theme import Theme
+from app.services.theme import Theme
 from app.views.bugs.table_view import BugTableView
-from engine.campaign.bug_filter import parse_terms
-from engine.campaign.rows import BugRow
+from engine.workspace.filter import parse_terms
+from engine.workspace.rows import BugRow
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 

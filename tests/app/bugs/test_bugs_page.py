@@ -15,16 +15,16 @@ from reference.screens import answered
 from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
 from app.models.step_cursor import Side, StepCursor
-from app.models.trace import Ending
-from app.shortcuts import group_of_page
-from app.theme import Theme
+from app.services.theme import Theme
+from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
-from engine.campaign.events import BugFound, StoredRun
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
+from engine.records.events import BugFound, StoredRun
+from engine.report.trace import Ending
 from engine.task.plans import parse_plan
+from engine.usecases.localize import BugLocaliser
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 Find = Callable[..., Bug]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.campaign.found_plan import keep_plan, plan_of_localisation
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
-from engine.campaign.verification import verify_bugs
 from engine.oracles.better_plan import better_plan
 from engine.task.validate import validate_operators
+from engine.usecases.better_plan import keep_plan, plan_of_localisation
+from engine.usecases.localize import BugLocaliser
+from engine.verify.stored import verify_bugs
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 Find = Callable[..., Bug]
 

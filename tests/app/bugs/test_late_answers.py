@@ -13,12 +13,12 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, answered
 
-from app.context import Context
 from app.models.bug_table import BugTable
+from app.services.context import Context
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
-from engine.campaign.store import Store
 from engine.errors import WorkspaceError
+from engine.workspace.workspace import Store
 
 
 def test_a_decision_is_not_undone_by_what_was_read_before(

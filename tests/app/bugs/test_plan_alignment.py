@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.models import plan_alignment
-from app.models.plan_alignment import RowKind, align
-from app.models.trace import Ending, Trace, evidence_trace, plan_trace, policy_trace
-from engine.campaign.events import StoredRun
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
+from engine.records.events import StoredRun
+from engine.report import plan_alignment
+from engine.report.plan_alignment import RowKind, align
+from engine.report.trace import Ending, Trace, evidence_trace, plan_trace, policy_trace
 from engine.task.task import Operator, Task, Variable
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 # A dial with six positions, turned up, down or by two: many plans, many common states.
 DIAL = Task(

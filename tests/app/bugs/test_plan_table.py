@@ -20,11 +20,11 @@ from app.models.plan_table import (
     StepLine,
 )
 from app.models.step_cursor import Side, StepCursor, interesting_step
-from app.models.trace import evidence_trace, policy_trace
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
-from engine.localize.localisation import Verdict
+from engine.records.localization import Verdict
+from engine.report.trace import evidence_trace, policy_trace
+from engine.usecases.localize import BugLocaliser
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 Find = Callable[..., Bug]

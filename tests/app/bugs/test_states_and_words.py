@@ -10,22 +10,21 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
 from app.models import state_graph
-from app.models.bug_words import cause_words, cost_to_go, verdict_words, why_bad
 from app.models.cost_curves import cost_curves
 from app.models.fact_list import FactList, Heading
 from app.models.plan_table import Comparison
-from app.models.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
 from app.models.state_graph import GraphLayout
-from app.models.trace import evidence_trace, policy_trace
 from app.views.bugs.evidence_view import chain_states
-from engine.campaign.explanation import explain
-from engine.campaign.localising import BugLocaliser
-from engine.campaign.rows import Bug
-from engine.campaign.store import Store
-from engine.localize.localisation import Localisation, StepVerdict, Verdict
 from engine.native.library import INFINITY
+from engine.records.localization import Localisation, StepVerdict, Verdict
+from engine.report.bug_text import cause_words, cost_to_go, explain, verdict_words, why_bad
+from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
+from engine.report.trace import evidence_trace, policy_trace
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.task import Task
+from engine.usecases.localize import BugLocaliser
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
 
 Find = Callable[..., Bug]
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal

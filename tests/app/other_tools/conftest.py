@@ -11,13 +11,13 @@ from pytestqt.qtbot import QtBot
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
 from reference.screens import PATIENCE
 
-from app.context import Context
+from app.services.context import Context
 from app.views.project.page import ProjectPage
-from engine.campaign.campaign import run
-from engine.campaign.config import read_config
+from engine.campaign.config_reader import read_config
 from engine.campaign.exchange import FORMATS, export_unit, unit_called
-from engine.campaign.project import Project
-from engine.campaign.store import Store
+from engine.records.project import Project
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Store
 
 CONFIG = """
 domain = "domain.pddl"

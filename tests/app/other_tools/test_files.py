@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
-from app.context import Context
+from app.services.context import Context
 from app.views.bugs.page import BugsPage
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 from app.views.unit_export import UnitExportDialog
-from engine.campaign.bugs_file import parse_bugs
-from engine.campaign.config import read_config
+from engine.campaign.config_reader import read_config
 from engine.campaign.exchange import FORMATS
-from engine.campaign.project import Project
-from engine.fuzzing.pool import read_pool
+from engine.fuzzing.bugs_file import parse_bugs
+from engine.fuzzing.pool_file import read_pool
+from engine.records.project import Project
 from engine.task.load import load_sas, load_task
 
 POLICY = "builtin:hadd"

@@ -24,28 +24,27 @@ from pytestqt.qtbot import QtBot
 from reference.ports import free_port
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
-from app.context import Context
-from app.document import Document
-from app.main_window import MainWindow
-from app.messages import Message
 from app.models.served_policies import served_policies
-from app.settings import Settings
-from app.theme import Theme
+from app.services.context import Context
+from app.services.document import Document
+from app.services.messages import Message
+from app.services.settings import Settings
+from app.services.theme import Theme
+from app.shell.main_window import MainWindow
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from app.views.project.page import ProjectPage
 from app.views.project.policy_servers import task_path
-from app.views.project.serve_dialog import ServeDialog
-from app.views.project.server_dialog import ServerDialog
+from app.views.project.server_dialogs import ServeDialog, ServerDialog
 from app.views.unit_export import UnitExportDialog
-from engine.campaign.config import read_config
-from engine.campaign.project import Project
-from engine.campaign.store import Store
+from engine.campaign.config_reader import read_config
 from engine.native.library import Int32Array
 from engine.policies.policy import BoundPolicy, open_policy
-from engine.policies.remote import open_remote
-from engine.policies.server import PolicyServer
+from engine.policies.remote.policy import open_remote
+from engine.policies.remote.server import PolicyServer
+from engine.records.project import Project
 from engine.task.load import load_sas, load_task
+from engine.workspace.workspace import Store
 
 POLICY = "builtin:hadd"
 

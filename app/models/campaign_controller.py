@@ -1,0 +1,200 @@
+"""The campaign that this window runs: started, paused, stopped, taken up again.
+
+One per document, shared by the screens. What a campaign finds is in the store before anybody is
+told, so listeners read it there.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.services.context import Context
+from app.services.jobs import Job, JobProgress
+from app.services.messages import Message
+from app.services.settings import consent_of
+from engine.campaign.config_reader import CampaignConfig
+from engine.records.events import CampaignFinished, UnitFailed, UnitStopped, Warned
+from engine.usecases.campaign import (
+    Advanced,
+    AlreadyDone,
+    Begun,
+    CampaignEnd,
+    Scene,
+    run_campaign,
+    take_up_campaign,
+)
+from engine.workers.gate import AT_LIMIT
+from engine.workspace.rows import CampaignRow
+
+
+class State(Enum):
+    """What a campaign is doing; the value is the word for it."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    ELSEWHERE = "running elsewhere"  # in another process
+    INTERRUPTED = "interrupted"  # its process was killed
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+def campaign_runner(context: Context) -> CampaignRunner:
+    """The one of this document."""
+    known = context.document.findChild(CampaignRunner)
+    return known if isinstance(known, CampaignRunner) else CampaignRunner(context)
+
+
+class CampaignRunner(QObject):
+    changed = Signal()  # it began, paused, went on, stopped or ended
+    advanced = Signal()  # there is more in the store
+    already_done = Signal(int)  # this very campaign is there, finished
+    failed = Signal(object)  # Failure: it could not run at all
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.document)
+        self._context = context
+        self.job: Job | None = None
+        self.campaign: int | None = None  # known once it has begun
+        self.progress: JobProgress | None = None
+        self.executor = ""  # where its units run, as on the command line
+        self.scene = Scene()
+        self._ended: tuple[int, State] | None = None  # what was run last, and how it ended
+        self._failures: list[UnitFailed] = []
+        self._told: Message | None = None  # about them
+
+    @property
+    def is_busy(self) -> bool:
+        return self.job is not None
+
+    def start(self, config: CampaignConfig, executor: str) -> None:
+        self._begin(run_campaign, config, executor)
+
+    def take_up(self, campaign: int, executor: str) -> None:
+        """Go on with a campaign that was stopped or killed."""
+        self._begin(take_up_campaign, campaign, executor)
+
+    @property
+    def is_paused(self) -> bool:
+        return self.job is not None and self.job.is_paused
+
+    @Slot()
+    def pause_or_go_on(self) -> None:
+        if self.job is not None:
+            self.job.pause(not self.job.is_paused)
+
+    @Slot()
+    def stop(self) -> None:
+        if self.job is not None:
+            self.job.stop()
+            self.changed.emit()
+
+    def seconds_left(self) -> float | None:
+        return None if self.job is None else self.job.seconds_left()
+
+    def state(self, row: CampaignRow) -> State:
+        """What a campaign of the store is doing now."""
+        if self.is_busy and row.id == self.campaign:
+            return State.PAUSED if self.is_paused else State.RUNNING
+        if row.status != "running":
+            return State(row.status)
+        somebody = self._context.document.writer()
+        if somebody is not None and somebody.pid not in self._context.jobs.pids:
+            return State.ELSEWHERE
+        if self._ended is not None and self._ended[0] == row.id:
+            return self._ended[1]  # the row was read before
+        return State.INTERRUPTED
+
+    def _begin(self, work: object, what: object, executor: str) -> None:
+        assert self.job is None
+        path = self._context.document.path
+        self.campaign, self._ended = what if isinstance(what, int) else None, None
+        self.progress = None
+        self._failures.clear()
+        if self._told is not None:
+            self._context.messages.withdraw(self._told)
+            self._told = None
+        self.executor, self.scene = executor, Scene()
+        consent = consent_of(self._context.settings)
+        arguments = path, what, executor, consent
+        job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
+        job.events.connect(self._take)
+        job.progressed.connect(self._take_progress)
+        job.paused.connect(self.changed)
+        job.finished.connect(self._finish)
+        job.failed.connect(self.failed)
+        job.stopped.connect(self._write_down_the_stop)
+        job.ended.connect(self._end)
+        self.job = job
+        self.changed.emit()
+
+    @Slot(list)
+    def _take(self, events: list[object]) -> None:
+        topics: dict[str, None] = {}
+        for event in events:
+            match event:
+                case Begun(campaign=campaign):
+                    self.campaign = campaign
+                    topics["campaigns"] = None
+                    self.changed.emit()
+                case Scene():
+                    self.scene = event
+                    self.changed.emit()
+                case Advanced(bugs=True):
+                    topics["bugs"] = None
+                case UnitFailed():
+                    self._failures.append(event)
+                    topics["log"] = None
+                case Warned():
+                    topics["log"] = None
+        for topic in topics:
+            self._context.document.notify(topic)
+        self.advanced.emit()
+
+    @Slot(object)
+    def _take_progress(self, progress: JobProgress) -> None:
+        self.progress = progress
+        self.changed.emit()
+
+    @Slot(object)
+    def _finish(self, result: object) -> None:
+        if isinstance(result, AlreadyDone):
+            self.already_done.emit(result.campaign)
+        elif isinstance(result, CampaignEnd):
+            state = State.FINISHED if result.finished else State.STOPPED
+            self._ended = result.campaign, state
+
+    @Slot()
+    def _write_down_the_stop(self) -> None:
+        """A campaign that did not end in time was killed, and could not say that it was stopped."""
+        if self.campaign is not None:
+            self._ended = self.campaign, State.STOPPED
+        store = self._context.document.store
+        for row in store.campaigns():
+            if row.id == self.campaign and row.status == "running":
+                running = [unit.id for unit in store.units(row.id) if unit.status == "running"]
+                stops = [UnitStopped(unit) for unit in running]
+                store.apply([*stops, CampaignFinished(row.id, "stopped", 0.0)])
+
+    @Slot()
+    def _end(self) -> None:
+        self.job, self.progress = None, None
+        for topic in ("campaigns", "bugs", "log"):
+            self._context.document.notify(topic)
+        self.advanced.emit()
+        self.changed.emit()
+        self._tell_failures()
+
+    def _tell_failures(self) -> None:
+        """Once for all units, such as those whose policy server went away."""
+        if not self._failures:
+            return
+        first, *rest = self._failures
+        which = f"{len(rest) + 1} units" if rest else "1 unit"
+        more = "; a higher limit needs a new campaign" if AT_LIMIT in first.error else ""
+        self._told = self._context.messages.warning(
+            f"{which} of campaign {self.campaign} could not be finished: {first.error}. What was "
+            f"found is kept; Resume does the rest{more}.",
+            "\n".join(f"unit {failure.unit}: {failure.error}" for failure in self._failures),
+        )

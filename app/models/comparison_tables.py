@@ -1,0 +1,240 @@
+"""What a comparison of two domains found, in the rows and words the window shows.
+
+It reads the JSON document of `plumbline compare`, which is also what the workspace keeps.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.models.table_model import Column
+from engine.errors import PlumblineError
+from engine.pddl import Domain, format_action, parse_domain
+from engine.workspace.comparisons import ComparisonRow
+
+READINGS = {
+    "distinct": "Parameters are distinct",
+    "pddl": "Parameters may coincide",
+}
+READING_TIPS = {
+    "distinct": "Different parameters of an action always stand for different objects.",
+    "pddl": "As PDDL has it: two parameters of an action may stand for the same object.",
+}
+VERDICTS = {
+    "equivalent": ("Equivalent", "check", "proven"),
+    "not-equivalent": ("Not equivalent", "bad", "bad"),
+    "undecided": ("Not decided within the limits", "unknown", "undecided"),
+}
+"""Words, icon and colour."""
+
+_VARIABLE = re.compile(r"\?[^\s()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MappingLine:
+    kind: str  # "predicate" or "type"
+    a: str
+    b: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLine:
+    """An operator of one domain and how the other one does it."""
+
+    domain: str
+    operator: str
+    how: str
+    covered: bool
+    number: int  # in the document
+
+
+def mapping_lines(reading: Mapping[str, Any]) -> list[MappingLine]:
+    orders = reading["argument_permutations"]
+    lines = [
+        MappingLine("predicate", a, b, _order(orders.get(a)))
+        for a, b in (reading["mapping"] or {}).items()
+    ]
+    return lines + [
+        MappingLine("type", a, b, "" if a != b else "same name")
+        for a, b in reading["types"].items()
+    ]
+
+
+def _order(places: Sequence[int] | None) -> str:
+    return "" if places is None else f"arguments in the order {' '.join(map(str, places))}"
+
+
+def operator_lines(reading: Mapping[str, Any]) -> list[OperatorLine]:
+    return [
+        OperatorLine(
+            operator["domain"],
+            _application(operator["operator"], operator["parameters"]),
+            _how(operator),
+            operator["covered"],
+            number,
+        )
+        for number, operator in enumerate(reading["operators"])
+    ]
+
+
+def _how(operator: Mapping[str, Any]) -> str:
+    other = "B" if operator["domain"] == "A" else "A"
+    cases = [case for macro in operator["macros"] for case in macro["cases"]]
+    if not operator["covered"] or not cases:
+        return f"cannot always be done in {other}"
+    if len(cases) == 1:
+        return " ".join(cases[0]["steps"]) or "nothing needs to be done"
+    return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, ..."
+
+
+def explain_difference(answer: Mapping[str, Any]) -> str:
+    """Why two readings of the same domains may come to different verdicts."""
+    asked = [name for name in READINGS if name in answer]
+    verdicts = {answer[name]["verdict"] for name in asked}
+    if len(asked) < 2:
+        return ""
+    if len(verdicts) == 1:
+        return "Both readings come to the same verdict."
+    return (
+        "The readings differ: it matters whether two parameters of an action may stand for the "
+        "same object."
+    )
+
+
+def within(reading: Mapping[str, Any]) -> str:
+    """The one-sided answer."""
+    a, b = reading["a_within_b"], reading["b_within_a"]
+    if reading["verdict"] == "equivalent" or (a is None and b is None):
+        return ""
+    if a:
+        return "Under the closest mapping, all that A can do B can do too, but not the reverse."
+    if b:
+        return "Under the closest mapping, all that B can do A can do too, but not the reverse."
+    return "Under the closest mapping, each can do something that the other cannot."
+
+
+class Expansion:
+    """Operators and macros written out in the words of their domains."""
+
+    def __init__(self, text_a: str, text_b: str) -> None:
+        self._domains = {"A": _domain(text_a), "B": _domain(text_b)}
+
+    def operator(self, operator: Mapping[str, Any]) -> str:
+        return self._body(operator["domain"], operator["operator"], operator["parameters"])
+
+    def macro(self, operator: Mapping[str, Any]) -> str:
+        """How the other domain does it, every step with its conditions and effects."""
+        other = "B" if operator["domain"] == "A" else "A"
+        if not operator["covered"]:
+            return f"; no sequence of operators of {other} always does this\n"
+        parts: list[str] = []
+        for macro in operator["macros"]:
+            if len(operator["macros"]) > 1:
+                parts.append(f"; if {_pattern(macro['patterns'][0])}")
+            for case in macro["cases"]:
+                condition = [*case["true"], *(f"(not {atom})" for atom in case["false"])]
+                parts += [f"; where {' '.join(condition)}"] if condition else []
+                parts += ["; nothing needs to be done"] if not case["steps"] else []
+                parts += [self._step(other, step) for step in case["steps"]]
+        return "\n".join(parts) + "\n"
+
+    def _step(self, domain: str, step: str) -> str:
+        name, *arguments = step.strip("()").split() or [""]
+        return f"; {step}\n{self._body(domain, name, arguments)}"
+
+    def _body(self, domain: str, name: str, arguments: Sequence[str]) -> str:
+        model = self._domains[domain]
+        action = next((a for a in model.actions if a.name == name), None) if model else None
+        if action is None:
+            return f"; {name} of {domain}\n"
+        names = dict(zip((p.name for p in action.parameters), arguments, strict=False))
+        text = format_action(action)
+        return _VARIABLE.sub(lambda found: names.get(found[0], found[0]), text)
+
+
+def _domain(text: str) -> Domain | None:
+    try:
+        return parse_domain(text)
+    except PlumblineError:
+        return None
+
+
+def _pattern(bindings: Mapping[str, str]) -> str:
+    pairs = [f"{name} = {value}" for name, value in bindings.items() if name != value]
+    return ", ".join(pairs) or "all parameters are different"
+
+
+def _application(name: str, arguments: Sequence[str]) -> str:
+    return "(" + " ".join((name, *arguments)) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class StructureLine:
+    change: str
+    text: str
+
+
+_CHANGES = {"+": "added", "-": "removed", "~": "changed"}
+
+
+def structure_lines(text: str) -> list[StructureLine]:
+    """What `DomainDiff.as_text` says; lines within an action begin with spaces and stay so."""
+    lines = []
+    for line in text.splitlines():
+        words = line.lstrip()
+        change = _CHANGES.get(words[:1])
+        indent = " " * (len(line) - len(words))
+        lines.append(StructureLine(change or "changed", indent + words[2 if change else 0 :]))
+    return lines
+
+
+STRUCTURE_COLUMNS = (
+    Column[StructureLine](
+        "change",
+        "Change from A to B",
+        lambda line: line.change,
+        icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "swap"),
+    ),
+    Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
+)
+
+
+def verdicts(answer: Mapping[str, Any]) -> str:
+    """Once if both readings come to the same."""
+    words = {
+        READINGS[name]: VERDICTS[answer[name]["verdict"]][0] for name in READINGS if name in answer
+    }
+    if len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return ", ".join(f"{verdict} ({reading.lower()})" for reading, verdict in words.items())
+
+
+HISTORY_COLUMNS = (
+    Column[ComparisonRow]("id", "No.", lambda row: row.id, numeric=True),
+    Column[ComparisonRow](
+        "time",
+        "When",
+        lambda row: row.created,
+        text=lambda row: time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created)),
+    ),
+    Column[ComparisonRow](
+        "a", "A", lambda row: Path(row.name_a).name, row_tip=lambda row: row.name_a
+    ),
+    Column[ComparisonRow](
+        "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
+    ),
+    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.answer)),
+    Column[ComparisonRow](
+        "seconds",
+        "Seconds",
+        lambda row: float(row.answer.get("seconds", 0.0)),
+        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f}",
+        numeric=True,
+    ),
+)

@@ -1,0 +1,179 @@
+"""One open workspace: its store, a reader beside it, and who is to know when it changes.
+
+Others may write to the file at the same time: our own worker processes, or another Plumbline. A
+look at SQLite's own change counter once a second finds out.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QUndoStack
+
+from app.services.reader import Reader
+from engine.errors import Location, PlumblineError, WorkspaceError
+from engine.workspace import lock as writer
+from engine.workspace.backup import copy_workspace
+from engine.workspace.guard import workspace_errors
+from engine.workspace.reader import Reading
+from engine.workspace.workspace import Store
+
+WATCH_MILLISECONDS = 1000
+UNDO_STEPS = 500
+"""One of them may remember the old status of many bugs."""
+
+TOPICS = ("project", "campaigns", "bugs", "log", "comparisons", "training", "outside")
+"""What can change. `outside`: another process wrote something, told once a second at most."""
+
+
+class _Look(NamedTuple):
+    """The file, as it was found: who it is, how often it was changed, who writes to it."""
+
+    identity: tuple[int, int] | None
+    version: int | None  # None: it cannot be read at the moment; whoever reads next will say it
+    writer: writer.Writer | None
+
+
+class Document(QObject):
+    """`store` holds up the window: it is for writing, and for what the user waits for anyway.
+
+    Everything else is read by `reader`.
+    """
+
+    changed = Signal(str)  # a topic
+    lost = Signal()  # the file was deleted or replaced while it was open
+    looked = Signal(object)  # once a second: the `Writer` of any process, or None
+
+    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        # Moving the log of changes into the file waits for the disk: the worker processes do it.
+        store.connection.execute("PRAGMA wal_autocheckpoint = 0")
+        reading = store.for_another_thread()
+        ((self._version,),) = reading.rows("PRAGMA data_version")
+        self._others_version, self._own_changes = self._changes()
+        self.reader = Reader(reading, self)
+        self.path: Path = store.path.resolve()
+        self.read_only = not os.access(self.path, os.W_OK)
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(UNDO_STEPS)
+        self._identity = _identity(self.path)
+        self._watch = QTimer(self)
+        self._watch.setSingleShot(True)
+        self._watch.setInterval(WATCH_MILLISECONDS)
+        self._watch.timeout.connect(self._look)
+        self._look()
+
+    @classmethod
+    def open(cls, path: Path, parent: QObject | None = None) -> Document:
+        return cls(Store.open(path), parent)
+
+    @classmethod
+    def create(cls, path: Path, parent: QObject | None = None) -> Document:
+        """A workspace that may exist already."""
+        return cls(Store.create(path), parent)
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def notify(self, topic: str) -> None:
+        """Tell every screen that something of this kind is different now."""
+        assert topic in TOPICS, topic
+        self.changed.emit(topic)
+
+    def writer(self) -> writer.Writer | None:
+        """The campaign of any process that writes to the file at the moment."""
+        try:
+            with workspace_errors(self.path):
+                return writer.current(self.store.connection)
+        except WorkspaceError:
+            return None  # whoever reads the file next will say it
+
+    def is_blank(self) -> bool:
+        """Nothing was ever put into it."""
+        connection = self.store.connection
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return not any(
+            connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone()
+            for (name,) in tables.fetchall()
+        )
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody else can open the file any more: it was deleted, moved or replaced."""
+        return self._identity is None or _identity(self.path) != self._identity
+
+    def refuse_copy(self, path: Path) -> None:
+        """A copy must not replace what it is a copy of."""
+        if path.resolve() == self.path:
+            message = "this is the workspace itself"
+            raise WorkspaceError(message, Location.of(path), "choose another name")
+
+    def save_copy(self, path: Path) -> None:
+        """Through our own connection, which still has the contents of a file that was deleted."""
+        self.refuse_copy(path)
+        copy_workspace(self.store.connection, path)
+
+    def close(self) -> None:
+        self._watch.stop()
+        self.reader.close()
+        self.store.close()
+
+    @Slot()
+    def _look(self) -> None:
+        self.reader.ask(self, partial(_look_at, self.path), self._take_look, self._look_later)
+
+    def _take_look(self, look: _Look) -> None:
+        if self._identity is not None and look.identity != self._identity:
+            self._identity = None  # said once
+            self.lost.emit()
+        if look.version is not None:
+            if self._version != look.version:
+                self._version = look.version
+                if self._others_wrote():
+                    self.changed.emit("outside")
+            self.looked.emit(look.writer)
+        self._watch.start()
+
+    def _others_wrote(self) -> bool:
+        """Or was it this window alone? Asked only if it has written, too."""
+        known, own = self._others_version, self._own_changes
+        if own == self.store.connection.total_changes:
+            return True
+        try:
+            self._others_version, self._own_changes = self._changes()
+        except WorkspaceError:
+            return True
+        return known != self._others_version
+
+    def _changes(self) -> tuple[int, int]:
+        """How often others changed the file, in SQLite's way of counting, and how often we did."""
+        ((others,),) = self.store.rows("PRAGMA data_version")
+        return others, self.store.connection.total_changes
+
+    def _look_later(self, _: PlumblineError) -> None:
+        """Something unexpected, which is told elsewhere."""
+        self._watch.start()
+
+
+def _look_at(path: Path, store: Reading) -> _Look:
+    identity = _identity(path)
+    try:
+        ((version,),) = store.rows("PRAGMA data_version")
+        with workspace_errors(store.path):
+            return _Look(identity, version, writer.current(store.connection))
+    except WorkspaceError:  # locked for a moment, or a broken disk
+        return _Look(identity, None, None)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

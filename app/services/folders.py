@@ -1,0 +1,88 @@
+"""Folders: how the window writes them, where files go, and how to see them on the desktop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.services.messages import Messages
+from app.services.settings import Settings
+from engine.campaign.config_reader import read_config
+from engine.records.project import Project
+from engine.workspace.workspace import Store
+
+SUFFIX = ".plumb"
+EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+FIRST_EXAMPLE = "parcel-delivery"
+
+
+def workspaces_folder() -> Path:
+    folder = Path(platformdirs.user_data_dir("plumbline", appauthor=False)) / "workspaces"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def untitled_workspace() -> Path:
+    """A name that is free."""
+    number = 1
+    while (path := workspaces_folder() / f"untitled-{number}{SUFFIX}").exists():
+        number += 1
+    return path
+
+
+def is_untitled(path: Path) -> bool:
+    return path.parent == workspaces_folder().resolve() and path.name.startswith("untitled-")
+
+
+def example_names() -> list[str]:
+    return sorted(folder.parent.name for folder in EXAMPLES.glob("*/campaign.toml"))
+
+
+def example_title(name: str) -> str:
+    return name.replace("-", " ").capitalize()
+
+
+def example_workspace(name: str) -> Path:
+    """The workspace of an example, made ready to run when it is not there yet."""
+    path = workspaces_folder() / f"{name}{SUFFIX}"
+    with Store.create(path) as store:
+        if store.project().is_empty:
+            store.set_project(example_project(name))
+    return path
+
+
+def example_project(name: str) -> Project:
+    config = read_config(EXAMPLES / name / "campaign.toml")
+    return Project(
+        domain=config.domain,
+        problems=tuple(config.problems),
+        policies=tuple(config.policies),
+        portfolio=tuple(config.portfolio),
+        unit_costs=config.unit_costs,
+        draft=config,
+    )
+
+
+def show_in_desktop(path: Path, messages: Messages) -> None:
+    """A folder in the file manager, or a file in the program for it."""
+    if not path.exists():
+        messages.warning(f"It is not there any more: {path}")
+    elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        messages.warning(f"No program on this computer opens {path}")
+
+
+def last_folder(settings: Settings, key: str, workspace: Path) -> Path:
+    """Where the last file of a kind went; at first beside the workspace, if people look there."""
+    hidden = workspace.resolve().parent == workspaces_folder().resolve()
+    beside = Path.home() if hidden else workspace.parent
+    last = Path(settings.get(key, str(beside)))
+    return last if last.is_dir() else beside
+
+
+def short_path(path: Path) -> str:
+    """With ~ for the user's own folder."""
+    home = Path.home()
+    return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)

@@ -1,0 +1,201 @@
+"""Where background work meets Qt, and the only place: worker processes as signals.
+
+`Jobs.start` runs a function of `app/work` in a process of its own, watched by a thread of its own.
+What the thread reports is queued to the window's thread and becomes the signals of a `Job`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from app.services.messages import Messages
+from engine.workers.job_messages import Batch, Done, Failed, Stopped
+from engine.workers.link import Failure, JobProgress
+from engine.workers.supervisor import Supervisor
+
+WINDOW_SECONDS = 30.0
+"""What was longer ago does not say much about what comes."""
+EARLY_SECONDS, EARLY_SHARE = 5.0, 0.05
+"""Before both of them nobody knows: work begins with what it does only once."""
+
+
+class Eta:
+    """Told of progress now and then; knows nothing before there was some."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()
+        self._total: float | None = None
+
+    def update(self, now: float, done: float, total: float | None) -> None:
+        self._total = total
+        if self._seen and done < self._seen[-1][1]:
+            self._seen.clear()  # a new stage counts from the start
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[1][0] > WINDOW_SECONDS:
+            self._seen.popleft()
+
+    def seconds(self, now: float) -> float | None:
+        if self._total is None or len(self._seen) < 2:
+            return None
+        (first, before), (_, done) = self._seen[0], self._seen[-1]
+        if done <= before or now <= first:
+            return None
+        if now - first < EARLY_SECONDS and done - before < EARLY_SHARE * self._total:
+            return None
+        return (self._total - done) * (now - first) / (done - before)
+
+
+def in_words(seconds: float) -> str:
+    """As short as it is exact: `8 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 59.5:
+        return f"{max(1, round(seconds))}\u202fs"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes}\u202fmin"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}\u202fh {minutes}\u202fmin" if minutes else f"{hours}\u202fh"
+
+
+__all__ = ["Failure", "Job", "JobProgress", "Jobs"]
+
+
+class Job(QObject):
+    """One piece of work under way. After `stop` it ends with `stopped`, unless it fails first."""
+
+    events = Signal(list)  # what the work emitted since the last batch, ten times a second at most
+    progressed = Signal(object)  # JobProgress
+    finished = Signal(object)  # what the work returned
+    failed = Signal(object)  # Failure
+    paused = Signal()  # or going on
+    stopped = Signal()
+    ended = Signal()  # always the last, after one of the three above
+
+    _reported = Signal(object)
+
+    def __init__(
+        self,
+        title: str,
+        work: Callable[..., object],
+        arguments: tuple[object, ...],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.title = title
+        self.progress: JobProgress | None = None
+        self.is_paused = False
+        self._eta = Eta()
+        self._reported.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._supervisor = Supervisor(work, arguments, self._reported.emit)
+
+    def begin(self) -> None:
+        self._supervisor.start()
+
+    def stop(self) -> None:
+        """Cooperatively; if that takes more than 1.5 s the process group is killed."""
+        self._supervisor.stop()
+
+    @property
+    def stopping(self) -> bool:
+        return self._supervisor.stopping
+
+    def pause(self, paused: bool) -> None:
+        """Let it wait, or go on; only for work that asks its link."""
+        if paused != self.is_paused:
+            self.is_paused = paused
+            self._eta = Eta()  # how it got on before the pause does not count the pause
+            self._supervisor.pause(paused)
+            self.paused.emit()
+
+    def seconds_left(self) -> float | None:
+        """None if nobody can tell."""
+        return None if self.is_paused else self._eta.seconds(time.monotonic())
+
+    @property
+    def pid(self) -> int | None:
+        """Of the worker process, once it has been started."""
+        return self._supervisor.pid
+
+    def join(self) -> None:
+        """Wait for the end without letting the window live: for the very end of the program."""
+        self._supervisor.join()
+
+    @Slot(object)
+    def _take(self, report: object) -> None:
+        match report:
+            case Batch(events, progress):
+                if events:
+                    self.events.emit(events)
+                if progress is not None:
+                    self.progress = progress
+                    self._eta.update(time.monotonic(), progress.done, progress.total)
+                    self.progressed.emit(progress)
+                return
+            case Done(result):
+                self.finished.emit(result)
+            case Failed(failure):
+                self.failed.emit(failure)
+            case Stopped():
+                self.stopped.emit()
+        self._supervisor.join()  # it has nothing left to do
+        self.ended.emit()
+
+
+class Jobs(QObject):
+    """The jobs of one window."""
+
+    changed = Signal()  # a job began or ended
+
+    def __init__(self, messages: Messages, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._messages = messages
+        self._quiet: set[Job] = set()
+        self.running: list[Job] = []
+        self._ended_pids: set[int] = set()
+
+    def start(
+        self, title: str, work: Callable[..., object], *arguments: object, banner: bool = True
+    ) -> Job:
+        """Begin work. With `banner` a failure is shown; without, whoever started it shows it."""
+        job = Job(title, work, arguments, self)
+        if not banner:
+            self._quiet.add(job)
+        job.failed.connect(self._tell_failure)
+        job.ended.connect(self._remove)
+        self.running.append(job)
+        job.begin()
+        self.changed.emit()
+        return job
+
+    @property
+    def pids(self) -> set[int]:
+        """Of all jobs, also of those that have ended: what is known of them may be older."""
+        return self._ended_pids | {job.pid for job in self.running if job.pid is not None}
+
+    def stop_all(self, wait: bool = False) -> None:
+        """With `wait`, do not return before all processes are gone (two seconds at most)."""
+        for job in self.running:
+            job.stop()
+        if wait:
+            for job in self.running:
+                job.join()
+
+    @Slot(object)
+    def _tell_failure(self, failure: Failure) -> None:
+        job = self.sender()
+        if isinstance(job, Job) and job not in self._quiet:
+            self._messages.error(f"{job.title}: {failure.text}", failure.details)
+
+    @Slot()
+    def _remove(self) -> None:
+        job = self.sender()
+        assert isinstance(job, Job)
+        self.running.remove(job)
+        if job.pid is not None:
+            self._ended_pids.add(job.pid)
+        self._quiet.discard(job)
+        job.setParent(None)  # it lives as long as somebody still looks at it
+        self.changed.emit()

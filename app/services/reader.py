@@ -1,0 +1,138 @@
+"""Reads the workspace for the window in a thread of its own.
+
+What the system has put out of memory is fetched from the disk again, and a busy disk can take
+seconds. The window asks, goes on, and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
+
+from engine.errors import Location, PlumblineError, WorkspaceError
+from engine.workspace.reader import Reading
+
+Answer = TypeVar("Answer")
+INTERRUPT_SECONDS = 0.05
+
+
+class _Question(NamedTuple):
+    owner: QObject
+    ask: Callable[[Reading], Any]
+    then: Callable[[Any], None]
+    failed: Callable[[PlumblineError], None]
+
+
+class Reader(QObject):
+    """Answers come in the order of the questions, in the window's thread."""
+
+    _answered = Signal(object, object)
+
+    def __init__(self, store: Reading, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._questions: SimpleQueue[_Question | None] = SimpleQueue()
+        self._is_closed = False
+        self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._thread = Thread(target=self._work, name="reader", daemon=True)
+        self._thread.start()
+
+    def ask(
+        self,
+        owner: QObject,
+        question: Callable[[Reading], Answer],
+        then: Callable[[Answer], None],
+        failed: Callable[[PlumblineError], None],
+    ) -> None:
+        """Nobody is told if the owner is gone by then.
+
+        The question is put in the other thread: it must not touch what others change.
+        """
+        self._questions.put(_Question(owner, question, then, failed))
+
+    def close(self) -> None:
+        """Ends what is being read; no more answers come."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._questions.put(None)
+        while self._thread.is_alive():
+            self._store.connection.interrupt()  # what it is at; it may begin another query
+            self._thread.join(INTERRUPT_SECONDS)
+        self._store.connection.close()
+
+    def _work(self) -> None:
+        while (question := self._questions.get()) is not None and not self._is_closed:
+            try:
+                answer = question.ask(self._store)
+            except Exception as error:
+                answer = error
+            self._answered.emit(question, answer)
+            del question, answer  # the last one to have a widget must be the window's thread
+
+    @Slot(object, object)
+    def _tell(self, question: _Question, answer: object) -> None:
+        if self._is_closed or not isValid(question.owner):
+            return
+        if isinstance(answer, PlumblineError):
+            question.failed(answer)
+        elif isinstance(answer, Exception):
+            question.failed(
+                WorkspaceError(f"unexpected: {answer!r}", Location.of(self._store.path))
+            )
+            raise answer
+        else:
+            question.then(answer)
+
+
+class Inquiry(QObject):
+    """The same kind of question again and again: one at a time, and of those that wait the last."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        owner: QObject,
+        then: Callable[[Answer], None],
+        failed: Callable[[PlumblineError], None],
+    ) -> None:
+        super().__init__(owner)
+        self._reader = reader
+        self._then, self._failed = then, failed
+        self._is_out = False
+        self._next: Callable[[Reading], Any] | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """What comes next is out of date: another question follows."""
+        return self._next is not None
+
+    def ask(self, question: Callable[[Reading], Any]) -> None:
+        if self._is_out:
+            self._next = question
+            return
+        self._is_out = True
+        self._reader.ask(self, question, self._take, self._fail)
+
+    def _take(self, answer: Any) -> None:
+        self._is_out = False
+        try:
+            self._then(answer)
+        finally:
+            self._go_on()
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._is_out = False
+        try:
+            self._failed(error)
+        finally:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        question, self._next = self._next, None
+        if question is not None:
+            self.ask(question)

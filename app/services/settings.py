@@ -1,0 +1,175 @@
+"""What the user has set, kept in one small JSON file with a version.
+
+Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used.
+A file nobody can read is set aside, never overwritten. Two Plumblines at once do not undo each
+other's changes: only what was changed here is written, and by a thread of its own, since replacing
+a file can take seconds while the disk is busy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import platformdirs
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
+
+from engine.policies.consent import Consent, consent_name
+
+WRITE_MILLISECONDS = 500
+Value = TypeVar("Value")
+Values = dict[str, Any]
+
+
+def _name_the_theme(values: Values) -> Values:
+    """Version 1 knew only whether it was dark."""
+    dark = values.pop("dark", None)
+    return values if dark is None else {**values, "theme": "dark" if dark else "light"}
+
+
+MIGRATIONS: tuple[Callable[[Values], Values], ...] = (_name_the_theme,)
+"""The migration at index i makes version i + 2 of version i + 1; only ever appended to."""
+VERSION = len(MIGRATIONS) + 1
+
+
+def settings_path() -> Path:
+    return Path(platformdirs.user_config_dir("plumbline", appauthor=False)) / "settings.json"
+
+
+class Settings(QObject):
+    """Values by name, e.g. `window/geometry`; anything JSON can hold."""
+
+    changed = Signal(str)
+
+    def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = path or settings_path()
+        self.problem = ""
+        """What was wrong with the file, for a banner; empty if nothing was."""
+        self._values = self._read()
+        self._unwritten: Values = {}
+        self._exchange = Lock()  # guards _unwritten
+        self._thread = QThreadPool(self)
+        self._thread.setMaxThreadCount(1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(WRITE_MILLISECONDS)
+        self._timer.timeout.connect(self._write_behind)
+
+    def get(self, name: str, default: Value) -> Value:
+        """A value of the default's type: what somebody else has written there is not trusted."""
+        value = self._values.get(name, default)
+        return value if isinstance(value, type(default)) else default
+
+    def set(self, name: str, value: object) -> None:
+        if name in self._values and self._values[name] == value:
+            return
+        self._values[name] = value
+        with self._exchange:
+            self._unwritten[name] = value
+        self._timer.start()
+        self.changed.emit(name)
+
+    def write(self) -> None:
+        """Now rather than soon."""
+        self._timer.stop()
+        self._thread.waitForDone()
+        self._write_changes()
+
+    @Slot()
+    def _write_behind(self) -> None:
+        self._thread.start(self._write_changes)
+
+    def _write_changes(self) -> None:
+        with self._exchange:
+            changes, self._unwritten = self._unwritten, {}
+        if not changes:
+            return
+        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            values = self._read() | changes
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True))
+            os.replace(part, self.path)
+        except OSError:  # settings are not worth stopping anybody's work: perhaps next time
+            with suppress(OSError):
+                part.unlink()
+            with self._exchange:
+                self._unwritten = changes | self._unwritten
+
+    def _read(self) -> Values:
+        try:
+            values = json.loads(self.path.read_text(encoding="utf-8"))
+            version = values.pop("version")
+            if not isinstance(version, int) or version < 1:
+                raise ValueError("the version is missing")
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            self.problem = f"{self.path}: the settings cannot be read: {error.strerror}"
+            return {}
+        except (ValueError, KeyError, AttributeError, TypeError):
+            self._set_aside("broken")
+            return {}
+        if version > VERSION:
+            self._set_aside(f"version-{version}")
+            return {}
+        for migration in MIGRATIONS[version - 1 :]:
+            values = migration(values)
+        return dict(values)
+
+    def _set_aside(self, why: str) -> None:
+        aside = self.path.with_suffix(f".{why}.json")
+        try:
+            os.replace(self.path, aside)
+        except OSError:
+            return
+        self.problem = f"the settings could not be used and are kept as {aside}"
+
+
+KEPT = 10
+_NAME = "recent"
+
+
+def recent_workspaces(settings: Settings) -> list[Path]:
+    """Those that are still there."""
+    names: list[object] = settings.get(_NAME, [])
+    paths = [Path(name) for name in names if isinstance(name, str)]
+    return [path for path in paths if path.exists()]
+
+
+def last_workspace(settings: Settings) -> Path | None:
+    """The one to start with, whether it is still there or not."""
+    names: list[object] = settings.get(_NAME, [])
+    return Path(names[0]) if names and isinstance(names[0], str) else None
+
+
+def remember_workspace(settings: Settings, path: Path) -> None:
+    others = [known for known in recent_workspaces(settings) if known != path]
+    settings.set(_NAME, [str(known) for known in [path, *others][:KEPT]])
+
+
+def forget_workspace(settings: Settings, path: Path) -> None:
+    settings.set(_NAME, [str(known) for known in recent_workspaces(settings) if known != path])
+
+
+AGREED = "agreed"
+MOST = 500
+"""Files that are edited again and again leave a name each; the oldest go."""
+
+
+def consent_of(settings: Settings) -> Consent:
+    names: list[object] = settings.get(AGREED, [])
+    return Consent(frozenset(name for name in names if isinstance(name, str)))
+
+
+def agree(settings: Settings, spec: str) -> None:
+    """To a plug-in as it is now, or to a server; the settings remember it."""
+    name = consent_name(spec)
+    if name and name not in consent_of(settings).agreed:
+        settings.set(AGREED, [*settings.get(AGREED, []), name][-MOST:])

@@ -1,0 +1,222 @@
+"""The program: settings, theme, crash log, and a window for every open workspace."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from pathlib import Path
+from types import FrameType
+
+from PySide6.QtCore import QObject, QPoint, QSocketNotifier, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+import engine
+from app.services.document import Document
+from app.services.folders import (
+    FIRST_EXAMPLE,
+    example_workspace,
+    is_untitled,
+    untitled_workspace,
+)
+from app.services.settings import Settings, forget_workspace, last_workspace, remember_workspace
+from app.services.theme import MODES, POINT_SIZE, Theme, application_icon
+from app.shell.crash import CrashLog
+from app.shell.garbage import GarbageCollector
+from app.shell.main_window import MainWindow
+from app.shell.warm_up import WarmUp, steps_for
+from engine.errors import ExitCode, PlumblineError
+
+_STEP = QPoint(24, 24)
+"""A new window does not hide the last one."""
+
+
+class Application(QObject):
+    window_opened = Signal(object)  # MainWindow
+
+    def __init__(self, qt: QApplication) -> None:
+        super().__init__()
+        qt.setApplicationName("plumbline")
+        qt.setApplicationDisplayName("Plumbline")
+        qt.setApplicationVersion(engine.__version__)
+        qt.setWindowIcon(application_icon())
+        self.settings = Settings(parent=self)
+        self.theme = Theme(self)
+        mode = self.settings.get("theme", "system")
+        self.theme.mode = mode if mode in MODES else "system"
+        self.theme.set_point_size(self.settings.get("font-size", POINT_SIZE))
+        self.crash_log = CrashLog(tell=self.tell)
+        self.windows: list[MainWindow] = []
+        self._garbage: GarbageCollector | None = None
+
+    def start(self, workspace: Path | None = None) -> None:
+        """Open what was asked for, or what was open last, or the example."""
+        self._garbage = GarbageCollector(self)
+        crashes = self.crash_log.unread()
+        self.crash_log.install()
+        wanted = workspace or last_workspace(self.settings)
+        problem = ""
+        if wanted is not None:
+            try:
+                self._show(Document.open(wanted))
+            except (PlumblineError, OSError) as error:
+                problem = str(error)
+                forget_workspace(self.settings, wanted)
+        if not self.windows:
+            self.open_example(FIRST_EXAMPLE)
+        if not self.windows:
+            self.new_workspace()
+        if problem:
+            self.tell(problem, "")
+        for window in self.windows[:1]:
+            if self.settings.problem:
+                window.context.messages.warning(self.settings.problem)
+            if crashes:
+                text = "Plumbline met something unexpected last time; the details help to mend it"
+                window.context.messages.warning(text, crashes)
+        self._garbage.keep()
+
+    def end(self) -> None:
+        """After the last window is closed: leave Python as it was, and nothing unwritten."""
+        for window in self.windows:
+            window.context.document.close()  # whoever quits at once closes none
+        if self._garbage is not None:
+            self._garbage.close()
+        self.settings.write()
+        self.crash_log.uninstall()
+
+    def tell(self, text: str, details: str) -> None:
+        """An error that belongs to no window in particular."""
+        if not self.windows:
+            sys.stderr.write(f"error: {text}\n{details}")
+        active = [window for window in self.windows if window.isActiveWindow()]
+        for window in (active or self.windows)[:1]:
+            window.context.messages.error(text, details)
+
+    @Slot(object)
+    def open_workspace(self, path: Path) -> MainWindow | None:
+        """The window on a workspace: the one there is, or a new one."""
+        for window in self.windows:
+            if window.context.document.path == path.resolve():
+                _raise(window)
+                return window
+        try:
+            return self._show(Document.open(path))
+        except (PlumblineError, OSError) as error:
+            self.tell(str(error), "")
+            return None
+
+    @Slot()
+    def new_workspace(self) -> MainWindow | None:
+        try:
+            return self._show(Document.create(untitled_workspace()))
+        except (PlumblineError, OSError) as error:
+            self.tell(str(error), "")
+            return None
+
+    @Slot(str)
+    def open_example(self, name: str) -> MainWindow | None:
+        try:
+            path = example_workspace(name)
+        except (PlumblineError, OSError) as error:
+            self.tell(str(error), "")
+            return None
+        return self.open_workspace(path)
+
+    @Slot()
+    def quit(self) -> None:
+        """Every window may ask once."""
+        for window in list(self.windows):
+            window.close()
+
+    def quit_at_once(self) -> None:
+        """Without asking; what was found so far is kept."""
+        for window in list(self.windows):
+            window.context.jobs.stop_all(wait=True)
+        QApplication.exit(0)  # `quit` would let windows ask
+
+    def _show(self, document: Document) -> MainWindow:
+        window = MainWindow(document, self.settings, self.theme)
+        window.new_wanted.connect(self.new_workspace)
+        window.workspace_wanted.connect(self.open_workspace)
+        window.example_wanted.connect(self.open_example)
+        window.quit_wanted.connect(self.quit)
+        window.closed.connect(self._forget)
+        if self.windows:
+            window.move(self.windows[-1].pos() + _STEP)
+        self.windows.append(window)
+        remember_workspace(self.settings, document.path)
+        if document.is_blank():
+            window.show_page(window.pages[0].name)  # the one thing to do is to add files
+        window.show()
+        self.window_opened.emit(window)
+        return window
+
+    @Slot(object)
+    def _forget(self, window: MainWindow) -> None:
+        self.windows.remove(window)
+        document = window.context.document
+        if is_untitled(document.path) and document.is_blank():
+            document.close()
+            forget_workspace(self.settings, document.path)
+            document.path.unlink(missing_ok=True)
+        window.deleteLater()
+        if self._garbage is not None:
+            self._garbage.keep_nothing()
+
+
+def _raise(window: MainWindow) -> None:
+    if window.isMinimized():
+        window.showNormal()
+    window.raise_()
+    window.activateWindow()
+
+
+class QuitOnSignal(QObject):
+    """Ctrl-C in the terminal, or a kill: Python hears of signals only when it runs, so wake it."""
+
+    def __init__(self, application: Application) -> None:
+        super().__init__(application)
+        self._application = application
+        self._ours, self._pythons = socket.socketpair()
+        for end in (self._ours, self._pythons):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._pythons.fileno())
+        self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._wake)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def close(self) -> None:
+        signal.set_wakeup_fd(-1)
+        self._notifier.setEnabled(False)
+        self._ours.close()
+        self._pythons.close()
+
+    @Slot()
+    def _wake(self) -> None:
+        self._ours.recv(64)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._application.quit_at_once()
+
+
+def _warm_up(window: MainWindow) -> None:
+    window.closed.connect(WarmUp(steps_for(window), window).stop)
+
+
+def run(workspace: Path | None) -> int:
+    """Show the window and stay until the last one is closed."""
+    from engine.logs import set_up_logging
+
+    set_up_logging()
+    qt = QApplication(sys.argv[:1])
+    application = Application(qt)
+    application.window_opened.connect(_warm_up)
+    signals = QuitOnSignal(application)
+    application.start(workspace)
+    code = qt.exec() if application.windows else int(ExitCode.BAD_INPUT)
+    signals.close()
+    application.end()
+    return code

@@ -1,0 +1,218 @@
+"""What this program is, and the versions of what it stands on: to read and to copy."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib import metadata
+
+from PySide6.QtCore import Qt, Slot, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+import engine
+from app.services.context import Context
+from app.services.jobs import Failure, Job
+from app.services.settings import settings_path
+from app.services.theme import application_icon
+from app.shell.crash import crash_folder
+from app.widgets.dialog import grow
+from app.widgets.fields import number
+from engine.caches import DISK_CACHES, MOST_MEGABYTES, DiskCache, cache_folder
+from engine.logs import log_path
+from engine.usecases.housekeeping import Sizes, clear_cache, limit_caches, measure_caches
+
+PACKAGES = ("torch", "numpy", "z3-solver", "pyqtgraph")
+
+
+def versions() -> list[tuple[str, str]]:
+    return [
+        ("Plumbline", engine.__version__),
+        ("Python", platform.python_version()),
+        ("Qt", qVersion()),
+        *((name, metadata.version(name)) for name in PACKAGES),
+        ("System", platform.platform()),
+        ("Settings", str(settings_path())),
+        ("Log", str(log_path())),
+        ("Crash reports", str(crash_folder())),
+    ]
+
+
+class AboutDialog(QDialog):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("about")
+        self.setWindowTitle("About Plumbline")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._text = "\n".join(f"{name}: {value}" for name, value in versions())
+        picture = QLabel()
+        picture.setPixmap(application_icon().pixmap(64, 64))
+        title = QLabel("Plumbline")
+        title.setProperty("role", "title")
+        what = QLabel(
+            "Finds out where a learned action policy is wrong,\n"
+            "and whether two domain models mean the same."
+        )
+        body = QLabel(self._text)
+        body.setProperty("role", "muted")
+        body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = QVBoxLayout()
+        for widget in (title, what, body):
+            words.addWidget(widget)
+        words.setSpacing(12)
+        top = QHBoxLayout()
+        top.setSpacing(20)
+        top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        top.addLayout(words)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 20, 20, 16)
+        layout.setSpacing(16)
+        layout.addLayout(top)
+        layout.addWidget(self._buttons())
+
+    def _buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setObjectName("about-close")
+        close.setAccessibleName("Close")
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.setObjectName("about-copy")
+        copy.setAccessibleName("Copy the versions")
+        copy.clicked.connect(self._copy)
+        copy.setAutoDefault(False)
+        close.setDefault(True)
+        return buttons
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._text)
+
+
+CAPTIONS = ("Cache", "Size now", "At most", "")
+
+
+class CachesDialog(QDialog):
+    """Limits hold for the window, the command line and the workers of campaigns alike."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("caches")
+        self.setWindowTitle("Caches")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._context = context
+        self._job: Job | None = None
+        self.sizes: list[QLabel] = []
+        self.limits: list[QSpinBox] = []
+        self.clear_buttons: list[QPushButton] = []
+        what = QLabel(
+            "What takes long to compute is kept here and used again. When a cache is full, what "
+            "was not used for longest goes first. It is safe to clear them."
+        )
+        what.setWordWrap(True)
+        place = QLabel(str(cache_folder()))
+        place.setProperty("role", "muted")
+        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.problem = QLabel()
+        self.problem.setProperty("role", "bad")
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 20, 20, 16)
+        layout.setSpacing(12)
+        layout.addWidget(what)
+        layout.addLayout(self._grid())
+        for widget in (self.problem, place, self._buttons()):
+            layout.addWidget(widget)
+        self._work("Measure the caches", measure_caches)
+
+    def done(self, result: int) -> None:
+        """Limits hold from now on."""
+        limits = tuple(box.value() for box in self.limits)
+        if limits != tuple(cache.limit_megabytes() for cache in DISK_CACHES):
+            self._context.jobs.start("Limit the caches", limit_caches, limits)
+        super().done(result)
+
+    def _grid(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(0, 1)
+        for column, caption in enumerate(CAPTIONS):
+            heading = QLabel(caption)
+            heading.setProperty("role", "muted")
+            grid.addWidget(heading, 0, column)
+        for row, cache in enumerate(DISK_CACHES, start=1):
+            for column, widget in enumerate(self._row(cache)):
+                grid.addWidget(widget, row, column)
+        return grid
+
+    def _row(self, cache: DiskCache) -> tuple[QWidget, ...]:
+        words = cache.holds.capitalize()
+        size = QLabel("…")
+        size.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        size.setAccessibleName(f"Size of the cache: {cache.holds}")
+        limit = number(0, MOST_MEGABYTES)
+        limit.setObjectName(f"cache-limit-{cache.name}")
+        limit.setAccessibleName(f"Limit of the cache: {cache.holds}")
+        limit.setSuffix(" MB")
+        limit.setSingleStep(100)
+        limit.setValue(cache.limit_megabytes())
+        clear = QPushButton("Clear")
+        clear.setObjectName(f"cache-clear-{cache.name}")
+        clear.setAccessibleName(f"Clear the cache: {cache.holds}")
+        clear.setAutoDefault(False)
+        clear.setProperty("number", len(self.sizes))
+        clear.clicked.connect(self._clear)
+        self.sizes.append(size)
+        self.limits.append(limit)
+        self.clear_buttons.append(clear)
+        return QLabel(words), size, limit, clear
+
+    def _buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setObjectName("caches-close")
+        close.setAccessibleName("Close")
+        close.setDefault(True)
+        return buttons
+
+    @Slot()
+    def _clear(self) -> None:
+        self._work("Clear a cache", clear_cache, self.sender().property("number"))
+
+    def _work(self, title: str, work: Callable[..., object], *arguments: object) -> None:
+        self._job = self._context.jobs.start(title, work, *arguments, banner=False)
+        self._job.finished.connect(self._show_sizes)
+        self._job.failed.connect(self._show_failure)
+        self._job.ended.connect(self._end)
+        for button in self.clear_buttons:
+            button.setEnabled(False)
+
+    @Slot(object)
+    def _show_sizes(self, sizes: Sizes) -> None:
+        self.problem.hide()
+        for label, size in zip(self.sizes, sizes, strict=True):
+            label.setText(f"{size / 1e6:,.1f} MB")
+
+    @Slot(object)
+    def _show_failure(self, failure: Failure) -> None:
+        self.problem.setText(failure.text)
+        self.problem.show()
+        grow(self)
+
+    @Slot()
+    def _end(self) -> None:
+        self._job = None
+        for button in self.clear_buttons:
+            button.setEnabled(True)

@@ -1,0 +1,98 @@
+"""Whether a window can be shown here: Qt ends the whole program where it cannot."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.services.folders import EXAMPLES, FIRST_EXAMPLE
+from engine.cli import main as plumbline
+from engine.errors import ExitCode
+
+_X11_LIBRARIES = {
+    "libxcb.so.1": "libxcb1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-shape.so.0": "libxcb-shape0",
+}
+
+
+def no_window_because(environment: Mapping[str, str] = os.environ) -> str:
+    """Why no window can be shown; empty if one can."""
+    platform = environment.get("QT_QPA_PLATFORM", "")
+    if sys.platform != "linux" or (platform and platform != "xcb"):
+        return ""
+    if platform != "xcb" and _has_wayland(environment):
+        return ""
+    display = environment.get("DISPLAY", "")
+    if not display:
+        return "there is no display here"
+    missing = [package for name, package in _X11_LIBRARIES.items() if not _has(name)]
+    if missing:
+        return f"a window needs more packages of the system: {' '.join(missing)}"
+    return "" if _x11_answers(display) else f"the display {display} does not answer"
+
+
+def _has_wayland(environment: Mapping[str, str]) -> bool:
+    name = environment.get("WAYLAND_DISPLAY", "")
+    return bool(name) and (Path(environment.get("XDG_RUNTIME_DIR", "/")) / name).exists()
+
+
+def _has(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _x11_answers(display: str) -> bool:
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(display.encode(), None)
+    failed = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not failed
+
+
+EXAMPLE = EXAMPLES / FIRST_EXAMPLE
+
+
+def tour_commands(workspace: Path, report: Path) -> list[list[str]]:
+    """Read the files, find a best plan, see what the policy does, where it errs, and why."""
+    domain = str(EXAMPLE / "domain.pddl")
+    problem = str(EXAMPLE / "problems" / "p03.pddl")
+    policy = str(EXAMPLE / "policies" / "policy.pt")
+    return [
+        ["check", domain, problem],
+        ["search", domain, problem],
+        ["run", policy, domain, problem],
+        ["campaign", str(EXAMPLE / "campaign.toml"), "--out", str(workspace)],
+        ["bugs", str(workspace), "--filter", "gap>60"],
+        ["report", str(workspace), "--out", str(report)],
+    ]
+
+
+def run_tour() -> int:
+    """Runs the tour and ends with the first exit code that is not zero."""
+    folder = Path(tempfile.mkdtemp(prefix="plumbline-"))
+    workspace, report = folder / "example.plumb", folder / "report.html"
+    for command in tour_commands(workspace, report):
+        print(f"\n$ plumbline {shlex.join(command)}", flush=True)
+        code = plumbline(command)
+        if code != ExitCode.DONE:
+            return code
+    print(
+        f"\nAll of it to read, in any browser: {report}"
+        f"\nThe workspace with everything found, for 'plumbline bugs' or the window: {workspace}"
+    )
+    return ExitCode.DONE

@@ -1,0 +1,133 @@
+"""The sheet of all shortcuts, made from the menus so that it is always true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets.page import Page
+
+COLUMNS = 3
+Group = tuple[str, list[tuple[str, str]]]
+"""A heading, and for every line what is done and the keys that do it."""
+
+IN_TABLES: Group = (
+    "In tables",
+    [
+        ("Copy the selected rows", "Ctrl+C"),
+        ("Sort by a column", "Click its title"),
+        ("Sort by one more column", "Shift+Click its title"),
+        ("Choose the columns", "Right click on a title"),
+    ],
+)
+
+
+def group_of_menu(menu: QMenu) -> Group:
+    return _plain(menu.title()), _lines(menu.actions())
+
+
+def group_of_page(page: Page) -> Group:
+    return page.title, _lines([*page.page_actions(), *page.table_actions()])
+
+
+def _lines(actions: Sequence[QAction]) -> list[tuple[str, str]]:
+    lines = []
+    for action in actions:
+        keys = [_native(keys) for keys in action.shortcuts()]
+        if keys:
+            lines.append((_plain(action.text()), " or ".join(keys)))
+        inner = action.menu()
+        if isinstance(inner, QMenu):
+            lines += _lines(inner.actions())
+    return lines
+
+
+def _native(keys: QKeySequence) -> str:
+    return keys.toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "").removesuffix("\u2026")
+
+
+class ShortcutSheet(QDialog):
+    def __init__(self, groups: Sequence[Group], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shortcuts")
+        self.setWindowTitle("Shortcuts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        content = QWidget()
+        columns = QHBoxLayout(content)
+        columns.setSpacing(40)
+        for part in in_columns([group for group in groups if group[1]], COLUMNS):
+            column = QVBoxLayout()
+            column.setSpacing(16)
+            for group in part:
+                column.addWidget(_sheet(group))
+            column.addStretch(1)
+            columns.addLayout(column)
+        scroll = QScrollArea()
+        scroll.setObjectName("shortcut-list")
+        scroll.setAccessibleName("Shortcuts")
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(content)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setObjectName("shortcuts-close")
+        close.setAccessibleName("Close")
+        layout = QVBoxLayout(self)
+        layout.addWidget(scroll)
+        layout.addWidget(buttons)
+        hint = content.sizeHint()
+        self.resize(hint.width() + 64, min(hint.height() + 96, 780))
+
+
+def in_columns(groups: Sequence[Group], count: int) -> list[list[Group]]:
+    """In order, and so that the highest column is as low as it can be."""
+    places = range(len(groups) + 1)
+    ways = combinations_with_replacement(places, count - 1)
+    columns = (_cut(groups, cuts) for cuts in ways)
+    return min(columns, key=lambda each: max(map(_height, each)))
+
+
+def _cut(groups: Sequence[Group], cuts: Sequence[int]) -> list[list[Group]]:
+    return [list(groups[start:end]) for start, end in pairwise((0, *cuts, len(groups)))]
+
+
+def _height(column: Sequence[Group]) -> int:
+    return sum(len(lines) + 2 for _, lines in column)  # with the heading and the gap
+
+
+def _sheet(group: Group) -> QWidget:
+    heading, lines = group
+    sheet = QWidget()
+    grid = QGridLayout(sheet)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(0, 1)
+    title = QLabel(heading)
+    title.setProperty("role", "heading")
+    grid.addWidget(title, 0, 0, 1, 2)
+    for row, (text, keys) in enumerate(lines, start=1):
+        grid.addWidget(QLabel(text), row, 0)
+        label = QLabel(keys)
+        label.setProperty("role", "muted")
+        grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+    return sheet

@@ -1,0 +1,60 @@
+"""Banners about the file itself: it cannot be written, it is gone, somebody else writes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Slot
+
+from app.services.context import Context
+from app.services.messages import Message
+from engine.workspace.lock import Writer
+
+
+class WorkspaceNotices(QObject):
+    """Looks once when a window opens, and whenever the document has news."""
+
+    def __init__(
+        self, context: Context, save_copy: Callable[[], None], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._save_copy = context, save_copy
+        self._writer: Writer | None = None
+        self._shown: Message | None = None
+        context.document.lost.connect(self._tell_lost)
+        context.document.looked.connect(self._tell_writer)
+
+    def tell_all(self) -> None:
+        document = self._context.document
+        if document.read_only:
+            self._context.messages.warning(
+                f"{document.path} can only be read: campaigns and notes need a copy of it",
+                actions=[("Save a copy\u2026", self._save_copy)],
+            )
+
+    @Slot(object)
+    def _tell_writer(self, writer: Writer | None) -> None:
+        """Who writes, apart from our own jobs."""
+        if writer is not None and writer.pid in self._context.jobs.pids:
+            writer = None
+        if writer == self._writer:
+            return
+        self._writer = writer
+        if self._shown is not None:
+            self._context.messages.withdraw(self._shown)
+            self._shown = None
+        if writer is not None:
+            self._shown = self._context.messages.info(
+                f"A campaign of process {writer.pid} on {writer.host} writes to this workspace. "
+                "All it finds appears here; another campaign has to wait until it is done.",
+                actions=[("Save a copy\u2026", self._save_copy)],
+                lasting=True,  # until that campaign is done
+            )
+
+    @Slot()
+    def _tell_lost(self) -> None:
+        self._context.messages.error(
+            f"{self._context.document.path} was deleted, moved or replaced by somebody else. "
+            "This window still has the contents: save a copy to keep them",
+            actions=[("Save a copy\u2026", self._save_copy)],
+        )

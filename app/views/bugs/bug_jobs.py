@@ -1,0 +1,170 @@
+"""Background work on bugs: verifying, localising, looking for plans, writing bundles.
+
+Each kind runs once at a time; what comes of it is told by signals, the rest by banners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.services.context import Context
+from app.services.folders import show_in_desktop
+from app.services.jobs import Job
+from app.services.reader import Reader
+from app.services.settings import consent_of
+from engine.campaign.bundle import Bundle
+from engine.errors import PlumblineError
+from engine.localize.localizer import Searched
+from engine.task.task import Task
+from engine.usecases.better_plan import FoundPlan, find_better_plan
+from engine.usecases.export import export_bundles
+from engine.usecases.localize import LocalisationWish, Localised, localize
+from engine.usecases.verify import verify
+from engine.verify.stored import Verified
+
+
+class BugWork(QObject):
+    verified = Signal(object)
+    """All `Verified` of a check."""
+    localised = Signal(int)
+    """There is news in the workspace about the steps of a bug."""
+    searched = Signal(object)
+    """`Searched`: how far the localisation is."""
+    plan_found = Signal(object)
+    """`FoundPlan`"""
+    changed = Signal()
+    """Something began or ended."""
+
+    def __init__(self, context: Context, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._jobs: dict[str, Job] = {}
+        self._folder = Path()
+
+    def running(self, kind: str) -> bool:
+        return kind in self._jobs
+
+    def stop(self, kind: str) -> None:
+        if kind in self._jobs:
+            self._jobs[kind].stop()
+
+    def verify(self, bugs: Sequence[int]) -> None:
+        consent = consent_of(self._context.settings)
+        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), consent)
+        if job is not None:
+            job.finished.connect(self._verified)
+
+    def localise(self, bugs: Sequence[int], wish: LocalisationWish | None = None) -> None:
+        wish = wish or LocalisationWish()
+        job = self._start("localise", f"Localise {_which(bugs)}", localize, tuple(bugs), wish)
+        if job is not None:
+            job.events.connect(self._localise_events)
+
+    def find_plan(self, bug: int) -> None:
+        job = self._start("plan", f"Find a better plan for bug {bug}", find_better_plan, bug)
+        if job is not None:
+            job.finished.connect(self._plan_found)
+
+    def export(self, bugs: Sequence[int], folder: Path) -> None:
+        self._folder = folder
+        job = self._start("export", f"Export {_which(bugs)}", export_bundles, tuple(bugs), folder)
+        if job is not None:
+            job.finished.connect(self._exported)
+
+    def _start(
+        self, kind: str, title: str, work: Callable[..., object], *arguments: object
+    ) -> Job | None:
+        """None if work of this kind runs already."""
+        if kind in self._jobs:
+            self._context.messages.info(f"{self._jobs[kind].title} is still running")
+            return None
+        job = self._context.jobs.start(title, work, self._context.document.path, *arguments)
+        self._jobs[kind] = job
+        job.ended.connect(self._ended)
+        self.changed.emit()
+        return job
+
+    @Slot()
+    def _ended(self) -> None:
+        job = self.sender()
+        self._jobs = {kind: other for kind, other in self._jobs.items() if other is not job}
+        self.changed.emit()
+
+    @Slot(object)
+    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+        self.verified.emit(verdicts)
+
+    @Slot(list)
+    def _localise_events(self, events: list[object]) -> None:
+        for event in events:
+            if isinstance(event, Localised):
+                self.localised.emit(event.bug)
+        newest = [event for event in events if isinstance(event, Searched)]
+        if newest:
+            self.searched.emit(newest[-1])
+
+    @Slot(object)
+    def _plan_found(self, found: FoundPlan) -> None:
+        self.plan_found.emit(found)
+
+    @Slot(object)
+    def _exported(self, bundles: tuple[Bundle, ...]) -> None:
+        count = "1 bug" if len(bundles) == 1 else f"{len(bundles)} bugs"
+        lacking = [str(bundle.bug) for bundle in bundles if not bundle.has_better_plan]
+        text = f"Exported {count} to {self._folder}"
+        if lacking:
+            text += f"; no concrete better plan was found for {', '.join(lacking)}"
+        self._context.messages.info(text, actions=[("Open the folder", self._open_folder)])
+
+    def _open_folder(self) -> None:
+        show_in_desktop(self._folder, self._context.messages)
+
+
+def _which(bugs: Sequence[int]) -> str:
+    return f"bug {bugs[0]}" if len(bugs) == 1 else f"{len(bugs)} bugs"
+
+
+MOST_TASKS = 12
+"""More are not kept: a task can be large."""
+
+
+class TaskShelf(QObject):
+    arrived = Signal(int)
+    """A task that was asked for is there: the number of its problem."""
+    failed = Signal(int, str)
+
+    def __init__(self, reader: Reader, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._reader = reader
+        self._tasks: dict[int, Task] = {}
+        self._wanted: set[int] = set()
+
+    def get(self, problem: int) -> Task | None:
+        """The task, or None: then it is fetched, and `arrived` says when it is there."""
+        task = self._tasks.pop(problem, None)
+        if task is not None:
+            self._tasks[problem] = task  # the most recently used is the last
+        elif problem not in self._wanted:
+            self._wanted.add(problem)
+            self._reader.ask(
+                self,
+                lambda store: store.task(problem),
+                partial(self._take, problem),
+                partial(self._fail, problem),
+            )
+        return task
+
+    def _take(self, problem: int, task: Task) -> None:
+        self._wanted.discard(problem)
+        self._tasks[problem] = task
+        while len(self._tasks) > MOST_TASKS:
+            del self._tasks[next(iter(self._tasks))]
+        self.arrived.emit(problem)
+
+    def _fail(self, problem: int, error: PlumblineError) -> None:
+        self._wanted.discard(problem)
+        self.failed.emit(problem, str(error))

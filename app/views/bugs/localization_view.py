@@ -1,0 +1,253 @@
+"""Where exactly the policy goes wrong: the search for bad steps, its verdicts, and why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.plan_table import Comparison
+from app.models.step_cursor import Side, StepCursor
+from app.models.table_model import Column, TableModel
+from app.services.theme import Theme
+from app.views.bugs.painting import ColourfulDelegate
+from app.widgets.table_view import TableView
+from engine.localize.localizer import ALGORITHMS
+from engine.records.localization import StepVerdict, Verdict
+from engine.report.bug_text import cause_words, cost_to_go, verdict_words, why_bad
+from engine.search.heuristics import ADMISSIBLE
+from engine.task.task import Task
+from engine.usecases.localize import LocalisationWish
+
+ALGORITHM_WORDS = {
+    "bisection": "Bisection: few searches, the usual choice",
+    "aoca": "AOCA*: one search per step",
+    "sms": "SMS: two searches per step",
+    "sms-rev": "SMS reversed: the step's successor first",
+    "sms-bc": "SMS with bounds: the second search ends early",
+    "pms-bc": "PMS with bounds: both searches at once",
+    "pms-lama": "PMS with LAMA: and a planner beside them",
+    "dominance": "Dominance only: no search, decides little",
+}
+HEURISTIC_WORDS = {
+    "lmcut": "LM-cut: strong, the usual choice",
+    "cartesian": "Cartesian abstractions",
+    "ms": "Merge-and-shrink",
+    "hmax": "h_max: weak but quick",
+    "blind": "Blind: for tiny tasks",
+}
+_ICONS = {
+    Verdict.OPTIMAL: ("optimal", "proven"),
+    Verdict.NOT_OPTIMAL: ("bad", "bad"),
+    Verdict.UNDECIDED: ("unknown", "undecided"),
+}
+
+
+def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
+    def action(step: StepVerdict) -> str:
+        return f"({task.operators[step.operator].name})" if task else ""
+
+    return (
+        Column("step", "Step", lambda step: step.index + 1, numeric=True),
+        Column(
+            "verdict",
+            "Verdict",
+            lambda step: step.verdict.value,
+            verdict_words,
+            icon=lambda step: _ICONS[step.verdict][0],
+            token=_token,
+            tip="Whether the action begins a cheapest plan from its state",
+        ),
+        Column(
+            "policy",
+            "Policy",
+            lambda step: step.policy_cost_to_go,
+            numeric=True,
+            token=lambda step: "policy",
+            tip="What the policy pays from this state to the goal",
+        ),
+        Column(
+            "optimum",
+            "Optimum",
+            lambda step: step.optimal_low,
+            lambda step: cost_to_go(step.optimal_low, step.optimal_high),
+            numeric=True,
+            token=lambda step: "better",
+            tip="What the goal costs from this state if everything is done right",
+        ),
+        Column("action", "Action", action, mono=True, token=_token),
+    )
+
+
+def _token(step: StepVerdict) -> str:
+    return {Verdict.NOT_OPTIMAL: "bad", Verdict.UNDECIDED: "undecided"}.get(step.verdict, "text")
+
+
+class LocalisationView(QWidget):
+    wanted = Signal(object)
+    """A `LocalisationWish`: look for bad steps."""
+    stop_wanted = Signal()
+
+    def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("localisation-view")
+        self._theme, self._cursor = theme, cursor
+        self._task: Task | None = None
+        self.algorithm = self._choice("localise-algorithm", "Algorithm")
+        for name in ALGORITHMS:
+            self.algorithm.addItem(ALGORITHM_WORDS.get(name, name), name)
+        self.heuristic = self._choice("localise-heuristic", "Heuristic")
+        for name, words in HEURISTIC_WORDS.items():
+            if name in ADMISSIBLE:
+                self.heuristic.addItem(words, name)
+        self.expansions = self._number("localise-expansions", "States per search", 10_000_000)
+        self.expansions.setValue(100_000)
+        self.expansions.setSingleStep(10_000)
+        self.seconds = self._number("localise-seconds", "Seconds", 36_000)
+        self.seconds.setValue(60)
+        self.seconds.setSuffix(" s")
+        self.run_button = QPushButton("Localise")
+        self.run_button.setObjectName("localise-run")
+        self.run_button.setAccessibleName("Localise")
+        self.run_button.setProperty("primary", True)
+        self.run_button.clicked.connect(self._run)
+        self.stop_button = QPushButton("Stop")
+        self.stop_button.setObjectName("localise-stop")
+        self.stop_button.setAccessibleName("Stop localising")
+        self.stop_button.clicked.connect(self.stop_wanted)
+        self.progress = QProgressBar()
+        self.progress.setObjectName("localise-progress")
+        self.progress.setAccessibleName("Progress of the localisation")
+        self.words = QLabel()
+        self.words.setObjectName("localise-words")
+        self.words.setWordWrap(True)
+        self.why = QLabel()
+        self.why.setObjectName("localise-why")
+        self.why.setWordWrap(True)
+        self.steps: TableModel[StepVerdict] = TableModel(_columns(None), theme, self)
+        self.table = TableView("localise-steps", "Verdicts by step")
+        self.table.setModel(self.steps)
+        self.table.setItemDelegate(ColourfulDelegate(theme, self.table))
+        self.table.selectionModel().currentChanged.connect(self._chosen)
+        self._lay_out()
+        cursor.comparison_changed.connect(self._show_comparison)
+        cursor.moved.connect(self._follow)
+        self.show_running(False)
+
+    def show_task(self, task: Task | None) -> None:
+        self._task = task
+        self.steps.columns = tuple(_columns(task))
+
+    def show_running(self, running: bool, decided: int = 0, steps: int = 0) -> None:
+        self.run_button.setVisible(not running)
+        self.stop_button.setVisible(running)
+        self.progress.setVisible(running)
+        self.progress.setRange(0, steps)
+        self.progress.setValue(decided)
+
+    def _choice(self, name: str, title: str) -> QComboBox:
+        box = QComboBox()
+        box.setObjectName(name)
+        box.setAccessibleName(title)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(16)
+        return box
+
+    def _number(self, name: str, title: str, most: int) -> QSpinBox:
+        box = QSpinBox()
+        box.setObjectName(name)
+        box.setAccessibleName(title)
+        box.setRange(1, most)
+        box.setGroupSeparatorShown(True)
+        return box
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setVerticalSpacing(4)
+        form.addRow("Algorithm", self.algorithm)
+        form.addRow("Heuristic", self.heuristic)
+        limits = QHBoxLayout()
+        limits.setSpacing(8)
+        limits.addWidget(self.expansions, 1)
+        limits.addWidget(self.seconds, 1)
+        limits.addWidget(self.run_button)
+        limits.addWidget(self.stop_button)
+        form.addRow("Limits", limits)
+        self.expansions.setToolTip("How many states one search may expand")
+        self.seconds.setToolTip("How long it may take for one bug; what is open then is undecided")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addLayout(form)
+        layout.addWidget(self.progress)
+        layout.addWidget(self.words)
+        layout.addWidget(self.why)
+        layout.addWidget(self.table, 1)
+
+    @Slot()
+    def _run(self) -> None:
+        self.wanted.emit(
+            LocalisationWish(
+                self.algorithm.currentData(),
+                self.heuristic.currentData(),
+                self.expansions.value(),
+                self.seconds.value(),
+            )
+        )
+
+    @Slot()
+    def _show_comparison(self) -> None:
+        comparison = self._cursor.comparison
+        found = comparison.localisation if comparison else None
+        self.run_button.setToolTip("" if found is None else "Once more, with these settings")
+        self.steps.set_rows(found.steps if found else ())
+        self.table.setVisible(found is not None)
+        self.run_button.setEnabled(comparison is not None)
+        if comparison is None:
+            self.words.setText("")
+        elif found is None:
+            self.words.setText(
+                "Which steps are bad is not known yet. Localising compares each step of the "
+                "policy with the optimum, by searches."
+            )
+        else:
+            effort = f"{found.searches} searches, {found.expanded} states, {found.seconds:.1f} s"
+            self.words.setText(f"{cause_words(found)}  ({effort})")
+        self.table.resizeColumnsToContents()
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        """The verdict on the step that is looked at, or on the one to blame."""
+        comparison = self._cursor.comparison
+        self.why.setText("" if comparison is None else self._why(comparison))
+        self.why.setVisible(bool(self.why.text()))
+        if self._cursor.side is Side.POLICY and 0 <= self._cursor.index < self.steps.rowCount():
+            self.table.select_row(self._cursor.index)
+
+    def _why(self, comparison: Comparison) -> str:
+        if self._task is None or comparison.localisation is None:
+            return ""
+        index = self._cursor.index if self._cursor.side is Side.POLICY else -1
+        step = comparison.verdict(index)
+        if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
+            index = comparison.blamed if comparison.blamed is not None else -1
+            step = comparison.verdict(index)
+        if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
+            return ""
+        return "\n".join(why_bad(step, comparison.policy.states[index], self._task))
+
+    @Slot(QModelIndex, QModelIndex)
+    def _chosen(self, current: QModelIndex, _: QModelIndex) -> None:
+        if current.isValid() and self.table.hasFocus():
+            self._cursor.move(Side.POLICY, self.steps.row(current.row()).index)

@@ -1,0 +1,181 @@
+"""Two campaigns side by side: which bugs are new, gone, or still there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+
+from app.models.campaign_controller import State
+from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
+from app.models.table_model import TableModel
+from app.services.context import Context
+from app.services.jobs import Job
+from app.widgets.empty_state import EmptyState
+from app.widgets.labels import ElidedLabel
+from app.widgets.table_view import TableView
+from engine.campaign.changes import Change, ComparedBug, Comparison, compare_campaigns
+from engine.errors import PlumblineError
+from engine.usecases.changes import compare_in_background
+
+MANY_BUGS = 4000
+"""With more, comparing takes longer than a tenth of a second."""
+_WIDTHS = (13, 5, 12, 10, 12, 10, 12)
+
+
+class CompareView(QWidget):
+    bug_wanted = Signal(int)
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._campaign: int | None = None
+        self._bugs = 0  # of all campaigns
+        self._job: Job | None = None
+        self._pair: tuple[int, int] | None = None  # whose comparison is shown or on its way
+        self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
+        self.other = QComboBox()
+        self.other.setObjectName("compare-with")
+        self.other.setAccessibleName("Compare with")
+        self.other.currentIndexChanged.connect(self._compare)
+        self.counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.direction = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.direction.setProperty("role", "muted")
+        self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
+        self.table = TableView("campaign-compared", "Bugs of both campaigns")
+        self.table.setModel(self.model)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)  # why is a sentence
+        self.table.set_widths(*_WIDTHS)
+        self.table.remember(context.settings)
+        self.table.activated.connect(self._open)
+        top = QHBoxLayout()
+        label = QLabel("Compare with")
+        label.setBuddy(self.other)
+        top.addWidget(label)
+        top.addWidget(self.other)
+        top.addWidget(self.direction, 1)
+        top.setSpacing(8)
+        full = QWidget()
+        layout = QVBoxLayout(full)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.counts)
+        layout.addWidget(self.table, 1)
+        empty = EmptyState(
+            context.theme,
+            "campaign",
+            "There is one campaign only",
+            "Run another one, with a retrained policy or another seed: here you will see which "
+            "bugs are new, gone, or still there.",
+        )
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        context.theme.changed.connect(self.model.restyle)
+
+    def show_campaign(self, campaign: int | None, lines: Sequence[CampaignLine]) -> None:
+        """The campaign and all others; the one before it is compared with first."""
+        states = tuple((line.row.id, line.state) for line in lines)
+        is_news = (campaign, states) != (self._campaign, self._states)
+        if campaign != self._campaign:
+            self.other.clear()
+        self._campaign, self._states = campaign, states
+        self._bugs = sum(line.bugs for line in lines)
+        others = [line for line in lines if line.row.id != campaign]
+        known = {self.other.itemData(place) for place in range(self.other.count())}
+        self.other.blockSignals(True)
+        for line in others:
+            if line.row.id not in known:
+                text = f"Campaign {line.row.id}, {clock_time(line.row.created)}"
+                self.other.addItem(text, line.row.id)
+        self.other.blockSignals(False)
+        if not known and others:
+            before = [line.row.id for line in others if campaign and line.row.id < campaign]
+            self.other.setCurrentIndex(self.other.findData((before or [others[0].row.id])[-1]))
+        self._stack.setCurrentIndex(int(bool(others)))
+        if is_news:
+            self._compare()
+
+    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        self._compare()
+
+    @Slot()
+    def _compare(self) -> None:
+        other = self.other.currentData()
+        if other is None or self._campaign is None or not self.isVisible():
+            return
+        if self._bugs > MANY_BUGS:
+            self._compare_in_background(other, self._campaign)
+            return
+        pair = other, self._campaign
+        self._forget_others(pair)
+        self._context.document.reader.ask(
+            self,
+            lambda store: compare_campaigns(store, *pair),
+            partial(self._take, pair),
+            self._fail,
+        )
+
+    def _take(self, pair: tuple[int, int], comparison: Comparison) -> None:
+        if pair == self._pair:
+            self._show(comparison)
+
+    def _fail(self, error: PlumblineError) -> None:
+        self._context.messages.error(f"The campaigns cannot be compared: {error}")
+
+    def _forget_others(self, pair: tuple[int, int]) -> None:
+        """What is known of two others is not to be taken for the answer."""
+        if pair != self._pair:
+            self._pair = pair
+            self.counts.setText("comparing…")
+            self.direction.setText("")
+            self.model.set_rows([])
+
+    def _compare_in_background(self, before: int, after: int) -> None:
+        self._forget_others((before, after))
+        if self._job is not None:
+            self._job.finished.disconnect(self._show)
+            self._job.stop()
+        path = self._context.document.path
+        self.counts.setText("comparing…")
+        self._job = self._context.jobs.start(
+            "Compare campaigns", compare_in_background, path, before, after
+        )
+        self._job.finished.connect(self._show)
+        self._job.ended.connect(self._end)
+
+    @Slot(object)
+    def _show(self, comparison: Comparison) -> None:
+        self.counts.setText(_words(comparison))
+        self.direction.setText(self._from_to(comparison))
+        self.model.set_rows(comparison.bugs)
+
+    def _from_to(self, comparison: Comparison) -> str:
+        count = len(comparison.shared_problems)
+        problems = "the problem" if count == 1 else f"the {count} problems"
+        way = f"from campaign {self.other.currentData()} to campaign {self._campaign}"
+        return f"{way}, on {problems} both have tested" if count else ""
+
+    @Slot()
+    def _end(self) -> None:
+        if self.sender() is self._job:
+            self._job = None
+
+    @Slot(QModelIndex)
+    def _open(self, index: QModelIndex) -> None:
+        self.bug_wanted.emit(self.model.row(index.row()).finding.id)
+
+
+def _words(comparison: Comparison) -> str:
+    if not comparison.shared_problems:
+        return "They have no problem in common, so there is nothing to compare."
+    always = (Change.NEW, Change.GONE, Change.STILL)
+    counts = [
+        f"{count} {change.value}"
+        for change in Change
+        if (count := comparison.count(change)) or change in always
+    ]
+    return ", ".join(counts)

@@ -1,0 +1,220 @@
+"""The card of the campaign form that says where units run: here, or on a Dask cluster.
+
+"Check" asks the cluster in the background and says what it found in one line.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.campaign_settings import MOST_WORKERS, Where, keep_where, size_words, where
+from app.services.context import Context
+from app.services.jobs import Failure, Job
+from app.widgets.fields import calm, card, number
+from engine.usecases.connect import check_cluster
+from engine.workers.cluster import ClusterSize
+
+INDENT = 24
+"""Pixels: what belongs to a choice stands below its words."""
+_SIGN = QSize(16, 16)
+ADDRESS_WANTED = "Write the address that 'dask scheduler' printed when it started."
+
+
+class WhereCard(QWidget):
+    changed = Signal()
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._job: Job | None = None
+        frame, layout = card("Where units run")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(frame)
+        self._make_fields()
+        layout.addLayout(self._local_row())
+        layout.addWidget(self.on_cluster)
+        layout.addWidget(self._cluster_pane())
+        self._show(where(context.settings))
+        self.here.toggled.connect(self._edit)
+        self.workers.valueChanged.connect(self._edit)
+        self.address.textChanged.connect(self._edit_address)
+        self.address.returnPressed.connect(self.check)
+        self.check_button.clicked.connect(self.check)
+        context.theme.changed.connect(self._show_sign)
+
+    def choice(self) -> Where:
+        return Where(self.on_cluster.isChecked(), self.workers.value(), self.address.text().strip())
+
+    def problem(self) -> str:
+        problem = self.choice().problem()
+        return f"Where units run: {problem}." if problem else ""
+
+    @Slot()
+    def check(self) -> None:
+        """Ask the cluster; the answer to an address that has changed meanwhile is not shown."""
+        if self.choice().problem() or self._job is not None:
+            return
+        self._say("", "muted", "Asking…")
+        job = self._context.jobs.start(
+            "Check the cluster", check_cluster, self.choice().address, banner=False
+        )
+        job.finished.connect(self._show_size)
+        job.failed.connect(self._show_failure)
+        job.stopped.connect(self._show_stop)
+        job.ended.connect(self._end)
+        self._job = job
+        self._show_state()
+
+    def _make_fields(self) -> None:
+        self.here = QRadioButton("On this machine")
+        self.here.setObjectName("campaign-on-this-machine")
+        self.here.setAccessibleName("On this machine")
+        self.on_cluster = QRadioButton("On a Dask cluster")
+        self.on_cluster.setObjectName("campaign-on-cluster")
+        self.on_cluster.setAccessibleName("On a Dask cluster")
+        self.on_cluster.setToolTip(
+            "Units run on the workers of a cluster that you have started; see docs/clusters.md. "
+            "The findings are the same."
+        )
+        self._choices = QButtonGroup(self)
+        for button in (self.here, self.on_cluster):
+            self._choices.addButton(button)
+        self.workers = number(1, MOST_WORKERS)
+        self.workers.setObjectName("campaign-workers")
+        self.workers.setAccessibleName("Units at a time")
+        self.workers.setToolTip("How many units are worked on at a time, each in a process")
+        calm(self.workers)
+        self.address = QLineEdit()
+        self.address.setObjectName("campaign-cluster-address")
+        self.address.setAccessibleName("Address of the scheduler")
+        self.address.setPlaceholderText("tcp://host:8786")
+        self.address.setToolTip("'dask scheduler' prints it when it starts")
+        self.check_button = QPushButton("Check")
+        self.check_button.setObjectName("campaign-cluster-check")
+        self.check_button.setAccessibleName("Check the cluster")
+        self.check_button.setToolTip("Connect, and say how many workers there are")
+
+    def _local_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.here)
+        row.addWidget(self.workers)
+        row.addWidget(QLabel("at a time"))
+        row.addStretch(1)
+        return row
+
+    def _cluster_pane(self) -> QWidget:
+        self.pane = QWidget()
+        self._sign, self.verdict = QLabel(), QLabel()
+        self._look = "", "muted"
+        self.verdict.setObjectName("campaign-cluster-verdict")
+        self.verdict.setWordWrap(True)
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        entry, answer = QHBoxLayout(), QHBoxLayout()
+        for row in (entry, answer):
+            row.setSpacing(8)
+        entry.addWidget(self.address, 1)
+        entry.addWidget(self.check_button)
+        answer.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        answer.addWidget(self.verdict, 1)
+        layout = QVBoxLayout(self.pane)
+        layout.setContentsMargins(INDENT, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(entry)
+        layout.addLayout(answer)
+        return self.pane
+
+    def _show(self, choice: Where) -> None:
+        (self.on_cluster if choice.on_cluster else self.here).setChecked(True)
+        self.workers.setValue(choice.workers)
+        self.address.setText(choice.address)
+        self._say_nothing()
+        self._show_state()
+
+    @Slot()
+    def _edit(self) -> None:
+        keep_where(self._context.settings, self.choice())
+        self._show_state()
+        self.changed.emit()
+
+    @Slot()
+    def _edit_address(self) -> None:
+        if self._job is not None:
+            self._job.stop()
+            self._job = None
+        self._say_nothing()
+        self._edit()
+
+    def _show_state(self) -> None:
+        choice = self.choice()
+        problem = choice.problem()
+        self.workers.setEnabled(not choice.on_cluster)
+        self.pane.setVisible(choice.on_cluster)
+        may_check = not problem and self._job is None
+        if self.check_button.hasFocus() and not may_check:
+            self.address.setFocus()  # else the form jumps to whatever comes next
+        self.check_button.setEnabled(may_check)
+        is_wrong = bool(problem and choice.address)
+        if self.address.property("invalid") != is_wrong:
+            self.address.setProperty("invalid", is_wrong)
+            self.address.style().polish(self.address)
+        if is_wrong:
+            self._say("error", "bad", f"{_capital(problem)}.")
+        elif problem:
+            self._say("", "muted", ADDRESS_WANTED)
+
+    @Slot(object)
+    def _show_size(self, size: ClusterSize) -> None:
+        if self.sender() is self._job:
+            self._say("check", "proven", f"{size_words(size)}, same version")
+
+    @Slot(object)
+    def _show_failure(self, failure: Failure) -> None:
+        if self.sender() is self._job:
+            self._say("error", "bad", f"{_capital(failure.text)}.")
+
+    @Slot()
+    def _show_stop(self) -> None:
+        if self.sender() is self._job:
+            self._say_nothing()
+
+    @Slot()
+    def _end(self) -> None:
+        if self.sender() is self._job:
+            self._job = None
+            self._show_state()
+
+    def _say_nothing(self) -> None:
+        self._say("", "muted", "")
+
+    def _say(self, icon: str, token: str, words: str) -> None:
+        self._look = icon, token
+        self.verdict.setText(words)
+        role = token if token in ("bad", "muted") else ""
+        self.verdict.setProperty("role", role)
+        self.verdict.style().polish(self.verdict)
+        self._show_sign()
+
+    @Slot()
+    def _show_sign(self) -> None:
+        icon, token = self._look
+        self._sign.setVisible(bool(icon))
+        self.verdict.setVisible(bool(self.verdict.text()))
+        if icon:
+            picture = self._context.theme.icon(icon, token)
+            self._sign.setPixmap(picture.pixmap(_SIGN, self._sign.devicePixelRatioF()))
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:].rstrip(".")

@@ -1,1 +1,0 @@
-"""What runs in worker processes: plain functions of the engine, without Qt."""

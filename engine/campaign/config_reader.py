@@ -1,0 +1,423 @@
+"""The configuration of a campaign: a TOML file, checked key by key, then frozen.
+
+Every mistake is reported with the line and column of the key or list element it is about. Paths
+are relative to the file. What a preset or a default fills in stands explicitly in the frozen
+configuration, so that a stored one never changes its meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from engine.campaign.presets import DEFAULT_PRESET, PRESETS
+from engine.campaign.toml_positions import Path as KeyPath
+from engine.campaign.toml_positions import Position, key_positions
+from engine.errors import ConfigurationError, Location, PlumblineError
+from engine.files import read_text
+from engine.fuzzing.biases import BIASES
+from engine.fuzzing.fuzzer import Unsolved
+from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import parse_oracle
+from engine.policies.torch_file import portfolio_files
+from engine.task.load import SAS_SUFFIX
+
+MOST = 10**9
+_MOST_PARTS = 1000
+"""Of a dotted key: reading one takes time that grows with the square of its length."""
+LEAST_MEGABYTES = 64
+"""With less not even the program itself could start."""
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzSettings:
+    size: int = 100
+    walk_length: int = 5
+    bias: str = "none"
+    horizon: int = 50
+    budget: int = 200
+    novelty: int = 0
+    prune_dead_ends: bool = False
+    unsolved: str = Unsolved.INSERT_AND_AVOID.value
+
+
+@dataclass(frozen=True, slots=True)
+class OracleSettings:
+    oracles: tuple[str, ...]
+    objective: str = "any"
+    step_limit: int = 10_000
+    skip_known_bugs: bool = False  # whether the other oracles leave a state alone once it is a bug
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLimits:
+    """What one unit may use; a limit in seconds costs repeatability."""
+
+    unit_seconds: float | None = None
+    unit_megabytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalisationSettings:
+    """Whether bad steps are looked for on the runs of all bugs, and with how much effort.
+
+    What the expansions do not decide stays undecided; a limit in seconds costs repeatability.
+    """
+
+    enabled: bool = False
+    search_expansions: int = 10_000
+    bug_expansions: int = 50_000
+    unit_expansions: int = 1_000_000
+    bug_seconds: float | None = None
+
+
+NO_LOCALISATION = LocalisationSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignConfig:
+    """`domain` is None if the problems are `.sas` files. Paths are absolute."""
+
+    domain: str | None
+    problems: tuple[str, ...]
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    unit_costs: bool
+    fuzzing: FuzzSettings
+    testing: OracleSettings
+    limits: UnitLimits
+    portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
+    pool: str | None = None  # a file of states to test instead of those that walks find
+    localisation: LocalisationSettings = NO_LOCALISATION
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> CampaignConfig:
+        testing = {**document["testing"], "oracles": tuple(document["testing"]["oracles"])}
+        return cls(
+            domain=document["domain"],
+            problems=tuple(document["problems"]),
+            policies=tuple(document["policies"]),
+            seeds=tuple(document["seeds"]),
+            unit_costs=document["unit_costs"],
+            fuzzing=FuzzSettings(**document["fuzzing"]),
+            testing=OracleSettings(**testing),
+            limits=UnitLimits(**document["limits"]),
+            portfolio=tuple(document.get("portfolio", ())),
+            pool=document.get("pool"),
+            localisation=LocalisationSettings(**document.get("localisation", {})),
+        )
+
+    def with_seeds(self, *seeds: int) -> CampaignConfig:
+        return replace(self, seeds=seeds)
+
+
+def read_config(path: str | Path) -> CampaignConfig:
+    return parse_config(read_text(path, "a campaign configuration"), Path(path))
+
+
+def parse_config(text: str, path: Path) -> CampaignConfig:
+    """The configuration in `text`; `path` is where it stands, or would."""
+    document = parse_toml(text, path)
+    return _Reader(document, key_positions(text), path).config()
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    for number, line in enumerate(text.splitlines(), 1):
+        key, equals, _ = line.partition("=")
+        if (equals or key.lstrip().startswith("[")) and key.count(".") > _MOST_PARTS:
+            raise ConfigurationError("the key has too many parts", Location.of(path, number))
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(error, text, path) from None
+    except RecursionError:
+        raise ConfigurationError("not TOML: it is nested too deeply", Location.of(path)) from None
+
+
+def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> ConfigurationError:
+    message = str(error)
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    if found is None:
+        return ConfigurationError(f"not TOML: {message}", Location.of(path))
+    line = int(found[1]) if found[1] else text.count("\n") + 1
+    column = int(found[2]) if found[2] else None
+    reason = message[: found.start()]
+    return ConfigurationError(f"not TOML: {reason}", Location.of(path, line, column))
+
+
+@dataclass(frozen=True)
+class _Field:
+    """How one key is checked; `check` returns the value or raises ValueError with the reason."""
+
+    check: Callable[[Any], Any]
+
+
+def _whole(low: int, high: int = MOST) -> _Field:
+    def check(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError("a whole number is expected here")
+        if not low <= value <= high:
+            raise ValueError(f"{value} is not between {low} and {high}")
+        return value
+
+    return _Field(check)
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST:
+        raise ValueError("a positive number is expected here")
+    return float(value)
+
+
+def _true_or_false(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false is expected here")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a text in quotes is expected here")
+    return value
+
+
+def _one_of(choices: tuple[str, ...]) -> _Field:
+    def check(value: Any) -> str:
+        if value not in choices:
+            close = get_close_matches(str(value), choices, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(choices)}"
+            raise ValueError(f"'{value}' is not known here; {hint}")
+        return str(value)
+
+    return _Field(check)
+
+
+def _oracle(value: Any) -> str:
+    text = _text(value)
+    try:
+        parse_oracle(text)
+    except PlumblineError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+_TABLES: dict[str, dict[str, _Field]] = {
+    "fuzzing": {
+        "size": _whole(1),
+        "walk_length": _whole(1),
+        "bias": _one_of(BIASES),
+        "horizon": _whole(1),
+        "budget": _whole(1),
+        "novelty": _whole(0, 3),
+        "prune_dead_ends": _Field(_true_or_false),
+        "unsolved": _one_of(tuple(choice.value for choice in Unsolved)),
+    },
+    "testing": {
+        "oracles": _Field(_oracle),
+        "objective": _one_of(tuple(OBJECTIVES)),
+        "step_limit": _whole(1),
+        "skip_known_bugs": _Field(_true_or_false),
+    },
+    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(LEAST_MEGABYTES)},
+    "localisation": {
+        "enabled": _Field(_true_or_false),
+        "search_expansions": _whole(1),
+        "bug_expansions": _whole(1),
+        "unit_expansions": _whole(1),
+        "bug_seconds": _Field(_positive),
+    },
+}
+_TOP = ("preset", "domain", "problems", "policies", "portfolio", "pool", "seeds", "unit_costs")
+
+
+class _Reader:
+    def __init__(
+        self, document: dict[str, Any], positions: Mapping[KeyPath, Position], path: Path
+    ) -> None:
+        self.document = document
+        self.positions = positions
+        self.path = path
+        self.folder = path.resolve().parent
+
+    def config(self) -> CampaignConfig:
+        self._refuse_unknown((), (*_TOP, *_TABLES), self.document)
+        preset = self._preset()
+        tables = {name: self._table(name, preset.get(name, {})) for name in _TABLES}
+        problems = self._problems()
+        portfolio = self._portfolio()
+        if not portfolio:
+            self._refuse_comparison(tables["testing"]["oracles"])
+        return CampaignConfig(
+            domain=self._domain(problems),
+            problems=problems,
+            policies=tuple(self._policies("policies", self._required("policies"))),
+            seeds=self._seeds(),
+            unit_costs=self._checked(("unit_costs",), _true_or_false, False),
+            fuzzing=FuzzSettings(**tables["fuzzing"]),
+            testing=OracleSettings(**tables["testing"]),
+            limits=UnitLimits(**tables["limits"]),
+            portfolio=portfolio,
+            localisation=LocalisationSettings(**tables["localisation"]),
+            pool=self._pool(problems),
+        )
+
+    def _pool(self, problems: tuple[str, ...]) -> str | None:
+        if "pool" not in self.document:
+            return None
+        if len(problems) != 1:
+            self._fail(("pool",), "a pool belongs to one problem", "name that problem alone")
+        return self._file(("pool",), self._check(("pool",), _text, self.document["pool"]))
+
+    def _portfolio(self) -> tuple[str, ...]:
+        if "portfolio" not in self.document:
+            return ()
+        return tuple(self._policies("portfolio", self.document["portfolio"]))
+
+    def _refuse_comparison(self, oracles: tuple[str, ...]) -> None:
+        for number, oracle in enumerate(oracles):
+            if parse_oracle(oracle)[0].needs_portfolio:
+                self._fail(
+                    ("testing", "oracles", number),
+                    f"testing.oracles: {oracle} compares the policy with others, and there is no "
+                    "'portfolio' of them",
+                    'add a line such as portfolio = ["policies/checkpoints"]',
+                )
+
+    def _preset(self) -> Mapping[str, Mapping[str, Any]]:
+        name = self._checked(("preset",), _one_of(tuple(PRESETS)).check, DEFAULT_PRESET)
+        return PRESETS[name].values
+
+    def _table(self, name: str, preset: Mapping[str, Any]) -> dict[str, Any]:
+        table = self.document.get(name, {})
+        if not isinstance(table, dict):
+            self._fail((name,), "a table is expected here", f"write it as [{name}]")
+        fields = _TABLES[name]
+        self._refuse_unknown((name,), tuple(fields), table)
+        values: dict[str, Any] = {}
+        for key, value in {**preset, **table}.items():
+            if key == "oracles":
+                elements = self._elements((name, key), value, fields[key].check)
+                values[key] = tuple(dict.fromkeys(elements))
+            else:
+                values[key] = self._check((name, key), fields[key].check, value)
+        return values
+
+    def _problems(self) -> tuple[str, ...]:
+        patterns = self._elements(("problems",), self._required("problems"), _text)
+        found: dict[str, None] = {}
+        for number, pattern in enumerate(patterns):
+            found.update(dict.fromkeys(self._files(("problems", number), pattern)))
+        return tuple(found)
+
+    def _files(self, place: KeyPath, pattern: str) -> list[str]:
+        """The files a path or a pattern such as `problems/*.pddl` names."""
+        if not any(letter in pattern for letter in "*?["):
+            return [self._file(place, pattern)]
+        whole = self.folder / pattern
+        fixed = Path(*_before_wildcard(whole))
+        rest = str(whole.relative_to(fixed))
+        try:
+            found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
+        except (RecursionError, ValueError, NotImplementedError) as error:
+            self._fail(place, f"'{pattern:.60}' is no pattern: {error}", "check the path")
+        if not found:
+            self._fail(place, f"no file matches '{pattern}'", "check the path")
+        return found
+
+    def _file(self, place: KeyPath, name: str) -> str:
+        path = self.folder / name
+        if not path.is_file():
+            self._fail(place, f"there is no file '{name}'", "paths are relative to this file")
+        return str(path)
+
+    def _domain(self, problems: tuple[str, ...]) -> str | None:
+        grounded = [Path(problem).suffix.lower() == SAS_SUFFIX for problem in problems]
+        if all(grounded):
+            return None
+        if any(grounded):
+            self._fail(("problems",), "PDDL problems and .sas files do not go together")
+        name = self._check(("domain",), _text, self._required("domain"))
+        return self._file(("domain",), name)
+
+    def _policies(self, key: str, value: Any) -> Iterator[str]:
+        specs = self._elements((key,), value, _text)
+        for number, spec in enumerate(dict.fromkeys(specs)):
+            place = (key, number)
+            file, colon, factory = spec.rpartition(":")
+            if spec.startswith(("builtin:", "grpc://")):
+                yield spec
+            elif colon and file.endswith(".py"):
+                yield f"{self._file(place, file)}:{factory}"
+            elif key == "portfolio" and (self.folder / spec).is_dir():
+                yield from self._checkpoints(place, self.folder / spec)
+            else:
+                yield from self._files(place, spec)
+
+    def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
+        files = [str(path) for path in portfolio_files(folder)]
+        if not files:
+            self._fail(place, f"there are no policy files in '{folder.name}'", "check the path")
+        return files
+
+    def _seeds(self) -> tuple[int, ...]:
+        value = self.document.get("seeds", 0)
+        seeds = self._elements(("seeds",), value, _whole(0, 2**32 - 1).check)
+        return tuple(dict.fromkeys(seeds))
+
+    def _elements(self, path: KeyPath, value: Any, check: Callable[[Any], Any]) -> list[Any]:
+        """A list, or one value without brackets."""
+        if not isinstance(value, list):
+            return [self._check(path, check, value)]
+        if not value:
+            self._fail(path, "the list is empty", "name at least one")
+        return [self._check((*path, n), check, element) for n, element in enumerate(value)]
+
+    def _required(self, key: str) -> Any:
+        if key not in self.document:
+            self._fail((), f"'{key}' is missing", "'plumbline campaign --init' writes an example")
+        return self.document[key]
+
+    def _checked(self, path: KeyPath, check: Callable[[Any], Any], default: Any) -> Any:
+        key = path[-1]
+        return self._check(path, check, self.document[key]) if key in self.document else default
+
+    def _check(self, path: KeyPath, check: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return check(value)
+        except ValueError as reason:
+            return self._fail(path, f"{_dotted(path)}: {reason}")
+
+    def _refuse_unknown(
+        self, path: KeyPath, known: tuple[str, ...], table: Mapping[str, Any]
+    ) -> None:
+        for key in table:
+            if key not in known:
+                close = get_close_matches(key, known, 1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
+                self._fail((*path, key), f"there is no setting '{_dotted((*path, key))}'", hint)
+
+    def _fail(self, path: KeyPath, message: str, hint: str = "") -> NoReturn:
+        position: Position | None = None
+        while path and (position := self.positions.get(path)) is None:
+            path = path[:-1]
+        line, column = position or (None, None)
+        raise ConfigurationError(message, Location.of(self.path, line, column), hint)
+
+
+def _before_wildcard(path: Path) -> Iterator[str]:
+    for part in path.parts:
+        if any(letter in part for letter in "*?["):
+            return
+        yield part
+
+
+def _dotted(path: KeyPath) -> str:
+    return ".".join(part for part in path if isinstance(part, str))

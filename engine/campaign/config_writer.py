@@ -1,0 +1,121 @@
+"""A campaign configuration as the text of a TOML file that means the same.
+
+Every setting is written out. Paths below the folder of the file become relative to it, so that
+the folder can be moved.
+"""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from engine.campaign.config_reader import CampaignConfig
+from engine.campaign.presets import PRESETS
+from engine.fuzzing.biases import BIASES
+from engine.oracles.registry import ORACLES
+
+_HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
+
+
+def config_text(config: CampaignConfig, path: Path) -> str:
+    """The text to write to `path`."""
+    folder = path.absolute().parent
+    document = config.to_json()
+    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits", "localisation")}
+    top: dict[str, Any] = {
+        "domain": None if config.domain is None else _relative(config.domain, folder),
+        "problems": [glob.escape(_relative(name, folder)) for name in config.problems],
+        "policies": [_policy(spec, folder) for spec in config.policies],
+        "portfolio": [_policy(spec, folder) for spec in config.portfolio],
+        "pool": None if config.pool is None else _relative(config.pool, folder),
+        "seeds": list(config.seeds),
+        "unit_costs": config.unit_costs,
+    }
+    if not top["portfolio"]:
+        del top["portfolio"]
+    whole = {**top, **tables}
+    header = _HEADER.format(name=path.name, stem=path.stem)
+    return header + tomli_w.dumps(_without_nothing(whole), multiline_strings=False)
+
+
+def _policy(spec: str, folder: Path) -> str:
+    if spec.startswith(("builtin:", "grpc://")):
+        return spec
+    file, colon, factory = spec.rpartition(":")
+    if colon and file.endswith(".py"):
+        return f"{_relative(file, folder)}:{factory}"
+    return glob.escape(_relative(spec, folder))
+
+
+def _relative(name: str, folder: Path) -> str:
+    path = Path(name)
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else name
+
+
+def _without_nothing(document: dict[str, Any]) -> dict[str, Any]:
+    """TOML has no word for None."""
+    return {
+        key: _without_nothing(value) if isinstance(value, dict) else value
+        for key, value in document.items()
+        if value is not None
+    }
+
+
+def template() -> str:
+    presets = "\n".join(f"#   {item.name:<9} {item.purpose}" for item in PRESETS.values())
+    oracles = "\n".join(f"#   {item.name:<10} {item.proves}" for item in ORACLES.values())
+    return f"""\
+# A campaign: every policy is tested on every problem with every seed.
+# Paths are relative to this file; problems and policies may be patterns such as "problems/*.pddl".
+
+# Where to start from; every key below overrides it.
+{presets}
+preset = "quick"
+
+domain = "domain.pddl"             # leave it out if the problems are .sas files
+problems = ["problems/*.pddl"]
+# A file (.pt, .policy, .ckpt), "grpc://host:port", "plugin.py:factory", or "builtin:NAME" with
+# NAME one of random, gc, hadd, hff, optimal.
+policies = ["policies/*.pt"]
+# portfolio = ["policies/checkpoints"]  # others to compare with: for pco-p, pco-e and composite
+# pool = "pool.txt"                # test the states of a pool file or a bugs file, do not walk
+seeds = [0]
+# unit_costs = true                # count actions instead of adding up costs
+
+# How the pool of test states grows: random walks from states that are in it already.
+[fuzzing]
+# size = 50                        # states in the pool
+# walk_length = 5                  # steps of the longest walk
+# bias = "none"                    # {", ".join(BIASES)}
+# horizon = 50                     # policy steps a bias looks ahead
+# budget = 200                     # states a bias puts to the policy per step
+# novelty = 0                      # 1-3: keep only states with a new set of so many facts
+# prune_dead_ends = false          # leave out states that h_max knows to be dead ends
+# unsolved = "insert-and-avoid"    # or "prefer": what walks do where the policy fails
+
+# Who examines each state, in this order. Options follow a colon: "lookahead:depth=2".
+{oracles}
+[testing]
+# oracles = ["aras-ehc", "lookahead:depth=1", "gbfs"]
+# objective = "any"                # "goal": only failures count, not costs
+# step_limit = 10000               # decisions after which a policy's run is stopped
+# skip_known_bugs = false          # true: once a state is a bug, the other oracles leave it alone
+
+# For each problem, policy and seed. A unit that reaches a limit is stopped, and what it found is
+# kept. What a limit in seconds cuts off cannot be repeated exactly.
+[limits]
+# unit_seconds = 600
+# unit_megabytes = 4000            # its policy and the planners it starts included
+
+# Which steps of the policy's runs are bad, and which bugs have the same root cause. What the
+# expansions do not decide stays undecided; 'plumbline localize' can look again, and longer.
+[localisation]
+# enabled = false
+# search_expansions = 10000        # for one search from one state of a run
+# bug_expansions = 50000           # for all searches along the run of one bug
+# unit_expansions = 1000000        # for all bugs of one problem, policy and seed
+# bug_seconds = 10                 # a limit in seconds makes a campaign hard to repeat exactly
+"""

@@ -1,0 +1,230 @@
+"""What dropped files and folders are, told by what is in them and not by their names.
+
+Names only help where contents cannot: files of a folder whose names differ in nothing but a
+number are the checkpoints of one training, hence a portfolio and not many policies.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from engine.campaign.config_reader import parse_toml
+from engine.errors import ConfigurationError, PolicyError
+from engine.fuzzing.bugs_file import is_bugs_file
+from engine.fuzzing.pool_file import is_pool
+from engine.pddl import definition_kind
+from engine.policies.cache_file import is_policy_cache
+from engine.policies.torch_file import SUFFIXES, Format, recognise
+from engine.task.load import SAS_SUFFIX
+from engine.workspace.guard import COMPANIONS, is_open_workspace
+from engine.workspace.schema import APPLICATION_ID
+
+MAX_FILES = 2000
+"""A folder with more files than these is probably not meant."""
+
+PLUGIN_FACTORY = "factory"
+CACHE_SUFFIX = ".cache"
+"""Numbers alone say little: in a folder a policy cache is known by its name, too."""
+_HEAD_BYTES = 2**16
+_SQLITE_APPLICATION_ID = 68  # where the number stands in the header of the file
+
+
+class Role(Enum):
+    DOMAIN = "domain"
+    PROBLEM = "problem"
+    POLICY = "policy"
+    POOL = "pool"  # states to test: a pool file or a bugs file
+    CAMPAIGN = "campaign"
+    WORKSPACE = "workspace"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """`name` is how the project calls it: the path, and for a plug-in also its factory."""
+
+    role: Role
+    name: str
+    reason: str = ""  # why it is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    domains: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    portfolio: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    campaigns: tuple[str, ...] = ()
+    workspaces: tuple[str, ...] = ()
+    unknown: tuple[Recognised, ...] = ()  # only of files that were named, not of all in a folder
+
+
+def recognise_all(paths: Iterable[str | Path]) -> Found:
+    """What files and folders hold."""
+    items: list[Recognised] = []
+    portfolio: list[str] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = [item for item in map(recognise_file, _files(path)) if _is_meant(item)]
+            checkpoints = _checkpoints(inside)
+            portfolio += checkpoints
+            items += [item for item in inside if item.name not in checkpoints]
+            if not inside:
+                nothing = "there is no domain, problem or policy in this folder"
+                items.append(Recognised(Role.UNKNOWN, str(path), nothing))
+        else:
+            items.append(recognise_file(path))
+
+    def of(role: Role) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(item.name for item in items if item.role is role))
+
+    return Found(
+        domains=of(Role.DOMAIN),
+        problems=of(Role.PROBLEM),
+        policies=of(Role.POLICY),
+        portfolio=tuple(dict.fromkeys(portfolio)),
+        pools=of(Role.POOL),
+        campaigns=of(Role.CAMPAIGN),
+        workspaces=of(Role.WORKSPACE),
+        unknown=tuple(item for item in items if item.role is Role.UNKNOWN),
+    )
+
+
+def recognise_file(path: str | Path) -> Recognised:
+    file = Path(path).absolute()
+    if is_open_workspace(file):
+        return Recognised(Role.WORKSPACE, str(file))
+    if reason := _better_left_alone(file):
+        return Recognised(Role.UNKNOWN, str(file), reason)
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror or error}"
+        return Recognised(Role.UNKNOWN, str(file), reason)
+    if not head.strip():
+        return Recognised(Role.UNKNOWN, str(file), "it is empty")
+    if b"\0" in head:
+        return _binary(file, head)
+    return _text(file, head.decode("utf-8", "replace"))
+
+
+def _better_left_alone(file: Path) -> str:
+    """Why a file must not even be opened; empty if it may be."""
+    if file.exists() and not file.is_file():  # a pipe could make us wait for ever
+        return "it is no regular file"
+    return "it goes with a database" if file.name.endswith(COMPANIONS) else ""
+
+
+def plugin_factories(source: str) -> list[str]:
+    """The functions and classes of a Python file that could make a policy of a task."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # as Python says it is nested
+        return []
+    found = [
+        node.name
+        for node in module.body
+        if (isinstance(node, ast.FunctionDef) and len(node.args.args) == 1)
+        or isinstance(node, ast.ClassDef)
+    ]
+    public = [name for name in found if not name.startswith("_")]
+    return sorted(public, key=lambda name: name != PLUGIN_FACTORY)
+
+
+def _binary(file: Path, head: bytes) -> Recognised:
+    try:
+        kind = recognise(file)
+    except PolicyError:
+        reason = "it is neither PDDL nor a policy"
+        return Recognised(Role.UNKNOWN, str(file), reason)
+    if kind is Format.SQLITE and len(head) >= _SQLITE_APPLICATION_ID + 4:
+        (application,) = struct.unpack_from(">I", head, _SQLITE_APPLICATION_ID)
+        if application == APPLICATION_ID:
+            return Recognised(Role.WORKSPACE, str(file))
+    return Recognised(Role.POLICY, str(file))
+
+
+def _text(file: Path, head: str) -> Recognised:
+    if file.suffix == ".py":
+        return _plugin(file)
+    if file.suffix == ".toml":
+        return _campaign(file)
+    role, reason = _role(head.removeprefix("\ufeff"), file.suffix.lower())
+    return Recognised(role, str(file), reason)
+
+
+def _role(head: str, suffix: str) -> tuple[Role, str]:
+    """With the reason where it is unknown."""
+    if kind := definition_kind(head):
+        return (Role.DOMAIN if kind == "domain" else Role.PROBLEM), ""
+    if head.startswith("begin_version"):
+        if suffix == SAS_SUFFIX:
+            return Role.PROBLEM, ""
+        return Role.UNKNOWN, f"give a SAS task a name that ends in {SAS_SUFFIX}"
+    if is_pool(head) or is_bugs_file(head):
+        return Role.POOL, ""
+    if is_policy_cache(head.encode()):
+        return Role.POLICY, ""
+    return Role.UNKNOWN, "it is neither PDDL nor a policy nor a pool"
+
+
+def _plugin(file: Path) -> Recognised:
+    factories = plugin_factories(file.read_text("utf-8", "replace"))
+    if not factories:
+        reason = "a plug-in needs a function with one parameter, the task"
+        return Recognised(Role.UNKNOWN, str(file), reason)
+    return Recognised(Role.POLICY, f"{file}:{factories[0]}")
+
+
+def _campaign(file: Path) -> Recognised:
+    try:
+        document = parse_toml(file.read_text("utf-8", "replace"), file)
+    except ConfigurationError:
+        document = {"problems": []}  # whoever reads it says where the mistake is
+    if "problems" in document:
+        return Recognised(Role.CAMPAIGN, str(file))
+    return Recognised(Role.UNKNOWN, str(file), "it is no campaign: it names no problems")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files below a folder, by name; nothing hidden."""
+    count = 0
+    waiting = [folder]
+    while waiting:
+        inside = sorted(waiting.pop(0).iterdir())
+        visible = [path for path in inside if not path.name.startswith((".", "__"))]
+        waiting += [path for path in visible if path.is_dir() and not path.is_symlink()]
+        for path in visible:
+            if path.is_file():
+                count += 1
+                if count > MAX_FILES:
+                    return
+                yield path
+
+
+def _is_meant(item: Recognised) -> bool:
+    """Whether a file somewhere in a folder is more than a bystander."""
+    if ".py:" in item.name:
+        return item.name.endswith(f":{PLUGIN_FACTORY}")
+    if item.role is Role.POLICY:
+        return item.name.endswith((*SUFFIXES, CACHE_SUFFIX))
+    return item.role not in (Role.UNKNOWN, Role.WORKSPACE)
+
+
+def _checkpoints(items: Iterable[Recognised]) -> list[str]:
+    """Policy files of one folder whose names differ in a number only."""
+    families: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for item in items:
+        if item.role is Role.POLICY and ".py:" not in item.name:
+            path = Path(item.name)
+            families[str(path.parent), re.sub(r"\d+", "#", path.name)].append(item.name)
+    return [name for names in families.values() if len(names) > 1 for name in names]

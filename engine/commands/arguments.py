@@ -1,0 +1,96 @@
+"""The TASK argument and the limits that go with it, shared by all commands that need a task."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.commands.console import Console, ProgressBar
+from engine.native.control import Control
+from engine.task.load import load_task_files
+from engine.task.task import Task
+from engine.task.translate import Limits
+
+
+def add_task_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "task",
+        nargs="+",
+        metavar="TASK",
+        help="DOMAIN.pddl PROBLEM.pddl, or one FILE.sas of the Fast Downward translator",
+    )
+    parser.add_argument(
+        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
+    )
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help="in seconds")
+    parser.add_argument(
+        "--memory-limit", type=positive_megabytes, metavar="MB", help="in megabytes"
+    )
+
+
+def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
+    """The task of the command line, with a bar while it is translated and its notes on stderr."""
+    started = time.monotonic()
+    limits = Limits(getattr(args, "time_limit", None), getattr(args, "memory_limit", None))
+    with console.progress("Translating") as bar:
+        task = load_task_files(
+            args.task,
+            unit_costs=args.unit_costs,
+            limits=limits,
+            progress=lambda stage: bar.update(time.monotonic() - started, stage),
+        )
+    for note in task.notes:
+        console.message(f"warning: {note}")
+    return task
+
+
+def state_values(text: str) -> tuple[int, ...]:
+    """A state of a command line: a value per variable."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of values like 0,2,1")
+    return tuple(map(int, parts))
+
+
+def positive_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
+    return seconds
+
+
+def positive_megabytes(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**40):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of megabytes")
+    return int(text)
+
+
+TICK_SECONDS = 0.2
+
+
+@contextmanager
+def kernel_progress(control: Control, bar: ProgressBar) -> Iterator[None]:
+    """Moves the bar as the kernel expands states."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(TICK_SECONDS):
+            bar.update(control.expanded, f"{control.expanded:,} states expanded")
+
+    ticker = threading.Thread(target=tick, name="progress", daemon=True)
+    ticker.start()
+    try:
+        yield
+    finally:
+        done.set()
+        ticker.join()

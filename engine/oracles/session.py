@@ -1,0 +1,269 @@
+"""The bench on which oracles work: one policy, one task, one set of bounds, all findings.
+
+An oracle examines a state and adds what it can prove to the bounds. Which states are thereby
+bugs is decided here, in one place: the examined one, but also others whose bound fell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from engine.native.control import Control
+from engine.native.library import INFINITY, Int64Array
+from engine.oracles.bounds import Bounds, Parent
+from engine.oracles.objective import BugKind, Objective
+from engine.policies.portfolio import Portfolio
+from engine.policies.run_graph import Outcome
+from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
+from engine.records.evidence import Evidence
+from engine.task.states import StateTable
+from engine.task.task import Task
+
+POLICY = "policy"
+"""The origin of steps that the policy under test takes itself."""
+
+
+class Verdict(Enum):
+    """What an oracle says about the policy in a state; none of them is "passed"."""
+
+    BUG = "bug"
+    OPTIMAL = "no bug, proven optimal"
+    NOT_REFUTED = "not refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What one examination proved: an upper bound on h*, or that no bound can prove a bug."""
+
+    bound: int = INFINITY
+    optimal: bool = False
+
+
+NOTHING_PROVEN = Proof()
+NO_BUG_POSSIBLE = Proof(optimal=True)
+
+
+class Oracle(Protocol):
+    """Examines states; every proof goes into the bench's bounds."""
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it, with options."""
+        ...
+
+    def examine(self, state: int) -> Proof:
+        """Try to prove that the policy is not optimal in a state on which it was run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A bug with its proof. `policy_cost` is None when the policy fails."""
+
+    state: int
+    kind: BugKind
+    policy_cost: int | None
+    bound: int
+    gap: int | None
+    oracle: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An oracle's answer about one state, and all findings it led to, new or better than before."""
+
+    verdict: Verdict
+    bound: int  # what this oracle proved by itself; INFINITY: nothing
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How the fuzzer came to a state: a walk of these operators, if known, from another state."""
+
+    reference: int
+    operators: tuple[int, ...] | None
+
+
+class Bench:
+    """Policy runs and bounds that all oracles share, and the bugs they prove together."""
+
+    def __init__(
+        self,
+        runs: PolicyRuns,
+        objective: Objective,
+        step_limit: int | None = None,
+        control: Control | None = None,
+        portfolio: Portfolio | None = None,
+    ) -> None:
+        self.runs = runs
+        self.portfolio = portfolio  # policies to compare with, on the same table
+        self.table: StateTable = runs.table
+        self.task: Task = runs.table.task
+        self._costs = [operator.cost for operator in self.task.operators]
+        self.operator_costs: Int64Array = np.array(self._costs, np.int64)
+        self.objective = objective
+        self.step_limit = step_limit
+        self.control = control or Control()
+        self.bounds = Bounds(self.table, self._policy_parents)
+        self.findings: dict[int, Finding] = {}
+        self.origins: dict[int, Origin] = {}
+        self._results: dict[int, tuple[Outcome, int]] = {}  # of states on finished runs
+        self._trace: PolicyRun | None = None  # the last one that was asked for
+        self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
+        self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
+        self._doubtful: set[int] = set()  # their bounds rest on what was not confirmed
+
+    @property
+    def believed(self) -> Bounds:
+        """What oracles build on: all bounds, or those that plans prove once a value is in doubt."""
+        return self.bounds.plans if self._doubtful else self.bounds
+
+    def cancelled(self) -> bool:
+        return self.control.cancelled
+
+    def run_policy(self, state: int) -> tuple[Outcome, int]:
+        """How the policy does in a state; its run bounds all states that it can."""
+        if (known := self._results.get(state)) is not None:
+            return known
+        if self.trace(state).outcome is Outcome.ABORTED:
+            self.runs.run([state], self.step_limit, self.cancelled)
+        run = self.trace(state)
+        if run.outcome is not Outcome.ABORTED:
+            self.add_run(run)
+            return self._results[state]
+        self._stopped[state] = _cost(run)
+        self._unjudged[state] = None
+        self._add_walk(run)
+        return run.outcome, _cost(run)
+
+    def trace(self, state: int) -> PolicyRun:
+        """The policy's run from a state as far as it was walked."""
+        last = self._trace
+        if last is None or last.states[0] != state or last.outcome is Outcome.ABORTED:
+            self._trace = last = self.runs.trace(state)
+        return last
+
+    def add_run(self, run: PolicyRun) -> None:
+        """Take note of a finished run of the policy under test: it tells about all its states."""
+        if run.states[0] in self._results:
+            return
+        self._unjudged.update(dict.fromkeys(run.states))
+        if run.outcome is Outcome.SOLVED:
+            left = _cost(run)
+            for state, operator in zip(run.states, (*run.operators, None), strict=True):
+                self._results[state] = run.outcome, left
+                left -= self._costs[operator] if operator is not None else 0
+        else:
+            self._results.update(dict.fromkeys(run.states, (run.outcome, INFINITY)))
+        self._add_walk(run)
+
+    def test(self, state: int, oracle: Oracle) -> Examination:
+        """Let an oracle examine a state."""
+        self.run_policy(state)
+        # Where only the goal counts nothing can be a bug of a run that reaches it, optimal or not.
+        asks = self.needs_less_than(state) is not None
+        proof = oracle.examine(state) if asks else NOTHING_PROVEN
+        return Examination(
+            self._verdict(state, proof), proof.bound, tuple(self._collect(oracle.name))
+        )
+
+    def withdraw(self, finding: Finding, known: Finding | None) -> Finding | None:
+        """Take back a finding that could not be confirmed, for the last one that was.
+
+        Whoever proves it next has found it. Where a dominance value is in doubt, plans may prove
+        a bug all the same: that finding is returned.
+        """
+        if known is None:
+            del self.findings[finding.state]
+        else:
+            self.findings[finding.state] = known
+        if finding.evidence.is_plan:
+            return None
+        self._doubtful.add(finding.state)
+        return next(self._judge([finding.state], self.bounds.plans, finding.oracle), None)
+
+    def needs_less_than(self, state: int) -> int | None:
+        """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
+        return self.objective.needs_less_than(*self.policy_result(state))
+
+    def policy_result(self, state: int) -> tuple[Outcome, int]:
+        """What is known of the policy in a state without asking it."""
+        return self._results.get(state) or next(self._policy_results([state]))
+
+    def values(self, state: int) -> tuple[int, ...]:
+        return tuple(self.table.values([state])[0].tolist())
+
+    def _add_walk(self, run: PolicyRun) -> None:
+        """Whatever became of the run, it may meet states with bounds."""
+        self.bounds.add_path(run.states, run.operators, POLICY)
+
+    def _verdict(self, state: int, proof: Proof) -> Verdict:
+        outcome, cost = self.policy_result(state)
+        limit = self.objective.needs_less_than(outcome, cost)
+        if limit is not None and proof.bound < limit:
+            return Verdict.BUG
+        # That nothing is cheaper than a stopped run says nothing about the whole run (P15).
+        proven = proof.optimal and outcome is not Outcome.ABORTED
+        return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
+
+    def _policy_results(self, states: list[int]) -> Iterator[tuple[Outcome, int]]:
+        others = [state for state in states if state not in self._results]
+        known = self.runs.known(others) if others else None
+        results = dict(self._results_of(others, known)) if known else {}
+        for state in states:
+            yield self._results.get(state) or results[state]
+
+    def _results_of(
+        self, states: list[int], known: RunResults
+    ) -> Iterator[tuple[int, tuple[Outcome, int]]]:
+        for state, code, cost in zip(
+            states, known.outcome.tolist(), known.cost.tolist(), strict=True
+        ):
+            if code == Outcome.UNKNOWN and state in self._stopped:
+                yield state, (Outcome.ABORTED, self._stopped[state])
+            else:
+                yield state, (Outcome(code), cost)
+
+    def _collect(self, oracle: str) -> Iterator[Finding]:
+        """Compare bounds with the policy wherever one of the two is news."""
+        news = dict.fromkeys([*self._unjudged, *self.bounds.take_changed()])
+        yield from self._judge(list(news), self.bounds, oracle)
+        news.update(dict.fromkeys(self.bounds.plans.take_changed()))
+        doubtful = [state for state in news if state in self._doubtful]
+        yield from self._judge(doubtful, self.bounds.plans, oracle)
+        self._unjudged = {}
+
+    def _judge(self, states: list[int], bounds: Bounds, oracle: str) -> Iterator[Finding]:
+        """The bugs that bounds prove, as far as they are new or better than what is known."""
+        for state, (outcome, cost) in zip(states, self._policy_results(states), strict=True):
+            bound = bounds.u(state)
+            shortfall = self.objective.shortfall(outcome, cost, bound)
+            known = self.findings.get(state)
+            if shortfall is None or (known is not None and known.bound <= bound):
+                continue
+            finding = Finding(
+                state=state,
+                kind=shortfall.kind,
+                policy_cost=None if outcome is Outcome.FAILED else cost,
+                bound=bound,
+                gap=shortfall.gap,
+                oracle=oracle if known is None else known.oracle,
+                evidence=bounds.evidence(state),
+            )
+            self.findings[state] = finding
+            yield finding
+
+    def _policy_parents(self, state: int) -> Iterator[Parent]:
+        for parent, operator in self.runs.steps_to(state):
+            yield parent, operator, POLICY
+
+
+def _cost(run: PolicyRun) -> int:
+    return INFINITY if run.cost is None else run.cost

@@ -1,0 +1,179 @@
+"""What localisation says about a policy run: a verdict per step, and the one to blame.
+
+Costs-to-go are intervals `low`..`high` around h*, equal where it is known. INFINITY as `high` says
+that no plan is known, as `low` that there is none: the goal is out of reach.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.native.library import INFINITY
+
+State = tuple[int, ...]
+
+
+class Verdict(Enum):
+    """Whether a step of a run begins a cheapest plan from its state."""
+
+    OPTIMAL = "optimal"
+    NOT_OPTIMAL = "not-optimal"
+    UNDECIDED = "undecided"
+
+
+class CauseKind(Enum):
+    """What is wrong with the step to blame."""
+
+    DETOUR = "detour"  # it costs more than it needs to
+    DEAD_END = "dead-end"  # the goal could be reached before it, and cannot after it
+    LOOP = "loop"  # it belongs to a loop from which the goal could be reached
+    NO_ACTION = "no-action"  # the policy gives up where the goal could be reached
+    FAULT = "fault"  # the policy's answer there cannot be executed, or is an error
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """One step of a run: `operator` in the state number `index`.
+
+    `after_low`..`after_high` is what the goal costs when this operator is applied and everything
+    after it is optimal; the operator is optimal if that is h* of the state. Where the goal is out
+    of reach nothing is better than what the policy does: such a step is optimal, and `lost`.
+    """
+
+    index: int
+    operator: int
+    verdict: Verdict
+    policy_cost_to_go: int | None  # None: the policy does not reach the goal, or it is not known
+    optimal_low: int
+    optimal_high: int
+    after_low: int
+    after_high: int
+    better_operator: int | None = None  # of a step that is not optimal, if one is known
+    better_plan: tuple[int, ...] | None = None  # costs `optimal_high`, less than `after_low`
+
+    @property
+    def optimal_cost_to_go(self) -> int | None:
+        """h*, if it is known and finite."""
+        known = self.optimal_low == self.optimal_high < INFINITY
+        return self.optimal_low if known else None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the goal cannot be reached any more, whatever is done."""
+        return self.optimal_low == INFINITY
+
+    @property
+    def loss(self) -> int | None:
+        """What this step is proven to cost more than necessary; None if it loses the goal."""
+        if self.verdict is not Verdict.NOT_OPTIMAL:
+            return 0
+        return None if self.after_low == INFINITY else max(self.after_low - self.optimal_high, 1)
+
+    @property
+    def loss_is_exact(self) -> bool:
+        """Whether it costs just that much; otherwise it may cost more."""
+        return self.after_low == self.after_high and self.optimal_low == self.optimal_high
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The step to blame: on a run with several bad steps the last one.
+
+    All runs that go through it are the same from there on, so they agree on it. For a loop it is
+    a step of the loop. `operator` is None where the policy has no answer that can be executed.
+    """
+
+    kind: CauseKind
+    index: int
+    state: State
+    operator: int | None
+    action: str = ""  # the operator's name: "pick b1 rooma left"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where a run that does not reach the goal could still have reached it.
+
+    If one state comes right after the other, the step between them is what loses the goal.
+    """
+
+    last_solvable: int | None  # number of the last state from which a plan is known
+    first_unsolvable: int | None  # number of the first state proven to be a dead end
+    plan: tuple[int, ...] | None  # from the last solvable state
+    loop_begin: int | None  # number of the state to which the last step returns
+
+
+@dataclass(frozen=True, slots=True)
+class Localisation:
+    """The verdicts on all steps; the step that closes a loop is one of them."""
+
+    steps: tuple[StepVerdict, ...]
+    cause: Cause | None  # None: no step is proven to be bad
+    failure: Failure | None  # None: the run reaches the goal
+    searches: int
+    naive_searches: int  # what one search per state would take
+    expanded: int
+    seconds: float
+    limited: bool = False  # a limit struck, or somebody stopped it: more could be decided
+
+    @property
+    def bad_steps(self) -> tuple[int, ...]:
+        return self._with(Verdict.NOT_OPTIMAL)
+
+    @property
+    def undecided_steps(self) -> tuple[int, ...]:
+        return self._with(Verdict.UNDECIDED)
+
+    def _with(self, verdict: Verdict) -> tuple[int, ...]:
+        return tuple(step.index for step in self.steps if step.verdict is verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class RootCause:
+    """A bad step of one policy on one problem, and the bugs it is to blame for."""
+
+    id: int
+    kind: CauseKind
+    problem: str
+    policy: str
+    state: State  # where it is taken
+    operator: int | None  # None: the policy has no answer there that can be executed
+    action: str  # the operator's name
+    bugs: tuple[int, ...]  # the nearest to the bad step first
+
+    @property
+    def smallest_bug(self) -> int:
+        """The bug whose run comes to the bad step soonest."""
+        return self.bugs[0]
+
+    @property
+    def schema(self) -> str:
+        """The action without its objects."""
+        return self.action.partition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaCauses:
+    """All root causes that are instances of one action schema."""
+
+    schema: str
+    causes: tuple[RootCause, ...]
+
+    @property
+    def bugs(self) -> int:
+        return sum(len(cause.bugs) for cause in self.causes)
+
+
+def by_schema(causes: Iterable[RootCause]) -> list[SchemaCauses]:
+    """Root causes by the action to blame, those with the most bugs first."""
+    groups: defaultdict[str, list[RootCause]] = defaultdict(list)
+    for cause in causes:
+        groups[cause.schema].append(cause)
+    found = [
+        SchemaCauses(schema, tuple(sorted(group, key=lambda cause: (-len(cause.bugs), cause.id))))
+        for schema, group in groups.items()
+    ]
+    return sorted(found, key=lambda group: (-group.bugs, group.schema))

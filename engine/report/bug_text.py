@@ -1,0 +1,343 @@
+"""Why a finding is a bug, in sentences: what the policy does, what is possible, the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from engine.native.library import INFINITY
+from engine.oracles.objective import BugKind
+from engine.policies.run_graph import Reason
+from engine.records.evidence import Morph, State, Walk
+from engine.records.localization import CauseKind, Failure, Localisation, StepVerdict, Verdict
+from engine.report.trace import Ending, Trace
+from engine.task.atoms import format_atom, format_fact, state_atoms
+from engine.task.task import Task
+from engine.verify.claims import SOLVED
+from engine.workspace.filter import KIND_WORDS
+from engine.workspace.rows import Bug, BugRow
+
+_ENDINGS = {
+    str(Reason.LOOP): "it runs into a loop",
+    str(Reason.NO_ACTION): "it has no action to offer where it stops",
+    str(Reason.INAPPLICABLE): "it chooses an action that cannot be applied",
+    str(Reason.STEP_LIMIT): "it was stopped at the step limit",
+}
+
+
+def explain(bug: Bug, task: Task) -> tuple[str, ...]:
+    """One sentence per link of the chain; every one of them can be checked by itself."""
+    return (what_the_policy_does(bug), *_chain(bug, task), _conclusion(bug))
+
+
+def what_the_policy_does(bug: Bug) -> str:
+    steps = _count(len(bug.run.operators), "step")
+    if bug.run.outcome == SOLVED:
+        return f"The policy reaches the goal in {steps} at a cost of {bug.run.cost}."
+    ending = _ENDINGS.get(bug.run.reason, f"it stops: {bug.run.reason}")
+    return f"The policy does not reach the goal: after {steps} {ending}."
+
+
+def _chain(bug: Bug, task: Task) -> list[str]:
+    evidence = bug.evidence
+    if evidence.is_plan:
+        origins = dict.fromkeys(step.origin for step in evidence.steps)
+        count = _count(len(evidence.operators), "step")
+        return [f"A plan of {count} reaches it at a cost of {evidence.bound}{_by(origins)}."]
+    sentences, state = [], 0
+    for step in evidence.steps:
+        if isinstance(step, Walk):
+            cost = sum(task.operators[number].cost for number in step.operators)
+            count = _count(len(step.operators), "step")
+            here = "From here" if state == 0 else f"From state {state}"
+            sentences.append(f"{here}, {count} at a cost of {cost} lead on{_by([step.origin])}.")
+        else:
+            state += 1
+            sentences.append(_morph(step, state))
+    return [*sentences, "The goal is reached there."]
+
+
+def _morph(step: Morph, state: int) -> str:
+    if step.gain > 0:
+        compared = f"at least {step.gain} less than"
+    elif step.gain < 0:
+        compared = f"at most {-step.gain} more than"
+    else:
+        compared = "no more than"
+    return (
+        f"The dominance function proves that what is reached so far needs {compared} state {state}."
+    )
+
+
+def _conclusion(bug: Bug) -> str:
+    row = bug.row
+    if row.gap is None:
+        return f"So the goal can be reached at a cost of {row.bound}, but the policy fails."
+    more = "" if bug.run.outcome == SOLVED else "at least "
+    return (
+        f"So the goal costs at most {row.bound}, and the policy spends {more}{row.policy_cost}: "
+        f"{more}{row.gap} too much."
+    )
+
+
+def _by(origins: Iterable[str]) -> str:
+    names = [name for name in origins if name]
+    return f" (found by {', '.join(names)})" if names else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def document(task: Task, found: Localisation) -> dict[str, Any]:
+    """`root_state` has a value per variable; costs are null where nothing is known or finite."""
+    cause = found.cause
+    return {
+        "steps": [_step(task, step) for step in found.steps],
+        "bad_steps": list(found.bad_steps),
+        "undecided_steps": list(found.undecided_steps),
+        "root_state": None if cause is None else list(cause.state),
+        "cause": None
+        if cause is None
+        else {
+            "kind": cause.kind.value,
+            "step": cause.index,
+            "action": f"({cause.action})" if cause.action else None,
+            "facts": sorted(format_atom(atom) for atom in state_atoms(task, cause.state)),
+        },
+        "failure": None if found.failure is None else _failure(task, found.failure),
+        "searches": found.searches,
+        "naive_searches": found.naive_searches,
+        "expanded": found.expanded,
+        "seconds": round(found.seconds, 6),
+        "limited": found.limited,
+    }
+
+
+def _failure(task: Task, failure: Failure) -> dict[str, Any]:
+    plan = failure.plan
+    names = None if plan is None else [_name(task, number) for number in plan]
+    return {**asdict(failure), "plan": names}
+
+
+def _step(task: Task, step: StepVerdict) -> dict[str, Any]:
+    plan = step.better_plan
+    return {
+        "i": step.index,
+        "action": _name(task, step.operator),
+        "verdict": step.verdict.value,
+        "policy_to_go": step.policy_cost_to_go,
+        "optimal_to_go": step.optimal_cost_to_go,
+        "optimal_low": _finite(step.optimal_low),
+        "optimal_high": _finite(step.optimal_high),
+        "cost_with_action": _finite(step.after_low) if step.after_low == step.after_high else None,
+        "lost": step.lost,
+        "better_plan": None if plan is None else [_name(task, number) for number in plan],
+    }
+
+
+def text(task: Task, found: Localisation) -> str:
+    width = max((len(_name(task, step.operator)) for step in found.steps), default=0)
+    lines = [f"{s.index:>4}  {_name(task, s.operator):<{width}}  {_words(s)}" for s in found.steps]
+    lines.append(_cause(found))
+    lines.append(
+        f"{found.searches} searches (one per state: {found.naive_searches}), "
+        f"{found.expanded:,} states expanded, {found.seconds:.2f} s"
+    )
+    return "\n".join(lines)
+
+
+def _words(step: StepVerdict) -> str:
+    if step.lost:
+        return "the goal is out of reach"
+    if step.verdict is Verdict.NOT_OPTIMAL:
+        before = _costs(step.optimal_low, step.optimal_high)
+        if step.after_low == INFINITY:
+            return f"BAD: the goal, {before} away, is out of reach after it"
+        return f"BAD: should be {before}, is {_costs(step.after_low, step.after_high)}"
+    if step.verdict is Verdict.OPTIMAL:
+        return f"optimal, {_costs(step.optimal_low, step.optimal_high)} to go"
+    return f"undecided, {_costs(step.optimal_low, step.optimal_high)} to go"
+
+
+def _costs(low: int, high: int) -> str:
+    if low == high:
+        return str(low)
+    return f"{low} or more" if high == INFINITY else f"{low} to {high}"
+
+
+_BLAME = {
+    CauseKind.DETOUR: "it costs more than needed",
+    CauseKind.DEAD_END: "the goal could be reached before it, and not after it",
+    CauseKind.LOOP: "the policy runs in a loop from which the goal could be reached",
+    CauseKind.NO_ACTION: "the policy gives up where the goal could be reached",
+    CauseKind.FAULT: "the policy's answer cannot be executed",
+}
+
+
+def _cause(found: Localisation) -> str:
+    cause = found.cause
+    if cause is not None:
+        action = f" ({cause.action})" if cause.action else ""
+        return f"to blame: step {cause.index}{action}: {_BLAME[cause.kind]}"
+    if found.limited:
+        return "undecided within the limits"
+    if found.failure is not None and found.failure.first_unsolvable == 0:
+        return "the goal was out of reach from the beginning"
+    return "no step is bad"
+
+
+def _name(task: Task, operator: int) -> str:
+    return f"({task.operators[operator].name})"
+
+
+def _finite(bound: int) -> int | None:
+    return None if bound == INFINITY else bound
+
+
+FAILS = BugKind.QUALITATIVE.value
+
+
+def kind_words(kind: str) -> str:
+    return KIND_WORDS.get(kind, kind)
+
+
+def headline(row: BugRow) -> str:
+    """The bug in one line."""
+    if row.kind == FAILS:
+        return f"the policy fails; a plan of cost {row.bound} exists"
+    least = "at least " if row.kind == BugKind.UNCLASSIFIED.value else ""
+    return f"the policy pays {least}{row.policy_cost}; {row.bound} is enough"
+
+
+_OUTCOME_TEXT = {
+    Ending.INAPPLICABLE: "the policy chooses an action that is not applicable",
+    Ending.POLICY_ERROR: "the policy ends with an error",
+}
+
+
+def ending_words(trace: Trace) -> str:
+    """How a run or a plan ends."""
+    if trace.ending is Ending.LOOP:
+        return _loop_words(trace)
+    if trace.ending is Ending.NO_ACTION:
+        stuck, gives_up = "dead end: no action is applicable", "the policy chooses no action"
+        return stuck if trace.stuck else gives_up
+    if trace.ending is Ending.BOUND:
+        more = " more" if trace.steps else ""
+        return f"at most {trace.rest}{more}, no plan known"
+    steps = f"{len(trace.steps)} steps" if len(trace.steps) != 1 else "1 step"
+    if trace.ending is Ending.GOAL:
+        return f"goal reached, {steps}"
+    stopped = f"stopped after {steps} and a cost of {trace.cost} without the goal"
+    return _OUTCOME_TEXT.get(trace.ending, stopped)
+
+
+def _loop_words(trace: Trace) -> str:
+    assert trace.loop_begin is not None
+    if trace.loop_begin == len(trace.steps):
+        return "loop: does nothing, for ever"
+    return f"loop: back to step {trace.loop_begin + 1}, for ever"
+
+
+def cost_to_go(low: int, high: int) -> str:
+    """An interval in words."""
+    if low == INFINITY:
+        return "out of reach"
+    if low == high:
+        return str(low)
+    return f"at least {low}" if high == INFINITY else f"{low} to {high}"
+
+
+def verdict_words(step: StepVerdict) -> str:
+    """A step's verdict in a few words, as in "cost-to-go 9, should be 7"."""
+    if step.verdict is Verdict.UNDECIDED:
+        return "not decided within the limits"
+    if step.lost:
+        return "the goal is out of reach already"
+    if step.verdict is Verdict.OPTIMAL:
+        known = step.optimal_cost_to_go
+        return "optimal" if known is None else f"optimal: cost-to-go {known}"
+    should = f"should be {_at_most(step)}"
+    if step.after_low == INFINITY:
+        return f"loses the goal, cost-to-go {should}"
+    if step.after_low == step.after_high:
+        return f"cost-to-go {step.after_low}, {should}"
+    return f"cost-to-go at least {step.after_low}, {should}"
+
+
+def _at_most(step: StepVerdict) -> str:
+    exact = step.optimal_low == step.optimal_high
+    return str(step.optimal_high) if exact else f"at most {step.optimal_high}"
+
+
+def why_bad(step: StepVerdict, state: State, task: Task) -> list[str]:
+    """What is wrong with a step that is not optimal, and what to do instead."""
+    operator = task.operators[step.operator]
+    number, action = step.index + 1, f"({operator.name})"
+    if step.after_low == INFINITY:
+        first = (
+            f"Step {number}, {action}, loses the goal: after it no plan exists, "
+            f"before it one of cost {step.optimal_high} did."
+        )
+    else:
+        after = "" if step.after_low == step.after_high else "at least "
+        more = "" if step.loss_is_exact else "at least "
+        first = (
+            f"Step {number}, {action}, costs {more}{step.loss} more than necessary: with it the "
+            f"goal costs {after}{step.after_low}, without it {_at_most(step)}."
+        )
+    sentences = [first]
+    if step.better_operator is not None:
+        better = task.operators[step.better_operator]
+        length = "" if step.better_plan is None else f", {len(step.better_plan)} actions in all"
+        sentences.append(
+            f"Better: ({better.name}), which begins a plan of cost {step.optimal_high}{length}."
+        )
+        ours = _effects(task, state, step.operator)
+        theirs = _effects(task, state, step.better_operator)
+        if ours or theirs:
+            sentences.append(
+                f"The policy makes {_listed(ours - theirs)} true; "
+                f"the better action makes {_listed(theirs - ours)} true."
+            )
+    return sentences
+
+
+def _effects(task: Task, state: State, number: int) -> set[str]:
+    """The facts that an operator makes true in a state."""
+    return {
+        format_fact(task.variables[variable].values[value])
+        for variable, value in task.operators[number].effect
+        if state[variable] != value and task.fact_atoms[variable][value] is not None
+    }
+
+
+def _listed(facts: set[str]) -> str:
+    shown = sorted(facts)[:4]
+    if not shown:
+        return "nothing new"
+    more = f" and {len(facts) - 4} more" if len(facts) > 4 else ""
+    return ", ".join(shown) + more
+
+
+_CAUSES = {
+    CauseKind.DETOUR: "a detour",
+    CauseKind.DEAD_END: "a step into a dead end",
+    CauseKind.LOOP: "a loop that the policy never leaves",
+    CauseKind.NO_ACTION: "the policy gives up",
+    CauseKind.FAULT: "an answer that cannot be executed",
+}
+
+
+def cause_words(localisation: Localisation) -> str:
+    """What localisation has found, in one line."""
+    bad, open_steps = len(localisation.bad_steps), len(localisation.undecided_steps)
+    left = f"; {open_steps} not decided within the limits" if open_steps else ""
+    cause = localisation.cause
+    if cause is None:
+        return f"No step is proven to be bad{left}."
+    which = f"step {cause.index + 1}"
+    others = f"; {bad} bad steps in all" if bad > 1 else ""
+    return f"To blame: {which}, {_CAUSES[cause.kind]}{others}{left}."

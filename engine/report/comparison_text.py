@@ -1,0 +1,102 @@
+"""A comparison in sentences for a planning engineer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.models.comparison_tables import READINGS
+from engine.pddl.printer import format_problem
+from engine.records.comparison import Comparison, Parameters, ReadingResult, Verdict
+from engine.records.comparison_events import OperatorChecked, Progress, StageStarted
+
+TITLES = {
+    Parameters.DISTINCT: "With distinct objects for different parameters",
+    Parameters.PDDL: "With parameters that may coincide, as in PDDL",
+}
+ANSWERS = {
+    Verdict.EQUIVALENT: "Equivalent",
+    Verdict.NOT_EQUIVALENT: "Not equivalent",
+    Verdict.UNDECIDED: "Not decided",
+}
+SHOWN = 12
+"""How many exclusions the text names."""
+
+
+def describe(comparison: Comparison) -> str:
+    return "\n\n".join("\n".join(_reading(reading)) for reading in comparison.readings) + "\n"
+
+
+def _reading(reading: ReadingResult) -> Iterator[str]:
+    yield f"{TITLES[reading.parameters]}: {ANSWERS[reading.verdict]}"
+    yield f"  {reading.reason}"
+    yield from (f"  note: {note}" for note in reading.notes)
+    if reading.mapping:
+        closest = "" if reading.verdict is Verdict.EQUIVALENT else " (the closest found)"
+        yield f"  predicates of A -> B{closest}: " + ", ".join(map(str, reading.mapping))
+        renamed = [f"{s} -> {t}" for s, t in reading.types if s != t]
+        if renamed:
+            yield "  types of A -> B: " + ", ".join(renamed)
+    for operator in reading.operators:
+        yield from (f"  {line}" for line in operator.sentences())
+    if reading.counterexample is not None:
+        yield from _refutation(reading)
+
+
+def _refutation(reading: ReadingResult) -> Iterator[str]:
+    if reading.a_within_b:
+        yield "  Under this mapping everything that A can do B can do too."
+    if reading.b_within_a:
+        yield "  Under this mapping everything that B can do A can do too."
+    found = reading.counterexample
+    if found is not None:
+        other = "B" if found.solved_by == "A" else "A"
+        confirmed = (
+            f"all {found.states_explored} reachable states were searched"
+            if found.states_explored is not None
+            else "too large for a plain search to confirm"
+        )
+        yield f"  Counterexample: {found.step} solves it in {found.solved_by}; {other} has no plan"
+        yield f"  ({confirmed}). The problem for A:"
+        yield from (f"    {line}" for line in format_problem(found.problem_a).splitlines())
+        yield "  and for B:"
+        yield from (f"    {line}" for line in format_problem(found.problem_b).splitlines())
+    if reading.exclusions:
+        yield "  No mapping of the predicates avoids all of these conflicts:"
+        yield from (f"    {exclusion}" for exclusion in reading.exclusions[:SHOWN])
+        if len(reading.exclusions) > SHOWN:
+            yield f"    and {len(reading.exclusions) - SHOWN} more"
+
+
+_STAGES = {
+    "operators": "looking at the operators",
+    "first mapping": "trying the likeliest mapping",
+    "projections": "looking for conflicts between pairs of predicates",
+    "mappings": "trying mappings",
+    "counterexample": "building a counterexample",
+}
+
+
+def progress_line(events: list[object]) -> str:
+    """What the last of them says."""
+    for event in reversed(events):
+        match event:
+            case Progress():
+                return (
+                    f"{_parameters_text(event.parameters)}: {_stage(event.stage)}, "
+                    f"{event.operators_covered} of {event.operators} operators done, "
+                    f"{event.candidates} mappings tried, {event.conflicts} conflicts, "
+                    f"{event.states} states"
+                )
+            case StageStarted():
+                return f"{_parameters_text(event.parameters)}: {_stage(event.stage)}"
+            case OperatorChecked():
+                return f"{_parameters_text(event.parameters)}: {event.operator} of {event.side}"
+    return ""
+
+
+def _parameters_text(parameters: str) -> str:
+    return READINGS.get(parameters, parameters)
+
+
+def _stage(stage: str) -> str:
+    return _STAGES.get(stage, stage)

@@ -1,0 +1,170 @@
+"""What a policy is, in words for its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.policies.consent import SERVER, plugin_file
+from engine.usecases.check_project import PolicyChecked, PoolChecked
+
+Verdict = tuple[str, str, str]
+"""Icon, colour and words."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFit:
+    """Problems it fits, and why it does not fit others; all, once it `is_known`."""
+
+    problems: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
+    is_known: bool = False
+    has_domain: bool = True  # or there are tasks only, and nothing else to fit
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it certainly fits nothing."""
+        return self.is_known and bool(self.misfits) and not self.problems
+
+
+def fit_verdict(fit: TaskFit) -> Verdict:
+    if fit.problems:
+        first, *rest = (Path(problem).name for problem in fit.problems)
+        more = f" and {len(rest)} more" if rest else " only" if fit.misfits else ""
+        return "check", "proven", f"Fits {first}{more}"
+    if fit.is_none:
+        return "error", "bad", f"Fits none of the problems: {fit.misfits[0]}"
+    if fit.is_known:
+        return "info", "muted", "Add the problem it belongs to."
+    return "", "muted", "Being compared with the problems…"
+
+
+BUILTIN = {
+    "random": "Any applicable action, the same one in the same state.",
+    "gc": "Greedy: to the successor with the most goals reached.",
+    "hadd": "Greedy on the additive heuristic of the successor.",
+    "hff": "Greedy on the FF heuristic of the successor.",
+    "optimal": "Always right; for problems with up to a million states.",
+}
+
+_KINDS = {
+    "asnets": "Action schema network",
+    "gnn": "Graph network",
+    "builtin": "Built-in policy",
+    "plug-in": "Python plug-in",
+    "remote": "Policy server",
+    "policy cache": "Policy cache",
+}
+
+_OF_TASKS = ("remote", "policy cache")
+"""Kinds of policies that belong to tasks and not to a domain."""
+_PLUGIN_WAITS = "It is a program of its own: it runs once you trust it."
+_PLUGIN_FITS = "Trusted; whether it fits shows when it runs."
+_DOMAIN_WAITS = "Whether it fits shows when the errors of the domain are mended."
+_SERVER_WAITS = "It is a server: it is asked once you agree."
+
+
+def policy_name(spec: str) -> str:
+    """Short, but enough to know it."""
+    if "://" in spec or spec.startswith("builtin:"):
+        return spec
+    file = plugin_file(spec)
+    return Path(spec).name if file is None else f"{Path(file).name}:{spec.rpartition(':')[2]}"
+
+
+def policy_kind(checked: PolicyChecked) -> str:
+    details = checked.details
+    words = [_KINDS.get(checked.kind, checked.kind)]
+    if checked.kind == "builtin":
+        return BUILTIN.get(str(details.get("name")), words[0])
+    if "states" in details:
+        states = details["states"]
+        words.append("1 state" if states == 1 else f"{states:,} states")
+    if "address" in details:
+        words.append(
+            f"a task with {details['variables']:,} variables and {details['operators']:,} operators"
+        )
+    if checked.domain:
+        words.append(f"for the domain {checked.domain}")
+    if "layers" in details and "hidden" in details:
+        words.append(f"{details['layers']} layers of {details['hidden']}")
+    elif "iterations" in details and "hidden" in details:
+        words.append(f"{details['iterations']} rounds of messages of {details['hidden']} numbers")
+    return ", ".join(words)
+
+
+def policy_training(checked: PolicyChecked) -> str:
+    """What is stored of its training, if anything is."""
+    details, training = checked.details, checked.details.get("training")
+    words = []
+    if isinstance(training, Mapping):
+        words.append(_training(training))
+    if "epoch" in details:
+        words.append(f"epoch {details['epoch']}")
+    if "num_samples" in details:
+        words.append(f"{details['num_samples']} samples")
+    success = details.get("success", details.get("success_rate"))
+    if isinstance(success, int | float):
+        words.append(f"solved {success:.0%} of its validation problems")
+    return ", ".join(word for word in words if word)
+
+
+def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -> Verdict:
+    """Whether it can be used, as far as that is known."""
+    if checked is None:
+        return "", "muted", "Being looked at…"
+    if checked.error:
+        return "error", "bad", checked.error
+    if checked.misfits:
+        first, *rest = checked.misfits
+        more = f", and {len(rest)} more reasons" if rest else ""
+        return "error", "bad", f"Does not fit the domain: {first}{more}"
+    if not trusted:
+        is_server = checked.spec.startswith(SERVER)
+        return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
+    if checked.kind in _OF_TASKS or not fit.has_domain:
+        return fit_verdict(fit)
+    return _domain_verdict(checked)
+
+
+def _domain_verdict(checked: PolicyChecked) -> Verdict:
+    if not checked.compared:
+        return "unknown", "undecided", _DOMAIN_WAITS
+    is_plugin = plugin_file(checked.spec) is not None
+    return "check", "proven", _PLUGIN_FITS if is_plugin else "Fits the domain"
+
+
+def _training(training: Mapping[str, Any]) -> str:
+    words = "trained"
+    if problems := training.get("problems"):
+        words += f" on {len(problems)} small problems"
+    if teacher := training.get("teacher"):
+        words += f" with the teacher '{teacher}'"
+    return words if words != "trained" else ""
+
+
+def pool_words(checked: PoolChecked | None) -> str:
+    if checked is None or checked.contents is None:
+        return ""
+    found = checked.contents
+    states = "1 state" if found.states == 1 else f"{found.states:,} states"
+    if found.bugs is None:
+        return f"Pool of {states}"
+    if found.bugs == 0:
+        return f"Bugs file: {states}, no bug among them"
+    bugs = "1 bug" if found.bugs == 1 else f"{found.bugs:,} bugs"
+    return (
+        f"Bugs file: {bugs}, {found.fails:,} of them failures"
+        if found.fails
+        else f"Bugs file: {bugs}"
+    )
+
+
+def pool_verdict(checked: PoolChecked | None, fit: TaskFit) -> Verdict:
+    if checked is None:
+        return "", "muted", "Being looked at…"
+    if checked.error:
+        return "error", "bad", checked.error
+    return fit_verdict(fit)

@@ -1,0 +1,140 @@
+"""A training on disk, so that it can be continued as if it had never stopped.
+
+The folder holds `checkpoints/epoch-NNN.pt`, one per epoch, `policy.pt`, a copy of the best, and
+`training.state`: optimiser, lessons and history after the last epoch.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from engine.errors import Location, UsageError
+from engine.files import disk_error, read_bytes, write_bytes
+from engine.policies.torch_file import load_checkpoint
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """`success` is the share of problems solved, `cost` the mean cost of the solved ones."""
+
+    epoch: int
+    loss: float
+    success: float
+    cost: float
+    checkpoint: str  # file name
+
+
+class Measured(Protocol):
+    """What decides between epochs."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def success(self) -> float: ...
+    @property
+    def cost(self) -> float: ...
+
+
+Epoch = TypeVar("Epoch", bound=Measured)
+
+
+def best_of(history: Sequence[Epoch]) -> Epoch:
+    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
+    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """Everything that the next epoch depends on."""
+
+    identity: Mapping[str, Any]  # what was asked for; a training continues only as the same
+    history: tuple[EpochRecord, ...]
+    network: Mapping[str, Tensor]
+    optimiser: Mapping[str, Any]
+    books: list[dict[str, Any]]
+
+
+class TrainingFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.checkpoints = path / "checkpoints"
+        self.policy = path / "policy.pt"
+        self._state = path / "training.state"
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is something to continue."""
+        return self._state.is_file()
+
+    def create(self, resume: bool) -> None:
+        if self._state.exists() and not resume:
+            raise UsageError(
+                "this folder already holds a training",
+                Location.of(self.path),
+                "continue it with --resume or choose another folder",
+            )
+        try:
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_error(error, self.path) from error
+
+    def checkpoint(self, epoch: int) -> Path:
+        return self.checkpoints / f"epoch-{epoch:03}.pt"
+
+    def choose(self, record: EpochRecord) -> None:
+        """Make a checkpoint the policy of this training."""
+        checkpoint = self.checkpoints / Path(record.checkpoint).name
+        write_bytes(self.policy, read_bytes(checkpoint, "a checkpoint of this training"))
+
+    def save(self, state: TrainingState) -> None:
+        import torch
+
+        contents = {
+            "version": VERSION,
+            "identity": json.dumps(state.identity),
+            "history": json.dumps([asdict(record) for record in state.history]),
+            "network": dict(state.network),
+            "optimiser": dict(state.optimiser),
+            "books": json.dumps(state.books),
+        }
+        stream = io.BytesIO()
+        torch.save(contents, stream)
+        write_bytes(self._state, stream.getvalue())
+
+    def load(self, identity: Mapping[str, Any]) -> TrainingState | None:
+        """The state to continue from; nothing if there is none yet."""
+        if not self._state.exists():
+            return None
+        place = Location.of(self._state)
+        contents = load_checkpoint(self._state)
+        try:
+            known = json.loads(contents["identity"])
+            state = TrainingState(
+                known,
+                tuple(EpochRecord(**record) for record in json.loads(contents["history"])),
+                contents["network"],
+                contents["optimiser"],
+                json.loads(contents["books"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"the saved training is damaged ({error})", place, "start again in another folder"
+            ) from error
+        if different := sorted(key for key in identity if known.get(key) != identity[key]):
+            raise UsageError(
+                f"the saved training had other {', '.join(different)}",
+                place,
+                "continue it with the same options and files, or choose another folder",
+            )
+        return state

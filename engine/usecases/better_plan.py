@@ -1,0 +1,94 @@
+"""Keeps a concrete plan for a bug of which only a bound was known.
+
+The plan becomes the bug's evidence if it is as good as the bound; the finding is checked once more
+before anything is written. A plan that is better than the policy but not as good as the bound
+proves less than what is there, so it is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CancelledError
+from engine.oracles.better_plan import better_plan
+from engine.records.evidence import Evidence, Walk
+from engine.records.localization import Localisation
+from engine.task.task import Task
+from engine.verify.claims import Claim, problem_with, refuse_misfit
+from engine.workers.link import Link, stoppable
+from engine.workspace.rows import Bug
+from engine.workspace.workspace import Store
+
+ORIGIN = "search"
+
+
+def plan_of_localisation(bug: Bug, found: Localisation) -> tuple[int, ...] | None:
+    """A plan that localisation came across: the policy's run until its first bad step, then right.
+
+    It is cheaper than the run; it is optimal if all steps before are.
+    """
+    for step in found.steps:
+        if step.better_plan is not None:
+            return (*bug.run.operators[: step.index], *step.better_plan)
+    return None
+
+
+def keep_plan(store: Store, bug: Bug, task: Task, operators: Sequence[int]) -> bool:
+    """Whether the plan is the bug's evidence now."""
+    cost = sum(task.operators[number].cost for number in operators)
+    row = bug.row
+    if cost > row.bound:
+        return False
+    evidence = Evidence(bug.state, (Walk(tuple(operators), ORIGIN),), cost)
+    gap = None if row.gap is None or row.policy_cost is None else row.policy_cost - cost
+    claim = Claim(bug.state, row.kind, row.policy_cost, cost, gap, evidence, bug.run)
+    if problem_with(claim, task):
+        return False
+    with store.transaction() as connection:
+        connection.execute(
+            "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ? AND bound >= ?",
+            (cost, gap, evidence.kind, row.id, cost),
+        )
+        connection.execute(
+            "UPDATE evidence SET document = ? WHERE finding = "
+            "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
+            (json.dumps(evidence.to_json(), separators=(",", ":")), row.id, cost),
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)
+        )
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlan:
+    """`operators` is None if there was no plan within the limits.
+
+    `kept`: it is as good as the bound, and the bug's evidence now.
+    """
+
+    bug: int
+    operators: tuple[int, ...] | None
+    cost: int | None = None
+    kept: bool = False
+
+
+def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
+    with Store.open(workspace) as store:
+        bug = store.bug(number)
+        task = store.task(bug.problem_id)
+        refuse_misfit(bug, task)
+        link.progress(0, None, "searching")
+        with stoppable(link) as control:
+            plan = better_plan(
+                task, bug.state, bug.row.policy_cost, control=control, cancelled=link.cancelled
+            )
+        if plan is None:
+            if link.cancelled():
+                raise CancelledError
+            return FoundPlan(number, None)
+        cost = sum(task.operators[operator].cost for operator in plan)
+        return FoundPlan(number, plan, cost, keep_plan(store, bug, task, plan))

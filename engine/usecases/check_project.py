@@ -1,0 +1,365 @@
+"""Looks at the files of a project before anything runs: PDDL with positions, policies, pools.
+
+Nothing of the user's is executed here: networks are loaded as weights, plug-ins are only read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.campaign.inputs import read_file
+from engine.campaign.recognize import plugin_factories
+from engine.errors import CancelledError, LimitReachedError, PlumblineError
+from engine.fuzzing.imported_pool import GivenPool, PoolContents, contents
+from engine.pddl import Diagnostic, Domain, Severity, check_files
+from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
+from engine.policies.policy import Policy, close_policy, open_policy
+from engine.policies.runs import PolicyRuns
+from engine.records.project import Project
+from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
+from engine.task.states import StateTable
+from engine.task.task import Task
+from engine.task.translate import Limits
+from engine.task.translation_cache import TranslationCache
+from engine.workers.link import Link
+
+
+@dataclass(frozen=True, slots=True)
+class DomainChecked:
+    path: str
+    name: str
+    types: int
+    predicates: int
+    actions: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemChecked:
+    path: str
+    name: str
+    objects: int | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def is_broken(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChecked:
+    """`error` says why it cannot be used at all, `misfits` why not with this domain."""
+
+    spec: str
+    kind: str = ""
+    domain: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
+    error: str = ""
+    consent: str = ""  # what the user has to agree to before it is used, if to anything
+    factories: tuple[str, ...] = ()  # what a plug-in's file offers
+    compared: bool = True  # or there was no domain to hold it against, such as a broken one
+
+    @property
+    def fits(self) -> bool:
+        return not (self.misfits or self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolChecked:
+    """What is in a file of states to test; whose states they are shows with the tasks."""
+
+    path: str
+    contents: PoolContents | None = None
+    error: str = ""
+
+
+def is_grounded(problem: str) -> bool:
+    """Whether a problem is a task of its own and needs no domain."""
+    return Path(problem).suffix.lower() == SAS_SUFFIX
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectChecked:
+    """Everything has been looked at; these may be run."""
+
+    problems: tuple[str, ...]
+    policies: tuple[str, ...]
+    pools: tuple[str, ...] = ()
+
+
+def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
+    """Emits one result per file, the domain first, and at the end what is good to run."""
+    total = 1 + len(project.problems) + len(project.policies) + len(project.pools)
+    domain = None
+    if project.domain is not None:
+        domain = _check_domain(link, project.domain)
+    problems, policies, pools = [], [], []
+    for done, path in enumerate(project.problems, start=1):
+        _go_on(link, done, total, path)
+        problem = _check_problem(project.domain, path, project.unit_costs)
+        link.emit(problem)
+        if not problem.is_broken and (domain is not None or is_grounded(path)):
+            problems.append(path)
+    for done, spec in enumerate(project.policies, start=1 + len(project.problems)):
+        _go_on(link, done, total, spec)
+        policy = check_policy(spec, domain, consent)
+        link.emit(policy)
+        if policy.fits and not consent.objection(spec):
+            policies.append(spec)
+    for done, path in enumerate(project.pools, start=total - len(project.pools)):
+        _go_on(link, done, total, path)
+        pool = _check_pool(path)
+        link.emit(pool)
+        if not pool.error:
+            pools.append(path)
+    result = ProjectChecked(tuple(problems), tuple(policies), tuple(pools))
+    link.emit(result)
+    return result
+
+
+def _go_on(link: Link, done: int, total: int, name: str) -> None:
+    if link.cancelled():
+        raise CancelledError
+    link.progress(done, total, Path(name).name)
+
+
+def _check_domain(link: Link, path: str) -> Domain | None:
+    report = check_files(path)
+    domain = report.domain
+    counts = (0, 0, 0)
+    if domain is not None:
+        counts = len(domain.types), len(domain.predicates), len(domain.actions)
+    name = domain.name if domain is not None else Path(path).name
+    link.emit(DomainChecked(path, name, *counts, report.diagnostics))
+    return domain if report.ok else None
+
+
+def _check_problem(domain: str | None, path: str, unit_costs: bool) -> ProblemChecked:
+    """What is wrong with the domain is told where the domain is checked."""
+    if is_grounded(path):
+        try:
+            load_sas(path)
+        except PlumblineError as error:
+            return ProblemChecked(path, Path(path).name, None, (Diagnostic.of_error(error),))
+        return ProblemChecked(path, Path(path).name, None, ())
+    if domain is None:
+        hint = "add the domain it belongs to"
+        missing = Diagnostic.of_error(PlumblineError("there is no domain", hint=hint))
+        return ProblemChecked(path, Path(path).name, None, (missing,))
+    report = check_files(domain, path)
+    own = tuple(
+        item
+        for item in report.diagnostics
+        if item.location.file != domain and not (unit_costs and item.about_costs)
+    )
+    if report.problem is None:
+        return ProblemChecked(path, Path(path).name, None, own)
+    return ProblemChecked(path, report.problem.name, len(report.problem.objects), own)
+
+
+def _check_pool(path: str) -> PoolChecked:
+    try:
+        return PoolChecked(path, contents(read_file(path)))
+    except PlumblineError as error:
+        return PoolChecked(path, error=str(error))
+
+
+def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyChecked:
+    """What a policy is, and whether it fits the domain; a server is asked only with consent."""
+    try:
+        name, factories = consent_name(spec), _factories(spec)
+        if spec.startswith(SERVER) and consent.objection(spec):
+            return PolicyChecked(spec, "remote", consent=name)
+        policy = open_policy(spec)
+        try:
+            info = policy.describe()
+            misfits = policy.misfits(domain) if domain is not None else ()
+        finally:
+            close_policy(policy)
+    except PlumblineError as error:
+        return PolicyChecked(spec, error=str(error))
+    return PolicyChecked(
+        spec,
+        info.kind,
+        info.domain,
+        info.details,
+        misfits,
+        consent=name,
+        factories=factories,
+        compared=domain is not None,
+    )
+
+
+def _factories(spec: str) -> tuple[str, ...]:
+    """What a plug-in's file offers; it is read, not run."""
+    path = plugin_file(spec)
+    if path is None:
+        return ()
+    return tuple(plugin_factories(read_file(path).content.decode("utf-8", "replace")))
+
+
+STEP_LIMIT = 10_000
+SECONDS = 60.0
+"""For the translation of a problem, and again for each run on it."""
+MEGABYTES = 4000
+"""For the translation: a workspace is looked at as soon as it is opened, whoever made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMeasured:
+    problem: str
+    facts: int
+    operators: int
+    error: str = ""  # why there is no task
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRan:
+    """`outcome` is solved, failed, aborted (by a limit) or error."""
+
+    problem: str
+    policy: str
+    outcome: str
+    reason: str
+    cost: int | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTried:
+    """Whether the states of a pool or a bugs file are states of a problem's task."""
+
+    problem: str
+    pool: str
+    states: int = 0  # different ones
+    error: str = ""
+
+
+def look_at_project(
+    link: Link, project: Project, known: Collection[tuple[str, str]], consent: Consent
+) -> None:
+    """Check the files, then run every policy that may run on every good problem.
+
+    Emits a `TaskMeasured` per problem, a `PolicyRan` per run and a `PoolTried` per pool, but for
+    those that are `known` by problem and policy or pool; a problem alone with an empty policy is
+    one that was measured.
+    """
+    good = check_project(link, project, consent)
+    names = (*good.policies, *good.pools)
+    wanted = {
+        problem: [name for name in names if (problem, name) not in known]
+        for problem in good.problems
+    }
+    wanted = {
+        problem: specs for problem, specs in wanted.items() if specs or (problem, "") not in known
+    }
+    used = {spec for specs in wanted.values() for spec in specs}
+    opened = {spec: _open(spec) for spec in good.policies if spec in used}
+    try:
+        for done, (problem, specs) in enumerate(wanted.items()):
+            link.progress(done, len(wanted), f"trying {Path(problem).name}")
+            policies = {spec: opened[spec] for spec in specs if spec in opened}
+            pools = [path for path in specs if path in good.pools]
+            _run_problem(link, project, problem, policies, pools)
+    finally:
+        for policy in opened.values():
+            if not isinstance(policy, PlumblineError):
+                close_policy(policy)
+
+
+def _open(spec: str) -> Policy | PlumblineError:
+    try:
+        return open_policy(spec)
+    except PlumblineError as error:
+        return error
+
+
+def _run_problem(
+    link: Link,
+    project: Project,
+    problem: str,
+    policies: dict[str, Policy | PlumblineError],
+    pools: Sequence[str],
+) -> None:
+    files = [problem] if is_grounded(problem) else [project.domain or "", problem]
+    try:
+        task = load_task_files(
+            files,
+            unit_costs=project.unit_costs,
+            limits=Limits(seconds=SECONDS, megabytes=MEGABYTES),
+            cancelled=link.cancelled,
+            cache=TranslationCache.of_user(),
+        )
+    except CancelledError:
+        raise
+    except PlumblineError as error:
+        link.emit(TaskMeasured(problem, 0, 0, str(error)))
+        return
+    link.emit(TaskMeasured(problem, sum(task.domain_sizes), len(task.operators)))
+    for pool in pools:
+        link.emit(_tried(problem, pool, task))
+    for spec, policy in policies.items():
+        link.emit(_ran(problem, spec, policy, task, link.cancelled))
+
+
+def _tried(problem: str, pool: str, task: Task) -> PoolTried:
+    try:
+        return PoolTried(problem, pool, len(GivenPool(read_file(pool), task).entries))
+    except PlumblineError as error:
+        return PoolTried(problem, pool, error=_said(error, pool))
+
+
+def _said(error: PlumblineError, name: str) -> str:
+    """In words; the name of what they are about stands beside them already."""
+    place = error.location
+    if place.file != name:
+        return str(error)
+    line = f"line {place.line}: " if place.line is not None else ""
+    return f"{line}{error.message}; {error.hint}" if error.hint else f"{line}{error.message}"
+
+
+def _ran(
+    problem: str,
+    spec: str,
+    policy: Policy | PlumblineError,
+    task: Task,
+    cancelled: Callable[[], bool],
+) -> PolicyRan:
+    if isinstance(policy, PlumblineError):
+        return PolicyRan(problem, spec, "error", _said(policy, spec))
+    try:
+        return _run(problem, spec, policy, task, cancelled)
+    except CancelledError:
+        raise
+    except LimitReachedError:
+        return PolicyRan(problem, spec, "aborted", f"it took more than {SECONDS:g} s")
+    except PlumblineError as error:
+        return PolicyRan(problem, spec, "error", _said(error, spec))
+
+
+def _run(
+    problem: str, spec: str, policy: Policy, task: Task, cancelled: Callable[[], bool]
+) -> PolicyRan:
+    deadline = time.monotonic() + SECONDS
+
+    def late() -> bool:
+        if time.monotonic() > deadline:
+            raise LimitReachedError("the run took too long")
+        return cancelled()
+
+    bound = policy.bind(task)
+    try:
+        table = StateTable(task)
+        runs = PolicyRuns(bound, table)
+        start = int(table.add(task.init)[0])
+        runs.run(start, STEP_LIMIT, late)
+        run = runs.trace(start)
+    finally:
+        close_policy(bound)
+    reason = runs.statistics.errors[0] if runs.statistics.errors else str(run.reason)
+    return PolicyRan(problem, spec, str(run.outcome), reason, run.cost, len(run.operators))

@@ -1,0 +1,52 @@
+"""Copies a workspace in the background, also while a campaign writes to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.caches import DISK_CACHES
+from engine.errors import CancelledError, PlumblineError
+from engine.workers.link import Link
+from engine.workspace.backup import copy_workspace
+from engine.workspace.workspace import Store
+
+MEGABYTE = 2**20
+
+
+def save_copy(link: Link, workspace: Path, path: Path) -> Path:
+    def tell(done: int, total: int) -> None:
+        if link.cancelled():
+            raise CancelledError
+        link.progress(done, total, f"{done // MEGABYTE:,} of {total // MEGABYTE:,} MB")
+
+    with Store.open(workspace) as store:
+        copy_workspace(store.connection, path, tell)
+    return path
+
+
+Sizes = tuple[int, ...]
+"""Bytes of every cache, in their order."""
+
+
+def measure_caches(link: Link) -> Sizes:
+    del link
+    return tuple(cache.size() for cache in DISK_CACHES)
+
+
+def limit_caches(link: Link, megabytes: tuple[int, ...]) -> Sizes:
+    """Other limits; what is too much goes at once."""
+    try:
+        for cache, limit in zip(DISK_CACHES, megabytes, strict=True):
+            if limit != cache.limit_megabytes():
+                cache.set_limit(limit)
+    except OSError as error:
+        raise PlumblineError(f"the limit cannot be kept: {error.strerror}") from error
+    return measure_caches(link)
+
+
+def clear_cache(link: Link, number: int) -> Sizes:
+    try:
+        DISK_CACHES[number].clear()
+    except OSError as error:
+        raise PlumblineError(f"the cache cannot be cleared: {error.strerror}") from error
+    return measure_caches(link)

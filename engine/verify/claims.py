@@ -1,0 +1,182 @@
+"""Whether a finding holds: its evidence, and the policy's run it is compared with.
+
+Both are replayed on the task alone, without kernels, tables or the policy; dominance values are
+put to their own checker. The unit asks before it reports a finding, `plumbline verify` asks again
+about what the store says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.dominance.checker import DominanceChecker
+from engine.dominance.compute import Factorisation
+from engine.errors import WorkspaceError
+from engine.native.control import Control
+from engine.oracles.objective import BugKind
+from engine.oracles.registry import parse_oracle
+from engine.policies.policy import NO_ACTION, NO_OPERATION
+from engine.policies.run_graph import Outcome, Reason
+from engine.records.events import State, StoredRun
+from engine.records.evidence import Evidence, Walk
+from engine.records.localization import Localisation
+from engine.task.successors import is_applicable, is_goal, successor
+from engine.task.task import Task
+from engine.verify.evidence import DominanceCheck, verify
+from engine.workspace.rows import Bug
+
+SOLVED, FAILED, ABORTED = map(str, (Outcome.SOLVED, Outcome.FAILED, Outcome.ABORTED))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be checked."""
+
+    state: State
+    kind: str
+    policy_cost: int | None
+    bound: int
+    gap: int | None
+    evidence: Evidence
+    run: StoredRun
+
+
+def dominance_check(
+    task: Task, oracles: Sequence[str], control: Control | None = None
+) -> DominanceCheck | None:
+    """What checks the dominance values that these oracles use; None if they use none."""
+    options = [parse_oracle(text)[1] for text in oracles]
+    factors = [values["factors"] for values in options if "factors" in values]
+    chosen = dict.fromkeys(item for item in factors if isinstance(item, Factorisation))
+    return DominanceChecker(task, chosen, control) if chosen else None
+
+
+def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:
+    """Why a claim does not hold; empty if it does."""
+    if claim.evidence.state != claim.state or claim.evidence.bound != claim.bound:
+        return "the evidence speaks of something else"
+    verification = verify(claim.evidence, task, dominance)
+    if not verification.ok:
+        return f"evidence: {verification.problem}"
+    if problem := _problem_with_run(claim.state, claim.run, task):
+        return f"policy run: {problem}"
+    return _problem_with_gap(claim)
+
+
+def _problem_with_gap(claim: Claim) -> str:
+    if claim.kind == BugKind.QUALITATIVE.value:
+        failed = claim.run.outcome == FAILED
+        return "" if failed else "it is called a failure, but the policy's run did not fail"
+    expected = SOLVED if claim.kind == BugKind.QUANTITATIVE.value else ABORTED
+    if claim.run.outcome != expected or claim.policy_cost is None or claim.run.cost is None:
+        return f"the policy's run is '{claim.run.outcome}', which is not {claim.kind}"
+    # A stopped run may have been walked on since; what it had cost then still is a lower bound.
+    if claim.run.cost < claim.policy_cost or (
+        expected == SOLVED and claim.run.cost != claim.policy_cost
+    ):
+        return f"the policy's run costs {claim.run.cost}, not {claim.policy_cost}"
+    if claim.gap != claim.policy_cost - claim.bound or claim.gap <= 0:
+        return f"a gap of {claim.gap} is not {claim.policy_cost} - {claim.bound}"
+    return ""
+
+
+def _problem_with_run(start: State, run: StoredRun, task: Task) -> str:
+    walked = _walk(start, run, task)
+    if isinstance(walked, str):
+        return walked
+    states, cost = walked
+    at_goal = is_goal(task, states[-1])
+    if at_goal != (run.outcome == SOLVED):
+        return "it reaches the goal" if at_goal else "it ends before the goal"
+    if run.outcome == FAILED:
+        return _problem_with_end(states, run, task)
+    return "" if run.cost == cost else f"it costs {cost}, not {run.cost}"
+
+
+def _walk(start: State, run: StoredRun, task: Task) -> tuple[list[State], int] | str:
+    """The states of a run and its cost, or which step cannot have been made."""
+    states, seen, cost = [start], {start}, 0
+    for number, index in enumerate(run.operators, 1):
+        if not 0 <= index < len(task.operators):
+            return f"step {number}: there is no operator {index}"
+        operator = task.operators[index]
+        if is_goal(task, states[-1]):
+            return f"step {number}: the goal was reached before"
+        if not is_applicable(operator, states[-1]):
+            return f"step {number}: ({operator.name}) is not applicable"
+        states.append(successor(operator, states[-1]))
+        cost += operator.cost
+        if states[-1] in seen:
+            return f"step {number}: the run was here before"
+        seen.add(states[-1])
+    return states, cost
+
+
+def _problem_with_end(states: list[State], run: StoredRun, task: Task) -> str:
+    """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
+    last = run.last_decision
+    if run.reason == str(Reason.NO_ACTION) and last != NO_ACTION:
+        return "it ends with a decision"
+    if run.reason == str(Reason.LOOP) and last != NO_OPERATION:
+        if not 0 <= last < len(task.operators):
+            return "the step that closes the loop is missing"
+        operator = task.operators[last]
+        if not is_applicable(operator, states[-1]) or successor(operator, states[-1]) not in states:
+            return f"({operator.name}) does not close a loop"
+    return ""
+
+
+def refuse_misfit(bug: Bug, task: Task, localisation: Localisation | None = None) -> None:
+    """Before anybody looks up the names of its facts and actions."""
+    sizes = task.domain_sizes
+    for state in _states(bug, localisation):
+        if len(state) != len(sizes) or any(
+            not 0 <= value < size for value, size in zip(state, sizes, strict=True)
+        ):
+            raise _damaged(bug, "a state of it is none of the task")
+    count = len(task.operators)
+    if any(not 0 <= operator < count for operator in _operators(bug, localisation)):
+        raise _damaged(bug, "an action of it is none of the task")
+    if not _can_be_walked(bug, task):
+        raise _damaged(bug, "the policy's run cannot be walked")
+    if localisation is not None and len(localisation.steps) > len(bug.run.operators) + 1:
+        raise _damaged(bug, "its run is shorter than what is known of its steps")
+
+
+def _can_be_walked(bug: Bug, task: Task) -> bool:
+    state = bug.state
+    for number in bug.run.operators:
+        operator = task.operators[number]
+        if not is_applicable(operator, state):
+            return False
+        state = successor(operator, state)
+    return True
+
+
+def _damaged(bug: Bug, reason: str) -> WorkspaceError:
+    return WorkspaceError(f"bug {bug.row.id} is damaged: {reason}", hint="take a copy from before")
+
+
+def _states(bug: Bug, localisation: Localisation | None) -> Iterator[State]:
+    yield bug.state
+    yield bug.evidence.state
+    for step in bug.evidence.steps:
+        if not isinstance(step, Walk):
+            yield step.state
+    if localisation is not None and localisation.cause is not None:
+        yield localisation.cause.state
+
+
+def _operators(bug: Bug, localisation: Localisation | None) -> Iterator[int]:
+    yield from bug.run.operators
+    yield max(bug.run.last_decision, 0)  # less than 0: none
+    for part in bug.evidence.steps:
+        if isinstance(part, Walk):
+            yield from part.operators
+    if localisation is not None:
+        for step in localisation.steps:
+            yield step.operator
+            yield from step.better_plan or ()
+        if localisation.failure is not None:
+            yield from localisation.failure.plan or ()

@@ -1,0 +1,93 @@
+"""Checks evidence again with nothing but the task: no kernel, no state table, no oracle.
+
+Every walk is replayed operator by operator, every claimed dominance value is put to a separate
+checker, and the costs are added up anew. What cannot be checked does not count as verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.records.evidence import Evidence, Morph, State, Walk
+from engine.task.task import Task
+
+DominanceCheck = Callable[[State, State, int], str | None]
+"""(s, t, d) -> why D(s, t) >= d could not be confirmed, or None when it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """`problem` says what is wrong; a verified chain has none."""
+
+    bound: int | None
+    problem: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem
+
+
+def verify(evidence: Evidence, task: Task, dominance: DominanceCheck | None = None) -> Verification:
+    """Whether `evidence` proves what it claims about `task`."""
+    if malformed := _state_problem(evidence.state, task):
+        return Verification(None, malformed)
+    state, total = evidence.state, 0
+    for number, step in enumerate(evidence.steps, 1):
+        if isinstance(step, Walk):
+            outcome = _replay(state, step, task)
+            if isinstance(outcome, str):
+                return Verification(None, f"part {number} of the chain: {outcome}")
+            state, cost = outcome
+            total += cost
+        else:
+            if problem := _morph_problem(state, step, task, dominance):
+                return Verification(None, f"part {number} of the chain: {problem}")
+            state, total = step.state, total - step.gain
+    missing = [(variable, value) for variable, value in task.goal if state[variable] != value]
+    if missing:
+        variable, value = missing[0]
+        return Verification(None, f"the chain ends where {_fact(task, variable, value)} is false")
+    if total > evidence.bound:
+        return Verification(
+            None, f"the chain costs {total}, more than the claimed {evidence.bound}"
+        )
+    return Verification(total)
+
+
+def _state_problem(state: State, task: Task) -> str:
+    if len(state) != len(task.variables):
+        return f"a state of {len(state)} values, but the task has {len(task.variables)} variables"
+    for variable, value in enumerate(state):
+        if not 0 <= value < len(task.variables[variable].values):
+            return f"variable {variable} has no value {value}"
+    return ""
+
+
+def _replay(state: State, walk: Walk, task: Task) -> tuple[State, int] | str:
+    """Where a walk leads and what it costs, or which of its operators is not applicable."""
+    values, cost = list(state), 0
+    for number, index in enumerate(walk.operators, 1):
+        if not 0 <= index < len(task.operators):
+            return f"step {number}: there is no operator {index}"
+        operator = task.operators[index]
+        for variable, value in operator.precondition:
+            if values[variable] != value:
+                needed = _fact(task, variable, value)
+                return f"step {number}: ({operator.name}) needs {needed}, which is false"
+        for variable, value in operator.effect:
+            values[variable] = value
+        cost += operator.cost
+    return tuple(values), cost
+
+
+def _morph_problem(
+    state: State, morph: Morph, task: Task, dominance: DominanceCheck | None
+) -> str | None:
+    if dominance is None:
+        return "a dominance value was used, but there is no dominance function to check it with"
+    return _state_problem(morph.state, task) or dominance(morph.state, state, morph.gain)
+
+
+def _fact(task: Task, variable: int, value: int) -> str:
+    return task.variables[variable].values[value]

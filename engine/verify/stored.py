@@ -1,0 +1,149 @@
+"""Checks stored findings again, from the stored files up.
+
+The task is translated anew from the copies in the workspace, the evidence and the policy's run are
+replayed on it by plain code, and VAL is asked about the exported problem and both plans. What
+holds is also put to the policy itself, which may have become another one since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.campaign.inputs import unpacked
+from engine.errors import Location, WorkspaceError
+from engine.files import scratch_folder
+from engine.native.control import Control
+from engine.pddl import format_domain
+from engine.policies.consent import NO_CONSENT, Consent
+from engine.task.export import export_domain, export_state_text
+from engine.task.plans import format_operator_plan
+from engine.task.task import Task
+from engine.task.translation_cache import TranslationCache
+from engine.verify.claims import SOLVED, Claim, dominance_check, problem_with
+from engine.verify.evidence import DominanceCheck
+from engine.verify.policy_rerun import PolicyQuestions, PolicyReply
+from engine.verify.val import val_opinion, val_program
+from engine.workspace.reader import Reading
+from engine.workspace.rows import Bug, BugRow
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """`problem` is empty if the finding holds; `opinions` counts the plans VAL agreed on.
+
+    What the policy says changes nothing about that. It is not asked about what does not hold.
+    """
+
+    bug: int
+    problem: str
+    opinions: int = 0
+    policy: PolicyReply | None = None
+
+
+def verify_bugs(
+    store: Reading,
+    rows: Sequence[BugRow],
+    control: Control | None = None,
+    *,
+    consent: Consent = NO_CONSENT,
+) -> Iterator[Verified]:
+    """One verdict per bug, unit by unit.
+
+    Plug-ins and servers are asked only with the user's consent.
+    """
+    control = control or Control()
+    program = val_program()
+    with (
+        scratch_folder("verify") as folder,
+        closing(PolicyQuestions(store, consent)) as questions,
+    ):
+        tasks = _Tasks(store, TranslationCache(folder), control)
+        checks = _Checks(store, control)
+        for row in sorted(rows, key=lambda row: row.unit):
+            try:
+                bug = store.with_proof(row)
+            except WorkspaceError as error:
+                yield Verified(row.id, error.message)
+                continue
+            task = tasks.of(bug.problem_id)
+            if isinstance(task, str):
+                yield Verified(row.id, task)
+                continue
+            check = checks.get(row.campaign, bug.problem_id, task)
+            problem, opinions = problem_with(_claim(bug), task, check), 0
+            if not problem and program is not None and task.source is not None:
+                problem, opinions = _second_opinion(program, bug, task)
+            reply = None if problem else questions.ask(bug, task)
+            yield Verified(row.id, problem, opinions, reply)
+
+
+class _Tasks:
+    """Tasks translated anew, each once."""
+
+    def __init__(self, store: Reading, cache: TranslationCache, control: Control) -> None:
+        self._store, self._cache, self._control = store, cache, control
+        self._known: dict[int, Task | str] = {}
+
+    def of(self, problem: int) -> Task | str:
+        """The task, or why it is not the one the findings speak of."""
+        if problem not in self._known:
+            self._known[problem] = self._translate(problem)
+        return self._known[problem]
+
+    def _translate(self, problem: int) -> Task | str:
+        with unpacked(self._store.problem(problem)) as files:
+            task = files.load_task(lambda: self._control.cancelled, self._cache)
+        if task.hash != self._store.task_hash(problem):
+            return (
+                "the translator encodes the task differently now, so its states mean something "
+                "else; install the version that was used"
+            )
+        return task
+
+
+class _Checks:
+    """Checkers of dominance values, each made once."""
+
+    def __init__(self, store: Reading, control: Control) -> None:
+        self._control = control
+        self._oracles = {row.id: row.config.testing.oracles for row in store.campaigns()}
+        self._known: dict[tuple[int, int], DominanceCheck | None] = {}
+
+    def get(self, campaign: int, problem: int, task: Task) -> DominanceCheck | None:
+        key = campaign, problem
+        if key not in self._known:
+            self._known[key] = dominance_check(task, self._oracles[campaign], self._control)
+        return self._known[key]
+
+
+def _claim(bug: Bug) -> Claim:
+    row = bug.row
+    return Claim(bug.state, row.kind, row.policy_cost, row.bound, row.gap, bug.evidence, bug.run)
+
+
+def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
+    """VAL's objection, if it has one, and how many plans it found valid."""
+    domain = format_domain(export_domain(task))
+    problem = export_state_text(task, bug.state, f"bug-{bug.row.id}")
+    plans = [("better plan", bug.evidence.operators)] if bug.evidence.is_plan else []
+    if bug.run.outcome == SOLVED:
+        plans.append(("policy's plan", bug.run.operators))
+    agreed = 0
+    for name, operators in plans:
+        plan = format_operator_plan(task, operators)
+        opinion = val_opinion(program, domain, problem, plan)
+        if opinion is None:
+            continue
+        if not opinion.valid:
+            return f"VAL does not accept the {name}: {opinion.words}", agreed
+        agreed += 1
+    return "", agreed
+
+
+def refuse_damaged(store: Reading) -> None:
+    if damage := store.damage():
+        text = f"the file is damaged: {' '.join(damage.split())}"
+        raise WorkspaceError(text, Location.of(store.path), "take a copy from before")

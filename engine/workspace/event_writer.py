@@ -1,0 +1,422 @@
+"""What every event of a campaign leaves in a workspace.
+
+Every insertion is keyed by what it is about, so that a unit that is run again from its start
+leaves the same rows as one that was never interrupted. What the user decided is not touched.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from engine.campaign.inputs import File, PolicyInput, ProblemInput
+from engine.native.library import INFINITY
+from engine.records.codec import compress, expand, pack, unpack
+from engine.records.events import (
+    BugFound,
+    BugImproved,
+    BugLocalised,
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    Progress,
+    RegionsChanged,
+    RunFinished,
+    State,
+    StateAdded,
+    StateTested,
+    TaskReady,
+    UnitFailed,
+    UnitFinished,
+    UnitStarted,
+    UnitStopped,
+    Warned,
+)
+from engine.records.localization import (
+    Cause,
+    CauseKind,
+    Failure,
+    Localisation,
+    StepVerdict,
+    Verdict,
+)
+
+
+def add_file(connection: sqlite3.Connection, file: File) -> str:
+    content = compress(file.content)
+    insert_new(connection, "inputs (sha256, name, content)", (file.sha256, file.name, content))
+    return file.sha256
+
+
+def add_problem(connection: sqlite3.Connection, problem: ProblemInput) -> int:
+    domain = problem.domain
+    domain_file = add_file(connection, domain) if domain else None
+    problem_file = add_file(connection, problem.problem)
+    insert_new(
+        connection,
+        "problems (name, path, domain_path, problem_file, domain_file, unit_costs)",
+        (
+            problem.name,
+            problem.problem.path,
+            domain.path if domain else None,
+            problem_file,
+            domain_file,
+            problem.unit_costs,
+        ),
+    )
+    return one(
+        connection,
+        "SELECT id FROM problems WHERE name = ? AND problem_file = ? AND domain_file IS ? "
+        "AND unit_costs = ?",
+        (problem.name, problem_file, domain_file, problem.unit_costs),
+    )
+
+
+def add_policy(connection: sqlite3.Connection, policy: PolicyInput) -> int:
+    file = add_file(connection, policy.file) if policy.file else None
+    path = policy.file.path if policy.file else None
+    insert_new(
+        connection, "policies (name, spec, path, file)", (policy.name, policy.spec, path, file)
+    )
+    return one(
+        connection,
+        "SELECT id FROM policies WHERE name = ? AND spec = ? AND file IS ?",
+        (policy.name, policy.spec, file),
+    )
+
+
+def insert_new(connection: sqlite3.Connection, target: str, values: Sequence[object]) -> None:
+    marks = ", ".join("?" * len(values))
+    connection.execute(f"INSERT OR IGNORE INTO {target} VALUES ({marks})", values)
+
+
+def one(connection: sqlite3.Connection, query: str, parameters: Sequence[object]) -> int:
+    (value,) = connection.execute(query, parameters).fetchone()
+    return int(value)
+
+
+_NO_OPERATOR = -1
+_NUMBERS = ("policy_cost_to_go", "optimal_low", "optimal_high", "after_low", "after_high")
+
+
+def save_localisation(
+    connection: sqlite3.Connection, finding: int, localisation: Localisation
+) -> None:
+    """In place of what was known before about this finding."""
+    cause = localisation.cause
+    failure = localisation.failure
+    connection.execute(
+        "INSERT OR REPLACE INTO localisations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            finding,
+            None if cause is None else _root_cause(connection, finding, cause),
+            None if cause is None else cause.index,
+            localisation.searches,
+            localisation.naive_searches,
+            localisation.expanded,
+            localisation.seconds,
+            localisation.limited,
+            None if failure is None else json.dumps(asdict(failure)),
+            compress(json.dumps([_step_row(step) for step in localisation.steps]).encode()),
+        ),
+    )
+
+
+def read_localisation(connection: sqlite3.Connection, finding: int) -> Localisation | None:
+    row = connection.execute(
+        "SELECT l.step, l.searches, l.naive_searches, l.expanded, l.seconds, l.limited, "
+        "l.failure, l.steps, c.kind, c.operator, c.action, s.packed FROM localisations l "
+        "LEFT JOIN root_causes c ON c.id = l.root_cause LEFT JOIN states s ON s.id = c.state "
+        "WHERE l.finding = ?",
+        (finding,),
+    ).fetchone()
+    if row is None:
+        return None
+    step, searches, naive, expanded, seconds, limited, failure, steps, *about_cause = row
+    return Localisation(
+        steps=tuple(
+            _step(number, columns) for number, columns in enumerate(json.loads(expand(steps)))
+        ),
+        cause=None if step is None else _cause(step, *about_cause),
+        failure=None if failure is None else _failure(json.loads(failure)),
+        searches=searches,
+        naive_searches=naive,
+        expanded=expanded,
+        seconds=seconds,
+        limited=bool(limited),
+    )
+
+
+def operator_of(column: int) -> int | None:
+    return None if column == _NO_OPERATOR else column
+
+
+def _root_cause(connection: sqlite3.Connection, finding: int, cause: Cause) -> int:
+    """The number of a root cause, which is the same for all units with this problem and policy."""
+    problem, policy = connection.execute(
+        "SELECT u.problem, u.policy FROM findings f JOIN units u ON u.id = f.unit WHERE f.id = ?",
+        (finding,),
+    ).fetchone()
+    packed = pack(cause.state)
+    connection.execute(
+        "INSERT OR IGNORE INTO states (problem, packed) VALUES (?, ?)", (problem, packed)
+    )
+    (state,) = connection.execute(
+        "SELECT id FROM states WHERE problem = ? AND packed = ?", (problem, packed)
+    ).fetchone()
+    operator = _NO_OPERATOR if cause.operator is None else cause.operator
+    connection.execute(
+        "INSERT OR IGNORE INTO root_causes (policy, state, operator, kind, action) "
+        "VALUES (?, ?, ?, ?, ?)",
+        (policy, state, operator, cause.kind.value, cause.action),
+    )
+    (number,) = connection.execute(
+        "SELECT id FROM root_causes WHERE policy = ? AND state = ? AND operator = ? AND kind = ?",
+        (policy, state, operator, cause.kind.value),
+    ).fetchone()
+    return int(number)
+
+
+def _cause(step: int, kind: str, operator: int, action: str, packed: bytes) -> Cause:
+    return Cause(CauseKind(kind), step, unpack(packed), operator_of(operator), action)
+
+
+def _failure(document: dict[str, Any]) -> Failure:
+    plan = document["plan"]
+    return Failure(**{**document, "plan": None if plan is None else tuple(plan)})
+
+
+def _step_row(step: StepVerdict) -> list[Any]:
+    numbers = [getattr(step, name) for name in _NUMBERS]
+    bounded = [None if number == INFINITY else number for number in numbers]
+    return [step.operator, step.verdict.value, *bounded, step.better_plan]
+
+
+def _step(index: int, columns: list[Any]) -> StepVerdict:
+    operator, verdict, policy_cost, *bounds, plan = columns
+    low, high, after_low, after_high = (INFINITY if b is None else b for b in bounds)
+    return StepVerdict(
+        index=index,
+        operator=operator,
+        verdict=Verdict(verdict),
+        policy_cost_to_go=policy_cost,
+        optimal_low=low,
+        optimal_high=high,
+        after_low=after_low,
+        after_high=after_high,
+        better_operator=plan[0] if plan else None,
+        better_plan=None if plan is None else tuple(plan),
+    )
+
+
+class EventRows:
+    """Writes in the transaction of whoever calls."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def write(self, event: Event) -> None:
+        execute = self.connection.execute
+        match event:
+            case UnitStarted():
+                execute(
+                    "UPDATE units SET status = 'running', error = '', "
+                    "started = ifnull(started, ?) WHERE id = ?",
+                    (time.time(), event.unit),
+                )
+            case TaskReady():
+                self._write_task(event)
+            case StateAdded():
+                self._write_state(event)
+            case RunFinished():
+                execute(
+                    "UPDATE pool SET outcome = ?, reason = ?, policy_cost = ? "
+                    "WHERE unit = ? AND number = ?",
+                    (event.outcome, event.reason, event.policy_cost, event.unit, event.number),
+                )
+            case StateTested():
+                self._write_answers(event)
+            case BugFound():
+                self._write_finding(event)
+            case RegionsChanged():
+                self._write_regions(event)
+            case BugLocalised():
+                self._write_localisation(event)
+            case _:
+                self._write_course(event)
+
+    def _write_course(self, event: Event) -> None:
+        """How units and campaigns get on."""
+        execute = self.connection.execute
+        match event:
+            case Progress():
+                self._write_statistics(event.unit, event)
+            case UnitFinished():
+                self._write_statistics(event.unit, event)
+                execute("UPDATE units SET status = 'finished' WHERE id = ?", (event.unit,))
+                # A unit that cannot be repeated exactly may have had more states before.
+                execute(
+                    "DELETE FROM pool WHERE unit = ? AND number >= ?",
+                    (event.unit, event.statistics.states),
+                )
+            case UnitStopped():
+                execute("UPDATE units SET status = 'stopped' WHERE id = ?", (event.unit,))
+            case UnitFailed():
+                status = "lost" if event.lost else "failed"
+                execute(
+                    "UPDATE units SET status = ?, error = ? WHERE id = ?",
+                    (status, event.error, event.unit),
+                )
+                self._log("error", event.unit, event.error)
+            case Warned():
+                self._log("warning", event.unit, event.text)
+            case CampaignStarted():
+                execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (event.campaign,))
+                count = len(event.units)
+                units = "1 unit" if count == 1 else f"{count:,} units"
+                self._log("info", None, f"campaign {event.campaign}: {units}")
+            case CampaignFinished():
+                execute(
+                    "UPDATE campaigns SET status = ?, seconds = seconds + ? WHERE id = ?",
+                    (event.status, event.seconds, event.campaign),
+                )
+                self._log("info", None, f"campaign {event.campaign}: {event.status}")
+
+    def _write_statistics(self, unit: int, event: Progress | UnitFinished) -> None:
+        self.connection.execute(
+            "UPDATE units SET statistics = ? WHERE id = ?",
+            (json.dumps(asdict(event.statistics)), unit),
+        )
+
+    def _write_task(self, event: TaskReady) -> None:
+        file = add_file(self.connection, File("task.sas", event.sas.encode(), ""))
+        self.connection.execute(
+            "UPDATE problems SET task_hash = ?, sas_file = ? "
+            "WHERE id = (SELECT problem FROM units WHERE id = ?)",
+            (event.task_hash, file, event.unit),
+        )
+
+    def _state(self, unit: int, state: State) -> int:
+        """The number of a state, which is the same for all units of a problem."""
+        problem = one(self.connection, "SELECT problem FROM units WHERE id = ?", (unit,))
+        place = problem, pack(state)
+        insert_new(self.connection, "states (problem, packed)", place)
+        query = "SELECT id FROM states WHERE problem = ? AND packed = ?"
+        return one(self.connection, query, place)
+
+    def _write_state(self, event: StateAdded) -> None:
+        self.connection.execute(
+            "INSERT INTO pool (unit, number, state, reference, walk, seconds) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (unit, number) DO UPDATE SET "
+            "state = excluded.state, reference = excluded.reference, walk = excluded.walk",
+            (
+                event.unit,
+                event.number,
+                self._state(event.unit, event.state),
+                event.reference,
+                pack(event.operators),
+                event.seconds,
+            ),
+        )
+
+    def _write_answers(self, event: StateTested) -> None:
+        self.connection.execute(
+            "UPDATE pool SET tested = 1 WHERE unit = ? AND number = ?", (event.unit, event.number)
+        )
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    event.unit,
+                    event.number,
+                    answer.oracle,
+                    answer.verdict,
+                    answer.bound,
+                    answer.seconds,
+                )
+                for answer in event.answers
+            ],
+        )
+
+    def _write_finding(self, event: BugFound | BugImproved) -> None:
+        """A new finding, or a better bound for a known one; anything else changes nothing."""
+        state = self._state(event.unit, event.state)
+        known = self.connection.execute(
+            "SELECT id, bound FROM findings WHERE unit = ? AND state = ?", (event.unit, state)
+        ).fetchone()
+        if known is None:
+            finding = self._insert_finding(event, state)
+        elif event.bound < known[1]:
+            finding = known[0]
+            self.connection.execute(
+                "UPDATE findings SET kind = ?, policy_cost = ?, bound = ?, gap = ?, "
+                "evidence_kind = ? WHERE id = ?",
+                (
+                    event.kind,
+                    event.policy_cost,
+                    event.bound,
+                    event.gap,
+                    event.evidence_kind,
+                    finding,
+                ),
+            )
+        else:
+            return
+        run = event.run
+        self.connection.execute(
+            "INSERT OR REPLACE INTO evidence VALUES (?, ?)", (finding, event.evidence)
+        )
+        self.connection.execute(
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+            (finding, run.outcome, run.reason, run.cost, pack(run.operators), run.last_decision),
+        )
+        insert_new(self.connection, "history", (finding, event.bound, event.gap, event.seconds))
+
+    def _insert_finding(self, event: BugFound, state: int) -> int:
+        cursor = self.connection.execute(
+            "INSERT INTO findings (unit, state, kind, policy_cost, bound, gap, oracle, "
+            "evidence_kind, retrospective, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                event.unit,
+                state,
+                event.kind,
+                event.policy_cost,
+                event.bound,
+                event.gap,
+                event.oracle,
+                event.evidence_kind,
+                event.retrospective,
+                event.seconds,
+            ),
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def _write_regions(self, event: RegionsChanged) -> None:
+        unit = event.unit
+        self.connection.executemany(
+            "UPDATE findings SET region = "
+            "(SELECT id FROM findings WHERE unit = ? AND state = ?) WHERE unit = ? AND state = ?",
+            [
+                (unit, self._state(unit, leader), unit, self._state(unit, state))
+                for state, leader in event.regions
+            ],
+        )
+
+    def _write_localisation(self, event: BugLocalised) -> None:
+        finding = one(
+            self.connection,
+            "SELECT id FROM findings WHERE unit = ? AND state = ?",
+            (event.unit, self._state(event.unit, event.state)),
+        )
+        save_localisation(self.connection, finding, event.localisation)
+
+    def _log(self, level: str, unit: int | None, text: str) -> None:
+        self.connection.execute(
+            "INSERT INTO log (time, level, unit, text) VALUES (?, ?, ?, ?)",
+            (time.time(), level, unit, text),
+        )

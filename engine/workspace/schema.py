@@ -1,0 +1,347 @@
+"""The tables of a workspace, as a list of migrations.
+
+`PRAGMA user_version` counts the migrations a file has seen. A migration that was ever released is
+never changed; what is to be different later is appended.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from engine.oracles.objective import BugKind
+from engine.policies.run_graph import Outcome, Reason
+
+APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
+
+_FIRST = """
+CREATE TABLE inputs (
+    sha256 TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    content BLOB NOT NULL  -- zlib
+) WITHOUT ROWID;
+CREATE TABLE problems (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    path TEXT NOT NULL,
+    domain_path TEXT,
+    problem_file TEXT NOT NULL REFERENCES inputs,
+    domain_file TEXT REFERENCES inputs,  -- NULL: the problem is a .sas file
+    unit_costs INTEGER NOT NULL,
+    task_hash TEXT,  -- known once it was translated
+    sas_file TEXT REFERENCES inputs
+);
+CREATE UNIQUE INDEX problem_by_files
+    ON problems (problem_file, ifnull(domain_file, ''), unit_costs, name);
+CREATE TABLE policies (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    path TEXT,
+    file TEXT REFERENCES inputs
+);
+CREATE UNIQUE INDEX policy_by_file ON policies (spec, ifnull(file, ''), name);
+CREATE TABLE campaigns (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,  -- hash of the configuration and of all inputs
+    config TEXT NOT NULL,
+    created REAL NOT NULL,
+    seconds REAL NOT NULL DEFAULT 0,
+    status TEXT NOT NULL DEFAULT 'running'
+);
+CREATE TABLE units (
+    id INTEGER PRIMARY KEY,
+    campaign INTEGER NOT NULL REFERENCES campaigns,
+    problem INTEGER NOT NULL REFERENCES problems,
+    policy INTEGER NOT NULL REFERENCES policies,
+    seed INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'waiting',
+    started REAL,
+    error TEXT NOT NULL DEFAULT '',
+    statistics TEXT NOT NULL DEFAULT '{}',
+    UNIQUE (campaign, problem, policy, seed)
+);
+CREATE TABLE states (
+    id INTEGER PRIMARY KEY,
+    problem INTEGER NOT NULL REFERENCES problems,
+    packed BLOB NOT NULL,
+    UNIQUE (problem, packed)
+);
+CREATE TABLE pool (
+    unit INTEGER NOT NULL REFERENCES units,
+    number INTEGER NOT NULL,
+    state INTEGER NOT NULL REFERENCES states,
+    reference INTEGER NOT NULL,
+    walk BLOB NOT NULL,
+    seconds REAL NOT NULL,
+    outcome TEXT,
+    reason TEXT,
+    policy_cost INTEGER,
+    tested INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (unit, number)
+) WITHOUT ROWID;
+CREATE INDEX pool_by_state ON pool (unit, state);
+CREATE TABLE answers (
+    unit INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    oracle TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    bound INTEGER,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (unit, number, oracle),
+    FOREIGN KEY (unit, number) REFERENCES pool ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE findings (
+    id INTEGER PRIMARY KEY,
+    unit INTEGER NOT NULL REFERENCES units,
+    state INTEGER NOT NULL REFERENCES states,
+    kind TEXT NOT NULL,
+    policy_cost INTEGER,
+    bound INTEGER NOT NULL,
+    gap INTEGER,
+    oracle TEXT NOT NULL,
+    evidence_kind TEXT NOT NULL,
+    retrospective INTEGER NOT NULL,
+    region INTEGER,
+    seconds REAL NOT NULL,
+    status TEXT NOT NULL DEFAULT 'new',
+    note TEXT NOT NULL DEFAULT '',
+    UNIQUE (unit, state)
+);
+CREATE INDEX finding_by_status ON findings (status);
+CREATE INDEX finding_by_region ON findings (region);
+CREATE TABLE evidence (finding INTEGER PRIMARY KEY REFERENCES findings, document TEXT NOT NULL);
+CREATE TABLE runs (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    outcome TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    cost INTEGER,
+    operators BLOB NOT NULL,
+    last_decision INTEGER NOT NULL
+);
+CREATE TABLE history (
+    finding INTEGER NOT NULL REFERENCES findings,
+    bound INTEGER NOT NULL,
+    gap INTEGER,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (finding, bound)
+) WITHOUT ROWID;
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    level TEXT NOT NULL,
+    unit INTEGER REFERENCES units,
+    text TEXT NOT NULL
+);
+CREATE TABLE writer (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    process_start TEXT NOT NULL,
+    heartbeat REAL NOT NULL
+);
+"""
+
+_PORTFOLIOS = """
+CREATE TABLE portfolios (
+    campaign INTEGER NOT NULL REFERENCES campaigns,
+    position INTEGER NOT NULL,
+    policy INTEGER NOT NULL REFERENCES policies,
+    PRIMARY KEY (campaign, position)
+) WITHOUT ROWID;
+"""
+
+_PROJECT = """
+CREATE TABLE project (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    document TEXT NOT NULL  -- JSON
+);
+"""
+
+_LOCALISATION = """
+CREATE TABLE root_causes (
+    id INTEGER PRIMARY KEY,
+    policy INTEGER NOT NULL REFERENCES policies,
+    state INTEGER NOT NULL REFERENCES states,
+    operator INTEGER NOT NULL,  -- -1: none that can be executed
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    UNIQUE (policy, state, operator, kind)
+);
+CREATE TABLE localisations (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    root_cause INTEGER REFERENCES root_causes,  -- NULL: no step is proven to be bad
+    step INTEGER,
+    searches INTEGER NOT NULL,
+    naive_searches INTEGER NOT NULL,
+    expanded INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    limited INTEGER NOT NULL,
+    failure TEXT,  -- JSON; NULL: the run reaches the goal
+    steps BLOB NOT NULL  -- zlib, JSON
+);
+CREATE INDEX localisation_by_root_cause ON localisations (root_cause);
+"""
+
+_COMPARISONS = """
+CREATE TABLE comparisons (
+    id INTEGER PRIMARY KEY,
+    created REAL NOT NULL,
+    name_a TEXT NOT NULL,
+    name_b TEXT NOT NULL,
+    file_a TEXT NOT NULL REFERENCES inputs,
+    file_b TEXT NOT NULL REFERENCES inputs,
+    question TEXT NOT NULL,  -- JSON
+    answer TEXT NOT NULL  -- JSON
+);
+"""
+
+_TRAININGS = """
+CREATE TABLE trainings (
+    folder TEXT PRIMARY KEY,
+    created REAL NOT NULL,
+    document TEXT NOT NULL  -- JSON
+) WITHOUT ROWID;
+"""
+
+_POOLS = """
+CREATE TABLE pools (
+    campaign INTEGER PRIMARY KEY REFERENCES campaigns,
+    path TEXT NOT NULL,
+    file TEXT NOT NULL REFERENCES inputs
+);
+"""
+
+_DUPLICATES = """
+CREATE TABLE duplicates (
+    finding INTEGER PRIMARY KEY REFERENCES findings,
+    original INTEGER NOT NULL REFERENCES findings
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    _FIRST,
+    _PORTFOLIOS,
+    _PROJECT,
+    _LOCALISATION,
+    _COMPARISONS,
+    _TRAININGS,
+    _POOLS,
+    _DUPLICATES,
+)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """A file nobody has written to yet, or whose first writer was killed before it was done."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    return bool(tables == 0 and application == 0)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """How every table, index, view and trigger of a file is defined, but for SQLite's own."""
+    return {
+        f"{kind} {name}": _plain(sql or "")
+        for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
+        if not (kind in ("table", "index") and name.startswith("sqlite_"))
+    }
+
+
+@cache
+def objects_of_version(version: int) -> Mapping[str, str]:
+    """What a file that has seen so many migrations holds."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(connection, MIGRATIONS[:version])
+        return objects_of(connection)
+    finally:
+        connection.close()
+
+
+def _plain(sql: str) -> str:
+    """Without comments and line breaks: they may be written otherwise some day."""
+    return " ".join(re.sub(r"--[^\n]*", "", sql).split())
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Bring a file up to date, all or nothing, even if two processes try at once."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(version_of(connection), len(migrations)):
+            for statement in _statements(migrations[number]):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """`executescript` would commit in between."""
+    found, rest = [], ""
+    for piece in script.split(";"):
+        rest += piece + ";"
+        if sqlite3.complete_statement(rest) and piece.strip():
+            found.append(rest.strip())
+            rest = ""
+    return found
+
+
+_CLASSES = {
+    "INTEGER": "typeof({0}) = 'integer'",
+    "TEXT": "typeof({0}) = 'text'",
+    "BLOB": "typeof({0}) = 'blob'",
+    "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # infinity is no time
+}
+_OUTCOMES = tuple(map(str, Outcome))
+_REASONS = tuple(map(str, Reason))
+_WORDS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("campaigns", "status"): ("running", "stopped", "finished"),
+    ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
+    ("findings", "kind"): tuple(kind.value for kind in BugKind),
+    ("findings", "status"): ("new", "confirmed", "ignored", "duplicate"),
+    ("runs", "outcome"): _OUTCOMES,
+    ("runs", "reason"): _REASONS,
+    ("pool", "outcome"): _OUTCOMES,
+    ("pool", "reason"): _REASONS,
+}
+
+
+def misplaced_value(connection: sqlite3.Connection) -> str:
+    """The table and column of a value that does not belong there; empty if there is none."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        if table.startswith("sqlite_"):
+            continue
+        columns = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
+        right = {
+            name: _condition(table, name, declared, bool(required or key))
+            for _, name, declared, required, _, key in columns
+        }
+        cases = " ".join(f"WHEN NOT ({test}) THEN '{name}'" for name, test in right.items())
+        found = connection.execute(
+            f'SELECT CASE {cases} END FROM "{table}" WHERE NOT ({" AND ".join(right.values())})'
+            " LIMIT 1"
+        ).fetchone()
+        if found is not None:
+            return f"{table}.{found[0]}"
+    return ""
+
+
+def _condition(table: str, name: str, declared: str, required: bool) -> str:
+    column = f'"{name}"'
+    test = _CLASSES[declared].format(column)
+    if (table, name) in _WORDS:
+        words = ", ".join(f"'{word}'" for word in _WORDS[table, name])
+        test = f"{column} IN ({words})"
+    return f"({test})" if required else f"({column} IS NULL OR {test})"
