@@ -46,7 +46,7 @@ _START = """
 import sys, time
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
-import app.shell.main_window
+from app.shell.main_window import MainWindow
 
 class Eye(QObject):
     def eventFilter(self, watched, event):

@@ -6,6 +6,8 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["reference.bug_fixtures", "reference.campaign_fixtures"]
+
 settings.register_profile(
     "plumbline", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )

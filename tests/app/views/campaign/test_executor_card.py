@@ -32,7 +32,7 @@ from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
-EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 
 
 @pytest.fixture

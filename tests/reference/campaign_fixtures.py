@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference.bug_workspace import DOMAIN, InThreads, problem_text
 
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.unit import Unit
 from engine.workspace.workspace import Store
+from reference.bug_workspace import DOMAIN, InThreads, problem_text
 
 
 @pytest.fixture

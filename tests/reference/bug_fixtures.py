@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
-from reference.bug_workspace import make_workspace
 
 from app.models.plan_table import Comparison
-from app.services.context import Context
-from app.views.bugs.page import BugsPage
 from engine.report.trace import plan_trace
 from engine.task.task import Operator, Task, Variable
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Store
-
-PATIENCE = 300_000
+from reference.bug_workspace import make_workspace
 
 
 @pytest.fixture(scope="session")
@@ -36,37 +31,6 @@ def workspace(bug_workspace: Path, tmp_path: Path) -> Path:
 def store(workspace: Path) -> Iterator[Store]:
     with Store.open(workspace) as store:
         yield store
-
-
-@pytest.fixture
-def make_page(
-    qtbot: QtBot, make_context: Callable[..., Context]
-) -> Iterator[Callable[[Path], BugsPage]]:
-    pages: list[BugsPage] = []
-
-    def make(path: Path) -> BugsPage:
-        page = BugsPage(make_context(path))
-        page.resize(1180, 760)
-        pages.append(page)
-        with qtbot.waitActive(page, timeout=PATIENCE):
-            page.show()
-            page.activateWindow()
-        qtbot.waitUntil(lambda: page.feed.complete, timeout=PATIENCE)
-        return page
-
-    yield make
-    for page in pages:
-        page.close()
-        page.deleteLater()
-
-
-@pytest.fixture
-def page(qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path) -> BugsPage:
-    """The browser, with everything read and the first bug shown."""
-    page = make_page(workspace)
-    qtbot.waitUntil(lambda: page.detail.known is not None, timeout=PATIENCE)
-    page.view.setFocus()
-    return page
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from engine.records.project import Project
 from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
-FERRY = Path(__file__).resolve().parents[2] / "resources" / "examples" / "ferry"
+FERRY = Path(__file__).resolve().parents[3] / "resources" / "examples" / "ferry"
 
 
 def workspace(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from engine.workspace.schema import MIGRATIONS
 from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 # Claims the workspace, says so, and holds it until it is spoken to.
 WRITER = """

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.services.theme import Theme
 from app.widgets.code_view import CodeView, Mark
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "resources" / "examples"
 TEXT = (EXAMPLES / "ferry" / "domain.pddl").read_text()
 
 

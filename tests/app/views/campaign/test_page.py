@@ -45,7 +45,7 @@ from engine.workspace.workspace import Store
 
 PATIENCE = 300_000
 ICON_ROOM = 24
-EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 
 

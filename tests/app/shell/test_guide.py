@@ -18,7 +18,7 @@ from app.shell.shortcuts import group_of_menu, group_of_page
 from engine.caches import cache_folder
 from engine.logs import log_path
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "user-guide.md").read_text()
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "user-guide.md").read_text()
 SHORTCUTS = GUIDE.partition("## Shortcuts")[2].partition("\n## ")[0]
 
 

@@ -12,7 +12,7 @@ import pytest
 from app.shell.crash import CrashLog
 from engine.errors import UsageError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

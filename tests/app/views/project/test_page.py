@@ -19,7 +19,7 @@ from app.views.project.page import ProjectPage
 from engine.records.project import Project
 
 PATIENCE = 300_000
-EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 
 

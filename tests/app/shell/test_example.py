@@ -11,7 +11,7 @@ import pytest
 
 from app.shell.no_display import no_window_because
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def run_app(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
