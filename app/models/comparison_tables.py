@@ -30,7 +30,7 @@ VERDICTS = {
     "not-equivalent": ("Not equivalent", "bad", "bad"),
     "undecided": ("Not decided within the limits", "unknown", "undecided"),
 }
-"""Words, icon and colour."""
+"""Words, icon and color."""
 
 _VARIABLE = re.compile(r"\?[^\s()]+")
 
