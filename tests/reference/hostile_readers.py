@@ -30,7 +30,7 @@ from engine.task.load import load_task
 from engine.task.plans import parse_plan
 from engine.task.sas import parse_sas, write_sas
 from engine.task.task import Task
-from engine.verify.claims import require_domain
+from engine.verify.claims import require_fit
 from engine.workspace.filter import matching, parse_terms
 from engine.workspace.workspace import Workspace
 
@@ -170,7 +170,7 @@ def _exports(store: Workspace, unit: int) -> None:
 
 def _whole_bug(store: Workspace, number: int) -> None:
     bug = store.bug(number)
-    require_domain(bug, store.task(bug.problem_id), store.localization(number))
+    require_fit(bug, store.task(bug.problem_id), store.localization(number))
     store.history(number)
     store.policy(bug.policy_id)
 

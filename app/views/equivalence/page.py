@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 from app.models.comparison_tables import (
     HISTORY_COLUMNS,
     READING_TIPS,
-    READINGS,
     STRUCTURE_COLUMNS,
     structure_lines,
 )
@@ -46,7 +45,7 @@ from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
-from engine.report.comparison_text import progress_line
+from engine.report.comparison_text import READINGS, progress_line
 from engine.usecases.compare import CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from app.models.comparison_tables import (
     READING_TIPS,
-    READINGS,
     VERDICTS,
     Expansion,
     MappingLine,
@@ -36,6 +35,7 @@ from app.services.settings import Settings
 from app.services.theme import Theme
 from app.widgets.code_view import CodeView
 from app.widgets.table_view import TableView
+from engine.report.comparison_text import READINGS
 
 ICON = QSize(24, 24)
 WIDEST = 320
