@@ -32,7 +32,7 @@ from engine.policies.run_graph import (
 )
 from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 MAX_ERRORS_IN_A_ROW = 3
 """A policy that failed on so many single states is not asked again in this run."""
@@ -100,7 +100,7 @@ class PolicyRuns:
         self,
         starts: npt.ArrayLike,
         step_limit: int | None = None,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     ) -> RunResults:
         """Run from each state to the end; the limit counts new questions along each run."""
         starts = self._begin(starts)
@@ -123,7 +123,7 @@ class PolicyRuns:
         max_steps: int | None = None,
         *,
         dead_end: Callable[[Int32Array], BoolArray] | None = None,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
         enough: Callable[[Int32Array, Int64Array], BoolArray] | None = None,
     ) -> Int64Array:
         """Policy costs where they are below the cut-off of their start, INFINITY elsewhere.
