@@ -28,8 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from measurement import EXAMPLES, Row, Setting, compared, mistakes
 from reference.dask_cluster import PATIENCE, Cluster
 
-from engine.campaign.config_reader import CampaignConfig, parse_config
-from engine.records.events import Event, StateTested
+from engine.campaign.config_reader import parse_config
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent, StateTested
 from engine.usecases.campaign import Listener, ignore, run
 from engine.workers.launch import make_executor
 from engine.workspace.rows import BugRow
@@ -228,7 +229,7 @@ def kill_a_worker(config: CampaignConfig, cluster: Cluster, folder: Path) -> Run
     """Kill one of the workers as soon as a state has been tested."""
     victim = cluster.workers[0]
 
-    def emit(event: Event) -> None:
+    def emit(event: CampaignEvent) -> None:
         if isinstance(event, StateTested) and victim.poll() is None:
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()

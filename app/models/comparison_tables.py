@@ -1,31 +1,35 @@
-"""What a comparison of two domains found, in the rows and words the window shows.
-
-It reads the JSON document of `plumbline compare`, which is also what the workspace keeps.
-"""
+"""What a comparison of two domains found, in the rows and words the window shows."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.models.table_model import Column
 from engine.errors import PlumblineError
 from engine.pddl import Domain, format_action, parse_domain
+from engine.records.comparison import (
+    Comparison,
+    EquivalenceVerdict,
+    OperatorCover,
+    Parameters,
+    PredicatePair,
+    ReadingResult,
+)
 from engine.report.comparison_text import READINGS
-from engine.workspace.comparisons import ComparisonRow
+from engine.workspace.rows import ComparisonRow
 
 READING_TIPS = {
-    "distinct": "Different parameters of an action always stand for different objects.",
-    "pddl": "As PDDL has it: two parameters of an action may stand for the same object.",
+    Parameters.DISTINCT: "Different parameters of an action always stand for different objects.",
+    Parameters.PDDL: "As PDDL has it: two parameters of an action may stand for the same object.",
 }
 VERDICTS = {
-    "equivalent": ("Equivalent", "check", "proven"),
-    "not-equivalent": ("Not equivalent", "bad", "bad"),
-    "undecided": ("Not decided within the limits", "unknown", "undecided"),
+    EquivalenceVerdict.EQUIVALENT: ("Equivalent", "check", "proven"),
+    EquivalenceVerdict.NOT_EQUIVALENT: ("Not equivalent", "bad", "bad"),
+    EquivalenceVerdict.UNDECIDED: ("Not decided within the limits", "unknown", "undecided"),
 }
 """Words, icon and color."""
 
@@ -40,61 +44,32 @@ class MappingLine:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorLine:
-    """An operator of one domain and how the other one does it."""
-
-    domain: str
-    operator: str
-    how: str
-    covered: bool
-    number: int  # in the document
-
-
-def mapping_lines(reading: Mapping[str, Any]) -> list[MappingLine]:
-    orders = reading["argument_permutations"]
-    lines = [
-        MappingLine("predicate", a, b, _order(orders.get(a)))
-        for a, b in (reading["mapping"] or {}).items()
-    ]
+def mapping_lines(reading: ReadingResult) -> list[MappingLine]:
+    lines = [MappingLine("predicate", pair.a, pair.b, _order(pair)) for pair in reading.mapping]
     return lines + [
-        MappingLine("type", a, b, "" if a != b else "same name")
-        for a, b in reading["types"].items()
+        MappingLine("type", a, b, "" if a != b else "same name") for a, b in reading.types
     ]
 
 
-def _order(places: Sequence[int] | None) -> str:
-    return "" if places is None else f"arguments in the order {' '.join(map(str, places))}"
+def _order(pair: PredicatePair) -> str:
+    return f"arguments in the order {pair.places}" if pair.permuted else ""
 
 
-def operator_lines(reading: Mapping[str, Any]) -> list[OperatorLine]:
-    return [
-        OperatorLine(
-            operator["domain"],
-            _application(operator["operator"], operator["parameters"]),
-            _how(operator),
-            operator["covered"],
-            number,
-        )
-        for number, operator in enumerate(reading["operators"])
-    ]
-
-
-def _how(operator: Mapping[str, Any]) -> str:
-    other = "B" if operator["domain"] == "A" else "A"
-    cases = [case for macro in operator["macros"] for case in macro["cases"]]
-    if not operator["covered"] or not cases:
+def how_covered(operator: OperatorCover) -> str:
+    """In one line, how the other domain does it."""
+    other = "B" if operator.domain == "A" else "A"
+    cases = [case for macro in operator.macros for case in macro.cases]
+    if not operator.covered or not cases:
         return f"cannot always be done in {other}"
     if len(cases) == 1:
-        return " ".join(cases[0]["steps"]) or "nothing needs to be done"
-    return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, ..."
+        return str(cases[0]) if cases[0].steps else "nothing needs to be done"
+    return f"{len(cases)} cases: {cases[0]}, ..."
 
 
-def explain_difference(answer: Mapping[str, Any]) -> str:
+def explain_difference(comparison: Comparison) -> str:
     """Why two readings of the same domains may come to different verdicts."""
-    asked = [name for name in READINGS if name in answer]
-    verdicts = {answer[name]["verdict"] for name in asked}
-    if len(asked) < 2:
+    verdicts = {reading.verdict for reading in comparison.readings}
+    if len(comparison.readings) < 2:
         return ""
     if len(verdicts) == 1:
         return "Both readings come to the same verdict."
@@ -104,10 +79,10 @@ def explain_difference(answer: Mapping[str, Any]) -> str:
     )
 
 
-def within(reading: Mapping[str, Any]) -> str:
+def within(reading: ReadingResult) -> str:
     """The one-sided answer."""
-    a, b = reading["a_within_b"], reading["b_within_a"]
-    if reading["verdict"] == "equivalent" or (a is None and b is None):
+    a, b = reading.a_within_b, reading.b_within_a
+    if reading.verdict is EquivalenceVerdict.EQUIVALENT or (a is None and b is None):
         return ""
     if a:
         return "Under the closest mapping, all that A can do B can do too, but not the reverse."
@@ -122,28 +97,26 @@ class Expansion:
     def __init__(self, text_a: str, text_b: str) -> None:
         self._domains = {"A": _domain(text_a), "B": _domain(text_b)}
 
-    def operator(self, operator: Mapping[str, Any]) -> str:
-        return self._body(operator["domain"], operator["operator"], operator["parameters"])
+    def operator(self, operator: OperatorCover) -> str:
+        return self._body(operator.domain, operator.operator, operator.parameters)
 
-    def macro(self, operator: Mapping[str, Any]) -> str:
+    def macro(self, operator: OperatorCover) -> str:
         """How the other domain does it, every step with its conditions and effects."""
-        other = "B" if operator["domain"] == "A" else "A"
-        if not operator["covered"]:
+        other = "B" if operator.domain == "A" else "A"
+        if not operator.covered:
             return f"; no sequence of operators of {other} always does this\n"
         parts: list[str] = []
-        for macro in operator["macros"]:
-            if len(operator["macros"]) > 1:
-                parts.append(f"; if {_pattern(macro['patterns'][0])}")
-            for case in macro["cases"]:
-                condition = [*case["true"], *(f"(not {atom})" for atom in case["false"])]
-                parts += [f"; where {' '.join(condition)}"] if condition else []
-                parts += ["; nothing needs to be done"] if not case["steps"] else []
-                parts += [self._step(other, step) for step in case["steps"]]
+        for macro in operator.macros:
+            if len(operator.macros) > 1:
+                parts.append(f"; if {macro.patterns[0]}")
+            for case in macro.cases:
+                parts += [f"; where {case.condition}"] if case.condition else []
+                parts += ["; nothing needs to be done"] if not case.steps else []
+                parts += [
+                    f"; {step}\n{self._body(other, step.operator, step.arguments)}"
+                    for step in case.steps
+                ]
         return "\n".join(parts) + "\n"
-
-    def _step(self, domain: str, step: str) -> str:
-        name, *arguments = step.strip("()").split() or [""]
-        return f"; {step}\n{self._body(domain, name, arguments)}"
 
     def _body(self, domain: str, name: str, arguments: Sequence[str]) -> str:
         model = self._domains[domain]
@@ -160,15 +133,6 @@ def _domain(text: str) -> Domain | None:
         return parse_domain(text)
     except PlumblineError:
         return None
-
-
-def _pattern(bindings: Mapping[str, str]) -> str:
-    pairs = [f"{name} = {value}" for name, value in bindings.items() if name != value]
-    return ", ".join(pairs) or "all parameters are different"
-
-
-def _application(name: str, arguments: Sequence[str]) -> str:
-    return "(" + " ".join((name, *arguments)) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +166,11 @@ STRUCTURE_COLUMNS = (
 )
 
 
-def verdicts(answer: Mapping[str, Any]) -> str:
+def verdicts(comparison: Comparison) -> str:
     """Once if both readings come to the same."""
     words = {
-        READINGS[name]: VERDICTS[answer[name]["verdict"]][0] for name in READINGS if name in answer
+        READINGS[reading.parameters]: VERDICTS[reading.verdict][0]
+        for reading in comparison.readings
     }
     if len(set(words.values())) == 1:
         return next(iter(words.values()))
@@ -226,12 +191,12 @@ HISTORY_COLUMNS = (
     Column[ComparisonRow](
         "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
     ),
-    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.answer)),
+    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.comparison)),
     Column[ComparisonRow](
         "seconds",
         "Seconds",
-        lambda row: float(row.answer.get("seconds", 0.0)),
-        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f}",
+        lambda row: row.comparison.seconds,
+        text=lambda row: f"{row.comparison.seconds:.2f}",
         numeric=True,
     ),
 )

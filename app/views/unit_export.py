@@ -31,7 +31,7 @@ FILES: Mapping[str, tuple[str, str]] = {
 
 
 def unit_text(unit: UnitRow) -> str:
-    states, bugs = unit.statistics.get("states", 0), unit.statistics.get("bugs", 0)
+    states, bugs = unit.statistics.states, unit.statistics.bugs
     where = f"{unit.problem}, {unit.policy}, seed {unit.seed}"
     return f"{unit.id}: {where} ({states:,} states, {bugs:,} bugs)"
 

@@ -19,7 +19,7 @@ from engine.commands.arguments import (
 )
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization
+from engine.dominance.compute import DEFAULT_LIMITS
 from engine.dominance.function import DominanceFunction
 from engine.errors import ExitCode, UsageError
 from engine.localize.action_optimality import (
@@ -27,10 +27,11 @@ from engine.localize.action_optimality import (
     ActionVerdict,
     DecidedBy,
     Reason,
-    Verdict,
+    StepVerdict,
     check_action,
 )
 from engine.native.control import Control
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.atoms import format_fact
@@ -41,9 +42,9 @@ from engine.task.task import Task
 HEURISTICS = [name for name in ("lmcut", "cartesian", "ms", "hmax", "blind") if name in ADMISSIBLE]
 
 _CODES = {
-    Verdict.OPTIMAL: ExitCode.DONE,
-    Verdict.NOT_OPTIMAL: ExitCode.ANSWER_IS_NO,
-    Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+    StepVerdict.OPTIMAL: ExitCode.DONE,
+    StepVerdict.NOT_OPTIMAL: ExitCode.ANSWER_IS_NO,
+    StepVerdict.UNDECIDED: ExitCode.LIMIT_REACHED,
 }
 
 
@@ -163,16 +164,16 @@ def _document(task: Task, answer: ActionVerdict) -> dict[str, object]:
 
 def _text(task: Task, operator: int, answer: ActionVerdict) -> str:
     action = f"({task.operators[operator].name})"
-    if answer.verdict is Verdict.UNDECIDED:
+    if answer.verdict is StepVerdict.UNDECIDED:
         headline = f"{action}: undecided, {_WITHOUT_VERDICT[answer.reason or Reason.CANCELLED]}"
     else:
-        word = "optimal" if answer.verdict is Verdict.OPTIMAL else "not optimal"
+        word = "optimal" if answer.verdict is StepVerdict.OPTIMAL else "not optimal"
         grounds = _GROUNDS[answer.decided_by or DecidedBy.GOAL]
         headline = f"{action} is {word}: {grounds}"
     lines = [headline]
     if answer.optimal_cost is not None:
         lines.append(f"The goal costs {answer.optimal_cost} from the state.")
-    if answer.cost_after is not None and answer.verdict is Verdict.NOT_OPTIMAL:
+    if answer.cost_after is not None and answer.verdict is StepVerdict.NOT_OPTIMAL:
         lines.append(f"With the action first it costs {answer.cost_after}.")
     lines.append(
         f"{answer.expanded:,} states expanded, {answer.evaluated:,} evaluated, "

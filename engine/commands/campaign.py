@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.campaign.config_reader import LEAST_MEGABYTES, read_config
 from engine.campaign.config_writer import template
@@ -29,11 +30,11 @@ from engine.records.events import (
     BugFound,
     BugImproved,
     BugLocalized,
+    CampaignEvent,
     CampaignStarted,
-    Event,
-    Progress,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     Warned,
 )
 from engine.usecases.campaign import run as run_campaign
@@ -152,7 +153,7 @@ class _Listener:
         self._bugs = 0
         self._localized = 0
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: CampaignEvent) -> None:
         match event:
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
@@ -162,7 +163,7 @@ class _Listener:
                 self._bugs += 1
             case BugLocalized():
                 self._localized += 1
-            case Progress():
+            case UnitProgress():
                 self._done[event.unit] = event.statistics.states / event.statistics.size
             case UnitFinished():
                 self._done[event.unit] = 1.0

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from engine.campaign.inputs import File
+from msgspec.structs import replace
+
 from engine.commands.arguments import positive_seconds
 from engine.commands.console import Console, ProgressBar
 from engine.commands.stop_signal import stop_signal
 from engine.equivalence import (
     CompareOptions,
-    Comparison,
-    Event,
     Limits,
     Parameters,
-    Progress,
-    Verdict,
     compare_domains,
     verify_certificate,
 )
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
 from engine.pddl import Domain, read_domain
-from engine.report.comparison import comparison_report
+from engine.records.comparison import Comparison, EquivalenceVerdict
+from engine.records.events import ComparisonEvent, ComparisonProgress
+from engine.records.inputs import File
+from engine.report.comparison import comparison_json, comparison_report, failed_evidence
 from engine.report.comparison_text import describe
 
 BOTH = "both"
@@ -71,53 +69,47 @@ def run(args: argparse.Namespace, console: Console) -> int:
         comparison = compare_domains(
             first, second, options, lambda event: _show(event, bar), interrupted.is_set
         )
-    found = _verify(comparison, first, second, args.seed) if args.verify else None
-    document = comparison.to_json()
+    if args.verify:
+        comparison = _verify(comparison, first, second, args.seed)
+    problems = list(failed_evidence(comparison))
     text = describe(comparison)
-    problems = None
-    if found is not None:
-        problems = [
-            f"the evidence for '{name}' fails: {problem}"
-            for name, objections in found.items()
-            for problem in objections
-        ]
-        document["verification"] = {"ok": not problems, "problems": problems, **found}
-        text += "\n" + ("\n".join(problems) if problems else "All evidence was verified.") + "\n"
-    console.result(document, text)  # first: the report may not find room on the disk
+    if args.verify:
+        text += "\n" + ("\n".join(problems) or "All evidence was verified.") + "\n"
+    # First: the report may not find room on the disk.
+    console.result(comparison_json(comparison), text)
     if args.out is not None:
-        _write_report(args.out, document, args.first, args.second)
+        _write_report(args.out, comparison, args.first, args.second)
     return _exit_code(comparison, problems)
 
 
-def _write_report(out: Path, document: Mapping[str, Any], first: str, second: str) -> None:
+def _write_report(out: Path, comparison: Comparison, first: str, second: str) -> None:
     a, b = (File(Path(name).name, read_bytes(name, "a domain"), name) for name in (first, second))
-    write_text(out, comparison_report(document, a, b, out.suffix))
+    write_text(out, comparison_report(comparison, a, b, out.suffix))
 
 
-def _verify(
-    comparison: Comparison, first: Domain, second: Domain, seed: int
-) -> dict[str, list[str]]:
-    return {
-        reading.parameters.value: verify_certificate(reading, first, second, seed)
+def _verify(comparison: Comparison, first: Domain, second: Domain, seed: int) -> Comparison:
+    readings = [
+        replace(reading, objections=tuple(verify_certificate(reading, first, second, seed)))
         for reading in comparison.readings
-    }
+    ]
+    return replace(comparison, readings=tuple(readings))
 
 
-def _exit_code(comparison: Comparison, problems: list[str] | None) -> int:
+def _exit_code(comparison: Comparison, problems: list[str]) -> int:
     if comparison.stopped:
         return ExitCode.INTERRUPTED
     if problems:
         return ExitCode.INTERNAL
     answers = {
-        Verdict.EQUIVALENT: ExitCode.DONE,
-        Verdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
-        Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+        EquivalenceVerdict.EQUIVALENT: ExitCode.DONE,
+        EquivalenceVerdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
+        EquivalenceVerdict.UNDECIDED: ExitCode.LIMIT_REACHED,
     }
     return answers[comparison.first.verdict]
 
 
-def _show(event: Event, bar: ProgressBar) -> None:
-    if isinstance(event, Progress):
+def _show(event: ComparisonEvent, bar: ProgressBar) -> None:
+    if isinstance(event, ComparisonProgress):
         bar.update(
             event.seconds,
             f"{event.parameters}: {event.stage}, {event.candidates} mappings tried, "

@@ -11,9 +11,10 @@ import numpy as np
 from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization, Variant
+from engine.dominance.compute import DEFAULT_LIMITS, Variant
 from engine.dominance.function import NO_VALUE, DominanceFunction, FactorTable
 from engine.errors import ExitCode
+from engine.records.config import Factorization
 from engine.task.atoms import format_fact
 from engine.task.task import Task
 

@@ -11,11 +11,12 @@ from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.files import write_text
 from engine.fuzzing.biases import BIASES, make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.fuzzing.pool_file import write_pool
 from engine.policies.builtin import open_builtin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Unsolved
 from engine.task.states import StateTable
 
 NEEDS_A_POLICY = frozenset(BIASES) - {"none", "heuristic"}

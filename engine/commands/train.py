@@ -14,7 +14,7 @@ from engine.task.load import load_task
 from engine.task.task import Task
 
 if TYPE_CHECKING:
-    from engine.records.training import TrainingEvent
+    from engine.records.events import TrainingEvent
     from engine.training.imitation import TrainingResult
 
 
@@ -103,7 +103,7 @@ class _Listener:
         self.reason = ""
 
     def hear(self, event: TrainingEvent) -> None:
-        from engine.records import training as events
+        from engine.records import events
 
         match event:
             case events.ProblemPrepared(problem, teacher):
@@ -112,10 +112,10 @@ class _Listener:
                 self._console.message(f"warning: {problem} is left out: {reason}")
             case events.StepFinished(epoch, step, steps):
                 self._bar.update((epoch - 1) * steps + step, f"epoch {epoch}")
-            case events.EpochFinished(epoch, loss, success, cost, lessons, _):
+            case events.EpochFinished(done):
                 self._console.message(
-                    f"epoch {epoch}: loss {loss:.4f}, {lessons} lessons, "
-                    f"solves {success:.0%} at a mean cost of {cost:.1f}"
+                    f"epoch {done.epoch}: loss {done.loss:.4f}, {done.lessons} lessons, "
+                    f"solves {done.success:.0%} at a mean cost of {done.cost:.1f}"
                 )
             case events.TrainingFinished(_, _, reason):
                 self.reason = reason

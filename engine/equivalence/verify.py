@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, holds, literals, named
@@ -20,15 +20,19 @@ from engine.equivalence.verify_exclusions import (
     check_exclusion,
     uncovered_mapping,
 )
+from engine.errors import PddlError
+from engine.pddl import parse_problem
 from engine.pddl.model import Action, Atom, Condition, Domain, Problem
 from engine.pddl.types import Types
 from engine.records.comparison import (
+    SIDES,
+    Counterexample,
+    EquivalenceVerdict,
     Macro,
     OperatorCover,
     Parameters,
     ReadingResult,
     ThingOfBoth,
-    Verdict,
 )
 
 STATES_PER_CHOICE = 2
@@ -41,7 +45,7 @@ def verify_certificate(
     reading: ReadingResult, domain_a: Domain, domain_b: Domain, seed: int = 0
 ) -> list[str]:
     """What is wrong with the evidence, in sentences; empty if it all holds."""
-    if reading.verdict is Verdict.UNDECIDED:
+    if reading.verdict is EquivalenceVerdict.UNDECIDED:
         return []
     if not reading.mapping and (domain_a.predicates or domain_b.predicates):
         counts = [Counter(p.arity for p in d.predicates) for d in (domain_a, domain_b)]
@@ -51,7 +55,7 @@ def verify_certificate(
     if problems:
         return problems
     problems = [problem for cover in reading.operators for problem in checker.cover(cover)]
-    if reading.verdict is Verdict.EQUIVALENT:
+    if reading.verdict is EquivalenceVerdict.EQUIVALENT:
         return [*problems, *checker.nothing_missing()]
     return [*problems, *checker.counterexample(), *checker.exclusions()]
 
@@ -274,8 +278,19 @@ class _Checker:
         found = self._reading.counterexample
         if found is None:
             return ["there is no counterexample"]
-        side = "AB".index(found.solved_by)
-        problems = (found.problem_a, found.problem_b)
+        try:
+            problems = [
+                parse_problem(text, domain)
+                for text, domain in zip(
+                    (found.problem_a, found.problem_b), self._domains, strict=True
+                )
+            ]
+        except PddlError as error:
+            return [f"a problem of the counterexample is no PDDL: {error}"]
+        return self._refutation(found, problems)
+
+    def _refutation(self, found: Counterexample, problems: Sequence[Problem]) -> list[str]:
+        side = SIDES.index(found.solved_by)
         starts = [_facts(problem.init) for problem in problems]
         ends = [
             _facts(part for part, true in literals(problem.goal) if true) for problem in problems

@@ -15,25 +15,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import (
     policy_inputs,
     pool_input,
     portfolio_inputs,
     problem_inputs,
 )
-from engine.campaign.unit import Unit
 from engine.errors import WorkerLostError, WorkspaceError
 from engine.policies.consent import Consent, refuse_without_consent
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
     BugFound,
+    CampaignEvent,
     CampaignFinished,
     CampaignStarted,
     ClusterChanged,
-    Event,
-    Progress,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
     UnitStopped,
     Warned,
@@ -57,7 +56,7 @@ POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before nobody waits for them any more."""
 
-Listener = Callable[[Event], None]
+Listener = Callable[[CampaignEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ class _Running:
         self._stopping = False
         self._paused = False
 
-    def tell(self, events: Sequence[Event]) -> None:
+    def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the listener second."""
         if events:
             self._store.apply(events)
@@ -216,7 +215,7 @@ class _Running:
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see who has ended."""
-        events: list[Event] = []
+        events: list[CampaignEvent] = []
         for event in self._hub.receive(POLL_SECONDS):
             events.append(event)
             if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
@@ -351,12 +350,12 @@ class _Reporter:
         self._done: dict[int, float] = {}
         self._bugs = 0
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: CampaignEvent) -> None:
         match event:
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
                 self._link.emit(Begun(event.campaign, len(event.units)))
-            case Progress():
+            case UnitProgress():
                 self._done[event.unit] = event.statistics.states / event.statistics.size
                 self._link.emit(Advanced(bugs=False))
             case UnitFinished():

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from engine.records.training import TrainingPlan
 from engine.task.load import load_task
 from engine.workers.link import Link
 
 if TYPE_CHECKING:
-    from engine.records.training import TrainingEvent
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPlan:
-    """What to train, on what, and where to leave it; the names of `TrainingConfig`."""
-
-    domain: str
-    training: tuple[str, ...]
-    validation: tuple[str, ...]
-    folder: str
-    teacher: str = "optimal"
-    hidden: int = 16
-    layers: int = 2
-    epochs: int = 30
-    steps: int = 80
-    patience: int = 10
-    learning_rate: float = 2e-3
-    seed: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> TrainingPlan:
-        lists = {name: tuple(document[name]) for name in ("training", "validation")}
-        return cls(**{**document, **lists})
+    from engine.records.events import TrainingEvent
 
 
 def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
     """Passes on the events of the training but for its steps; returns why it ended."""
-    from engine.records import training as events
-    from engine.records.training import TeacherKind, TrainingConfig
+    from engine.records import events
+    from engine.records.training import TrainingConfig
     from engine.training.imitation import train
 
     reason = ""
@@ -70,7 +44,7 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
         layers=plan.layers,
         epochs=plan.epochs,
         seed=plan.seed,
-        teacher=TeacherKind(plan.teacher),
+        teacher=plan.teacher,
         learning_rate=plan.learning_rate,
         steps=plan.steps,
         patience=plan.patience,

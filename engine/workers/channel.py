@@ -17,7 +17,7 @@ from enum import Enum
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 
 from engine import __version__
-from engine.campaign.unit import Unit
+from engine.records.config import Unit
 from engine.records.events import UnitEvent
 
 Address = str | tuple[str, int]

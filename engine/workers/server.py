@@ -17,8 +17,8 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
-from engine.campaign.unit import Unit
 from engine.files import scratch_errors
+from engine.records.config import Unit
 from engine.records.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
 from engine.workers.channel import (
     Address,

@@ -19,7 +19,7 @@ from engine import __version__
 from engine.workers.channel import Ticket
 
 if TYPE_CHECKING:
-    from engine.campaign.unit import Unit
+    from engine.records.config import Unit
     from engine.records.events import UnitEvent
     from engine.workers.gate import Gate
 

@@ -10,23 +10,34 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
-from engine.campaign.unit import Unit
 from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_files
-from engine.records.codec import checked, decode, expand, unpack
+from engine.records.codec import check, decode, expand, unpack
+from engine.records.config import Unit
 from engine.records.events import (
     StoredRun,
 )
 from engine.records.evidence import Evidence
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
+from engine.records.training import Training
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
-from engine.workspace.comparisons import ComparisonRow, StoredComparison
+from engine.task.unpacked import unpack_inputs
 from engine.workspace.event_writer import read_localization
 from engine.workspace.guard import workspace_errors
-from engine.workspace.rows import Bug, BugRow, CampaignRow, LogRow, PoolRow, UnitRow, root_cause_of
+from engine.workspace.rows import (
+    Bug,
+    BugRow,
+    CampaignRow,
+    ComparisonRow,
+    LogRow,
+    PoolRow,
+    StoredComparison,
+    UnitRow,
+    root_cause_of,
+)
 
 UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
 
@@ -53,6 +64,10 @@ def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, An
     def ask(self: WorkspaceReader, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
         try:
             return question(self, *args, **options)
+        except DamagedRecordError as error:
+            raise WorkspaceError(
+                f"the file is damaged: {error}", Location.of(self.path), error.hint
+            ) from error
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             raise WorkspaceError(
                 f"the file is damaged: {error}", Location.of(self.path), "take a copy from before"
@@ -78,7 +93,7 @@ class WorkspaceReader:
         if not self._has_table("project"):
             return Project()
         for (document,) in self.rows("SELECT document FROM project"):
-            return checked(Project.from_json(json.loads(document)))
+            return decode(document, Project)
         return Project()
 
     @_or_damaged
@@ -100,12 +115,16 @@ class WorkspaceReader:
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
     @_or_damaged
-    def trainings(self) -> dict[str, dict[str, Any]]:
-        """Trainings by their folders, the oldest first."""
+    def training_folders(self) -> list[str]:
+        """The folders of all trainings, the oldest first."""
         if not self._has_table("trainings"):
-            return {}
-        rows = self.rows("SELECT folder, document FROM trainings ORDER BY created")
-        return {folder: json.loads(document) for folder, document in rows}
+            return []
+        return [folder for (folder,) in self.rows("SELECT folder FROM trainings ORDER BY created")]
+
+    @_or_damaged
+    def training(self, folder: str) -> Training:
+        ((document,),) = self.rows("SELECT document FROM trainings WHERE folder = ?", (folder,))
+        return decode(document, Training)
 
     @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
@@ -218,7 +237,7 @@ class WorkspaceReader:
         with workspace_errors(self.path):
             try:
                 found = read_localization(self.connection, finding)
-                return None if found is None else checked(found)
+                return None if found is None else check(found)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise WorkspaceError(
                     f"what is known of the steps of bug {finding} is damaged: {error}",
@@ -282,14 +301,14 @@ class WorkspaceReader:
         )
         domain = self._file(domain_file, domain_path) if domain_file else None
         file = self._file(problem_file, path)
-        return checked(ProblemInput(name, file, domain, bool(unit_costs)))
+        return check(ProblemInput(name, file, domain, bool(unit_costs)))
 
     @_or_damaged
     def policy(self, number: int) -> PolicyInput:
         ((name, spec, path, file),) = self.rows(
             "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
         )
-        return checked(PolicyInput(name, spec, self._file(file, path) if file else None))
+        return check(PolicyInput(name, spec, self._file(file, path) if file else None))
 
     @_or_damaged
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
@@ -377,7 +396,7 @@ class WorkspaceReader:
         ((name, content),) = self.rows(
             "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
         )
-        file = checked(File(name, expand(content), path or name))
+        file = check(File(name, expand(content), path or name))
         if file.sha256 != sha256:
             raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
         return file

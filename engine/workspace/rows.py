@@ -5,22 +5,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.records.codec import checked, unpack
-from engine.records.events import (
-    OracleStatistics,
-    RivalStatistics,
-    State,
-    StoredRun,
-    UnitStatistics,
-)
-from engine.records.evidence import Evidence
+from engine.records.codec import decode, unpack
+from engine.records.comparison import CompareOptions, Comparison
+from engine.records.config import CampaignConfig
+from engine.records.events import StoredRun, UnitStatistics
+from engine.records.evidence import Evidence, State
+from engine.records.inputs import File
 from engine.records.localization import CauseKind, RootCause
 from engine.workspace.event_writer import operator_of
 
@@ -83,7 +78,7 @@ class UnitRow:
     status: str
     started: float | None
     error: str
-    statistics: dict[str, Any]
+    statistics: UnitStatistics
 
     @classmethod
     def of(cls, columns: Sequence[Any]) -> UnitRow:
@@ -127,22 +122,40 @@ class LogRow:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """A comparison of two domains without their texts."""
+
+    id: int
+    created: float
+    name_a: str
+    name_b: str
+    options: CompareOptions
+    comparison: Comparison
+
+    @classmethod
+    def of(cls, columns: Sequence[Any]) -> ComparisonRow:
+        *rest, options, comparison = columns
+        records = decode(options, CompareOptions), decode(comparison, Comparison)
+        return cls(*[*rest, *records])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredComparison:
+    row: ComparisonRow
+    a: File
+    b: File
+
+
 @lru_cache(maxsize=64)
 def _config(text: str) -> CampaignConfig:
     """Asked for again and again while a campaign is watched."""
-    return checked(CampaignConfig.from_json(json.loads(text)))
+    return decode(text, CampaignConfig)
 
 
 @lru_cache(maxsize=4096)
-def _statistics(text: str) -> dict[str, Any]:
-    """As they were stored; a unit that has not begun has none."""
-    document: dict[str, Any] = json.loads(text)
-    lists = {
-        "oracles": tuple(OracleStatistics(**entry) for entry in document.get("oracles", ())),
-        "portfolio": tuple(RivalStatistics(**entry) for entry in document.get("portfolio", ())),
-    }
-    checked(UnitStatistics(**{**document, **lists}))
-    return document
+def _statistics(text: str) -> UnitStatistics:
+    return decode(text, UnitStatistics)
 
 
 def root_cause_of(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:

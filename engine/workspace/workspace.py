@@ -10,18 +10,20 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.errors import Location, UsageError, WorkspaceError
-from engine.records.events import Event
+from engine.records.codec import encode, to_json
+from engine.records.comparison import CompareOptions, Comparison
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization
 from engine.records.project import Project
+from engine.records.training import Training
 from engine.workspace import lock as writer
 from engine.workspace.event_writer import (
     EventRows,
@@ -42,7 +44,8 @@ def campaign_key(
     portfolio: Sequence[PolicyInput],
     pool: File | None = None,
 ) -> str:
-    settings = config.to_json()
+    settings = to_json(config)
+    assert isinstance(settings, dict)
     if not config.localization.enabled:
         del settings["localization"]  # campaigns are older than it, and without it still the same
     del settings["pool"]
@@ -149,7 +152,7 @@ class Workspace(WorkspaceReader):
         with self.transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO campaigns (key, config, created) VALUES (?, ?, ?)",
-                (key, json.dumps(config.to_json()), time.time()),
+                (key, encode(config), time.time()),
             )
             campaign = cursor.lastrowid
             assert campaign is not None
@@ -188,7 +191,7 @@ class Workspace(WorkspaceReader):
                     "do not use this file unless you know where it comes from",
                 )
 
-    def apply(self, events: Iterable[Event]) -> None:
+    def apply(self, events: Iterable[CampaignEvent]) -> None:
         """Write events down and commit them."""
         with self.transaction() as connection:
             rows = EventRows(connection)
@@ -211,13 +214,9 @@ class Workspace(WorkspaceReader):
 
     def set_project(self, project: Project) -> None:
         with self.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO project VALUES (1, ?)", (json.dumps(project.to_json()),)
-            )
+            connection.execute("INSERT OR REPLACE INTO project VALUES (1, ?)", (encode(project),))
 
-    def add_comparison(
-        self, a: File, b: File, question: Mapping[str, Any], answer: Mapping[str, Any]
-    ) -> int:
+    def add_comparison(self, a: File, b: File, options: CompareOptions, found: Comparison) -> int:
         """Keep a comparison of two domains; returns its number."""
         with self.transaction() as connection:
             cursor = connection.execute(
@@ -229,8 +228,8 @@ class Workspace(WorkspaceReader):
                     b.path,
                     add_file(connection, a),
                     add_file(connection, b),
-                    json.dumps(dict(question)),
-                    json.dumps(dict(answer)),
+                    encode(options),
+                    encode(found),
                 ),
             )
         assert cursor.lastrowid is not None
@@ -241,11 +240,11 @@ class Workspace(WorkspaceReader):
         with self.transaction() as connection:
             save_localization(connection, finding, localization)
 
-    def save_training(self, folder: str, document: Mapping[str, Any]) -> None:
-        """What is known of the training in a folder, instead of what was known before."""
+    def save_training(self, training: Training) -> None:
+        """What is known of the training in its folder, instead of what was known before."""
         with self.transaction() as connection:
             connection.execute(
                 "INSERT INTO trainings VALUES (?, ?, ?) "
                 "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
-                (folder, time.time(), json.dumps(dict(document))),
+                (training.plan.folder, time.time(), encode(training)),
             )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.campaign.changes import Change, Trend, compare_campaigns
-from engine.campaign.config_reader import CampaignConfig
+from engine.records.config import CampaignConfig
 from engine.usecases.campaign import run
 from engine.workspace.workspace import Workspace
 

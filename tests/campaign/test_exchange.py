@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
-from engine.campaign.inputs import File
 from engine.cli import main
 from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
@@ -18,7 +16,9 @@ from engine.fuzzing.imported_pool import PoolContents, contents, task_of
 from engine.fuzzing.pool_file import parse_pool
 from engine.policies.policy import open_policy_file
 from engine.policies.runs import PolicyRuns
+from engine.records.config import CampaignConfig
 from engine.records.finding import RunOutcome
+from engine.records.inputs import File
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import per_oracle
 from engine.campaign.timeline import Timeline, unit_offsets, whole_course
 from engine.errors import UnreadableFileError
+from engine.records.config import CampaignConfig
 from engine.usecases.campaign import resume, run
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace

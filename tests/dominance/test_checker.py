@@ -11,11 +11,12 @@ from reference.random_tasks import dials
 from engine.dominance import checker as check
 from engine.dominance import derivation
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.function import DominanceFunction
 from engine.dominance.plain_system import Budget
 from engine.errors import CancelledError
 from engine.native.control import Control
+from engine.records.config import Factorization
 from engine.task.task import Task
 
 Build = Callable[..., Task]

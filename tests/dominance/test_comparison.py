@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from reference.dominance import random_task
 
-from engine.dominance.compute import Factorization, compute
+from engine.dominance.compute import compute
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.native.comparison import NativeComparison, NativeTables
 from engine.native.library import Int32Array, Int64Array
+from engine.records.config import Factorization
 from engine.records.finding import INFINITY
 from engine.task.task import Task
 

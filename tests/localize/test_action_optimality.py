@@ -11,7 +11,7 @@ import pytest
 from reference.random_tasks import dials
 from reference.small_tasks import Rule, one_key, task_of
 
-from engine.dominance.compute import Factorization, compute
+from engine.dominance.compute import compute
 from engine.errors import CancelledError, PlannerError, UsageError
 from engine.localize import action_optimality, parallel_searches
 from engine.localize.action_optimality import (
@@ -24,6 +24,7 @@ from engine.localize.action_optimality import (
 )
 from engine.native.control import Control
 from engine.native.library import Outcome
+from engine.records.config import Factorization
 from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, SearchResult
 from engine.search.planners import FoundPlan, PlannerOutcome, PlannerResult

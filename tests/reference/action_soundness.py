@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from engine.dominance.compute import Factorization, compute
+from engine.dominance.compute import compute
 from engine.localize.action_optimality import ActionVerdict, Verdict, check_action
+from engine.records.config import Factorization
 from engine.search.exhaustive import hstar_all
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.records.events import Event, UnitStarted
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent, UnitStarted
 from engine.usecases.campaign import run
 from engine.workers.channel import Hello, Report, Ticket
 from engine.workers.launch import WorkerEnd, make_executor
@@ -63,7 +63,7 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
             connection.send(Report((UnitStarted(ticket.unit, "p", "y", 0),)))
             connection.recv()  # that it is to stop
 
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
     def has_started() -> bool:
         return any(isinstance(event, UnitStarted) for event in seen)

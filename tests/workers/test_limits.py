@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.cli import main
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import UnitEvent, UnitFailed
 from engine.usecases.campaign import run
 from engine.workers.gate import Gate

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from reference.dask_cluster import wait_for
 
-from engine.campaign.inputs import File, PolicyInput
-from engine.campaign.unit import Unit
+from engine.records.config import Unit
 from engine.records.events import UnitEvent, UnitStarted, UnitStopped
+from engine.records.inputs import File, PolicyInput
 from engine.workers.channel import Assignment, Command, Goodbye, Hello, Report, Ticket
 from engine.workers.server import Hub
 

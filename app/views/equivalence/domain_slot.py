@@ -9,10 +9,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from app.services.theme import Theme
-from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import read_bytes
 from engine.pddl import Domain, parse_domain
+from engine.records.inputs import File
 
 
 class DomainSlot(QFrame):
