@@ -119,7 +119,7 @@ def save_localization(
             localization.expanded,
             localization.seconds,
             localization.limited,
-            None if failure is None else encode(failure),
+            None if failure is None else encode(failure).decode(),
             compress(json.dumps([_step_row(step) for step in localization.steps]).encode()),
         ),
     )
@@ -283,7 +283,7 @@ class EventRows:
     def _write_statistics(self, unit: int, event: UnitProgress | UnitFinished) -> None:
         self.connection.execute(
             "UPDATE units SET statistics = ? WHERE id = ?",
-            (encode(event.statistics), unit),
+            (encode(event.statistics).decode(), unit),
         )
 
     def _write_task(self, event: TaskReady) -> None:

@@ -152,7 +152,7 @@ class Workspace(WorkspaceReader):
         with self.transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO campaigns (key, config, created) VALUES (?, ?, ?)",
-                (key, encode(config), time.time()),
+                (key, encode(config).decode(), time.time()),
             )
             campaign = cursor.lastrowid
             assert campaign is not None
@@ -214,7 +214,9 @@ class Workspace(WorkspaceReader):
 
     def set_project(self, project: Project) -> None:
         with self.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO project VALUES (1, ?)", (encode(project),))
+            connection.execute(
+                "INSERT OR REPLACE INTO project VALUES (1, ?)", (encode(project).decode(),)
+            )
 
     def add_comparison(self, a: File, b: File, options: CompareOptions, found: Comparison) -> int:
         """Keep a comparison of two domains; returns its number."""
@@ -228,8 +230,8 @@ class Workspace(WorkspaceReader):
                     b.path,
                     add_file(connection, a),
                     add_file(connection, b),
-                    encode(options),
-                    encode(found),
+                    encode(options).decode(),
+                    encode(found).decode(),
                 ),
             )
         assert cursor.lastrowid is not None
@@ -246,5 +248,5 @@ class Workspace(WorkspaceReader):
             connection.execute(
                 "INSERT INTO trainings VALUES (?, ?, ?) "
                 "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
-                (training.plan.folder, time.time(), encode(training)),
+                (training.plan.folder, time.time(), encode(training).decode()),
             )

@@ -57,7 +57,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
         with Workspace.create(folder / f"{name}.plumb") as store:
             assert run(config, store, executor=in_threads()).finished  # type: ignore[arg-type]
             (row,) = store.units()
-            assert (row.status, row.statistics["size"]) == ("finished", len(expected))
+            assert (row.status, row.statistics.size) == ("finished", len(expected))
             assert [entry.state for entry in store.pool(row.id)] == expected
             again = {store.with_proof(bug).state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs

@@ -209,4 +209,4 @@ def test_limits_hold_on_a_cluster_as_well(
         assert run(config, store, executor=make_executor(f"dask:{cluster.address}")).finished
         (unit,) = store.units()
     assert unit.status == "finished"
-    assert unit.statistics["limit"] == "stopped at its limit of 160 MB"
+    assert unit.statistics.limit == "stopped at its limit of 160 MB"

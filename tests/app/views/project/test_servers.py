@@ -142,7 +142,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         assert [message.text for message in withdrawn] == [text]
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (unit,) = context.document.store.units()
-    assert (unit.status, unit.statistics["states"]) == ("finished", 24)
+    assert (unit.status, unit.statistics.states) == ("finished", 24)
     assert said(context) == [text]
     qtbot.waitUntil(lambda: not view.resume.isVisible(), timeout=PATIENCE)
 
