@@ -105,7 +105,7 @@ def test_a_dropped_folder_is_recognized_checked_and_tried(
     names = [row[0] for row in cells(page)]
     assert names == ["task-1", "task-2"]
     for row in cells(page):
-        assert row[1] == "fine"
+        assert row[1] == "OK"
         assert all(int(number) > 0 for number in row[2:5])
         assert row[5] == "solved" or row[5].startswith("fails")
         assert row[6].isdecimal() == (row[5] == "solved")
@@ -214,7 +214,7 @@ def test_a_mended_file_is_checked_again(qtbot: QtBot, page: ProjectPage, folder:
     assert "error" in cells(page)[0][1]
     assert "no section ':goal'" in page.source.list.item(0).text()
     (folder / "task-1").write_text(whole)
-    qtbot.waitUntil(lambda: cells(page)[0][1] == "fine", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: cells(page)[0][1] == "OK", timeout=PATIENCE)
     settled(qtbot, page)
     assert cells(page)[0][5] != ""
     assert page.source.list.count() == 0
@@ -320,7 +320,7 @@ def test_what_cannot_be_used_is_said(qtbot: QtBot, page: ProjectPage, tmp_path: 
     (tmp_path / "notes.txt").write_text("nothing of interest")
     page.add_files([tmp_path / "notes.txt", tmp_path / "missing"])
     texts = [message.text for message in page.context.messages.history]
-    assert any("notes.txt is left out" in text for text in texts)
+    assert any("Skipped notes.txt" in text for text in texts)
     assert any("No such file" in text for text in texts)
     assert page.start.isVisible()
 
@@ -342,7 +342,7 @@ def test_missing_costs_are_told_with_a_way_out(
     assert page.unit_costs.isChecked()
     assert page.files.project.unit_costs
     settled(qtbot, page)
-    assert cells(page)[0][1] == "fine"  # costs are no longer of interest
+    assert cells(page)[0][1] == "OK"  # costs are no longer of interest
     assert cells(page)[0][4] != ""
 
 
@@ -376,7 +376,7 @@ def test_a_folder_with_a_campaign_brings_its_settings(qtbot: QtBot, page: Projec
 
 
 def test_one_key_leads_to_a_campaign(qtbot: QtBot, page: ProjectPage) -> None:
-    run = next(a for a in page.page_actions() if a.text() == "Run a campaign")
+    run = next(a for a in page.page_actions() if a.text() == "Run campaign")
     assert isinstance(run, QAction)
     assert run.shortcut().toString() == "F5"
     with qtbot.waitSignal(page.page_requested) as wanted:

@@ -76,7 +76,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         qtbot.waitUntil(dialog.address.hasFocus, timeout=PATIENCE)
         dialog.address.setText(f"grpc://{address}")
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: "server answers" in dialog.verdict.text(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "Found a policy server" in dialog.verdict.text(), timeout=PATIENCE)
         assert "operators; in the initial state it does (" in dialog.verdict.text()
         assert dialog.with_task.isChecked()  # there is no problem yet
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
@@ -202,7 +202,7 @@ def test_a_policy_is_served_to_others_until_it_is_stopped(
     serve(page, port)
     address = f"127.0.0.1:{port}"
     qtbot.waitUntil(lambda: address in card.serving.address.text(), timeout=PATIENCE)
-    assert card.serving.address.text() == f"Serves p2.pddl at {address}"
+    assert card.serving.address.text() == f"Serving p2.pddl at {address}"
     assert not card.serve.isVisible()
     assert card.serving.answered.text() == "0 requests answered so far"
     press(card, f"copy-address-{POLICY}")
