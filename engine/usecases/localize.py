@@ -16,8 +16,8 @@ from engine.localize import localizer as localizing
 from engine.localize.localizer import BISECTION, Localizer, Searched
 from engine.localize.run_searches import MEGABYTES, LocalizationLimits
 from engine.policies.policy import close_policy, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.records.localization import Localization
 from engine.task.load import load_task_files
 from engine.task.states import StateTable
@@ -246,7 +246,7 @@ def _policy_run(
             runs = PolicyRuns(bound, table)
             runs.run(start, run.step_limit, late)
             found = runs.trace(start)
-            failed = found.outcome is Outcome.FAILED
+            failed = found.outcome is RunOutcome.FAILED
             return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
         except CancelledError:
             return None, None

@@ -22,7 +22,6 @@ from engine.cli import main
 from engine.commands.console import ConsoleLink
 from engine.errors import CancelledError, WorkspaceError
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY
 from engine.records.events import (
     BugFound,
     BugLocalized,
@@ -32,6 +31,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.finding import INFINITY
 from engine.records.localization import CauseKind, Verdict, by_schema
 from engine.task.sas import parse_sas
 from engine.usecases.campaign import run as run_campaign
