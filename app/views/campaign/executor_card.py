@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.models.campaign_settings import MAX_WORKERS, ExecutorChoice, keep_where, size_text, where
 from app.services.context import Context
 from app.services.jobs import Failure, Job
-from app.widgets.builders import card, describe
+from app.widgets.builders import button, card, describe
 from app.widgets.fields import calm, number
 from engine.report.words import sentence
 from engine.usecases.connect import check_cluster
@@ -90,8 +90,8 @@ class ExecutorCard(QWidget):
             "The findings are the same.",
         )
         self._choices = QButtonGroup(self)
-        for button in (self.here, self.on_cluster):
-            self._choices.addButton(button)
+        for choice in (self.here, self.on_cluster):
+            self._choices.addButton(choice)
         self.workers = number(1, MAX_WORKERS)
         describe(
             self.workers,

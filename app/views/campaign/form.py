@@ -311,7 +311,7 @@ class CampaignForm(QScrollArea):
             button.setChecked(name == preset)
         states = self.unit_count * (self.pool.states or self._config.fuzzing.size)
         units = count_text(self.unit_count, "unit")
-        self.total.setText(f"{units} (problems × policies × seeds), {count_text(states, 'state')}")
+        self.total.setText(f"{units} (problems x policies x seeds), {count_text(states, 'state')}")
         self.changed.emit()
 
     def _read(self) -> CampaignConfig:

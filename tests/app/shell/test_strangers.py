@@ -195,12 +195,12 @@ def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], lis
 
 
 TROUBLES = {
-    """UPDATE project SET document = '{"domain": 1}'""": "The files of this project are not known",
-    "UPDATE campaigns SET config = '[]'": "The campaigns cannot be read",
-    "UPDATE comparisons SET answer = '{}'": "Earlier comparisons cannot be read",
-    "UPDATE units SET statistics = '[1]'": "The campaign cannot be read",
-    "DELETE FROM evidence": "Bug 1 cannot be shown",
-    "UPDATE trainings SET document = '{}'": "the training cannot be shown",
+    """UPDATE project SET document = '{"domain": 1}'""": "Cannot read the files of this project",
+    "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
+    "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
+    "UPDATE units SET statistics = '[1]'": "Cannot read the campaign",
+    "DELETE FROM evidence": "Cannot show bug 1",
+    "UPDATE trainings SET document = '{}'": "Cannot show training",
 }
 
 

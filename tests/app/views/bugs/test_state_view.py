@@ -164,13 +164,13 @@ def test_words_for_verdicts() -> None:
     fine = replace(step, verdict=Verdict.OPTIMAL, after_low=7, after_high=7)
     assert verdict_text(fine) == "optimal: cost-to-go 7"
     too_late = replace(fine, optimal_low=INFINITY, optimal_high=INFINITY)
-    assert verdict_text(too_late) == "the goal is out of reach already"
-    assert "not decided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
+    assert verdict_text(too_late) == "the goal is already unreachable"
+    assert "undecided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
     assert [cost_to_go(*pair) for pair in ((3, 3), (3, 8), (3, INFINITY), (INFINITY,) * 2)] == [
         "3",
         "3 to 8",
         "at least 3",
-        "out of reach",
+        "unreachable",
     ]
 
 

@@ -158,7 +158,7 @@ def test_before_the_first_campaign(
 ) -> None:
     page = open_page(tmp_path / "empty.plumb")
     QTest.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
-    assert said(page.context)[-1] == "There is nothing to report yet: run a campaign first."
+    assert said(page.context)[-1] == "Run a campaign first; there is nothing to report yet."
     assert not page.findChildren(QFileDialog)
 
 

@@ -145,7 +145,7 @@ def test_states_of_a_file_are_tested_and_come_out_equal(
     form = page.form
     assert form.pool.path == str(folder / name)
     assert not form.field("fuzzing.size").isEnabled()
-    assert "tick p2.pddl alone" in page.reason.text()
+    assert "Select only p2.pddl" in page.reason.text()
     assert not page.run_button.isEnabled()
     press(form, "campaign-pool-problem")
     assert form.problems.ticked() == (str(folder / "p2.pddl"),)

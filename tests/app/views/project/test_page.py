@@ -160,7 +160,7 @@ def test_while_the_domain_is_broken_nothing_is_said_to_fit(
     add_builtin(page, "gc")
     settled(qtbot, page)
     card = page.cards.cards["builtin:gc"]
-    assert "errors of the domain" in card.verdict.text()
+    assert "Fix the domain errors" in card.verdict.text()
     assert [row[5] for row in cells(page)] == ["", ""]  # and nobody waits
     (folder / "model.txt").write_text(whole)
     qtbot.waitUntil(lambda: card.verdict.text() == "Fits the domain", timeout=PATIENCE)
@@ -176,7 +176,7 @@ def test_which_policy_the_table_speaks_of_is_said_where_there_are_several(
     first = page.cards.cards["builtin:gc"]
     assert first.accessibleDescription() == ""
     add_builtin(page, "random")
-    assert first.accessibleDescription() == "chosen"
+    assert first.accessibleDescription() == "selected"
     settled(qtbot, page)
 
 
@@ -334,8 +334,8 @@ def test_missing_costs_are_told_with_a_way_out(
     (tmp_path / "p.pddl").write_text("\n".join(without))
     page.add_files([parcel / "domain.pddl", tmp_path / "p.pddl"])
     settled(qtbot, page)
-    (message,) = (m for m in page.context.messages.history if "no values" in m.text)
-    assert message.text.startswith("1 problem has")
+    (message,) = (m for m in page.context.messages.history if "lacks values" in m.text)
+    assert message.text.startswith("1 problem lacks")
     assert "warning" in cells(page)[0][1]
     ((_, use_unit_costs),) = message.actions
     use_unit_costs()

@@ -129,7 +129,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         page.run()
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (text,) = said(context)
-    assert text.startswith("1 unit of campaign 1 could not be finished: the connection to ")
+    assert text.startswith("1 unit of campaign 1 failed: the connection to ")
     assert text.endswith("What was found is kept; Resume does the rest.")
     assert context.document.store.pool_states() > 0
     view = page.stack.currentWidget()
@@ -176,7 +176,7 @@ def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
         press(dialog, "server-test")
         assert dialog.test.text() == "Stop"
         press(dialog, "server-test")
-        assert dialog.verdict.text() == "The test was stopped."
+        assert dialog.verdict.text() == "Test stopped."
         press(dialog, "server-test")
         press(dialog, "server-cancel")
         qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
