@@ -7,18 +7,17 @@ proves less than what is there, so it is not kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CancelledError
 from engine.oracles.better_plan import better_plan
+from engine.records.codec import encode
 from engine.records.evidence import Evidence, Walk
 from engine.records.localization import Localization
 from engine.task.task import Task
 from engine.verify.claims import Claim, problem_with, require_fit
-from engine.workers.link import Link, stoppable
+from engine.workers.link import Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -55,7 +54,7 @@ def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) 
         connection.execute(
             "UPDATE evidence SET document = ? WHERE finding = "
             "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
-            (json.dumps(evidence.to_json(), separators=(",", ":")), row.id, cost),
+            (encode(evidence).decode(), row.id, cost),
         )
         connection.execute(
             "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)
@@ -82,13 +81,11 @@ def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
         task = store.task(bug.problem_id)
         require_fit(bug, task)
         link.progress(0, None, "searching")
-        with stoppable(link) as control:
-            plan = better_plan(
-                task, bug.state, bug.row.policy_cost, control=control, cancelled=link.cancelled
-            )
+        plan = better_plan(
+            task, bug.state, bug.row.policy_cost, control=link.control, cancelled=link.cancelled
+        )
         if plan is None:
-            if link.cancelled():
-                raise CancelledError
+            link.check()
             return FoundPlan(number, None)
         cost = sum(task.operators[operator].cost for operator in plan)
         return FoundPlan(number, plan, cost, keep_plan(store, bug, task, plan))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:  # what is slow to import is imported by the tests that use it
-    from app.models.plan_table import Comparison
+    from app.models.plan_table import PlanComparison
     from engine.workspace.rows import Bug
     from engine.workspace.workspace import Workspace
 
@@ -48,9 +48,9 @@ def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
 
 
 @pytest.fixture
-def long_plans() -> Comparison:
+def long_plans() -> PlanComparison:
     """A hundred steps along a line; near the end one plan makes a detour."""
-    from app.models.plan_table import Comparison
+    from app.models.plan_table import PlanComparison
     from engine.report.trace import plan_trace
     from engine.task.task import Operator, Task, Variable
 
@@ -65,7 +65,7 @@ def long_plans() -> Comparison:
         ((0, 110),),
     )
     straight = [2 * n for n in range(110)]
-    return Comparison.of(
+    return PlanComparison.of(
         plan_trace(line, (0,), [*straight[:90], 181, *straight[90:]]),
         plan_trace(line, (0,), straight),
     )

@@ -16,7 +16,7 @@ from reference.amount import amount
 from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, tasks
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import LMCUT_RULES, Evaluator
