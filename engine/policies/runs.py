@@ -34,6 +34,9 @@ from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
+STEP_LIMIT = 10_000
+"""Steps after which a run is stopped unless the user says otherwise."""
+
 MAX_ERRORS_IN_A_ROW = 3
 """A policy that failed on so many single states is not asked again in this run."""
 
