@@ -15,18 +15,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.step_cursor import Side, StepCursor
 from app.models.table_model import Column, TableModel
 from app.services.theme import Theme
 from app.views.bugs.painting import ColorfulDelegate
 from app.widgets.table_view import TableView
-from engine.localize.localizer import ALGORITHMS
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.bug_text import cause_text, cost_to_go, verdict_text, why_bad
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
-from engine.usecases.localize import LocalizeOptions
+from engine.usecases.localize import ALGORITHMS, DEFAULT_OPTIONS, LocalizeOptions
 
 ALGORITHM_WORDS = {
     "bisection": "Bisection: few searches, the usual choice",
@@ -93,7 +92,7 @@ def _token(step: StepVerdict) -> str:
 
 
 class LocalizationView(QWidget):
-    wanted = Signal(object)
+    localize_requested = Signal(object)
     """A `LocalizeOptions`: look for bad steps."""
     stop_requested = Signal()
 
@@ -110,10 +109,10 @@ class LocalizationView(QWidget):
             if name in ADMISSIBLE:
                 self.heuristic.addItem(words, name)
         self.expansions = self._number("localize-expansions", "States per search", 10_000_000)
-        self.expansions.setValue(100_000)
+        self.expansions.setValue(DEFAULT_OPTIONS.search_expansions or 0)
         self.expansions.setSingleStep(10_000)
         self.seconds = self._number("localize-seconds", "Seconds", 36_000)
-        self.seconds.setValue(60)
+        self.seconds.setValue(int(DEFAULT_OPTIONS.bug_seconds or 0))
         self.seconds.setSuffix(" s")
         self.run_button = QPushButton("Localize")
         self.run_button.setObjectName("localize-run")
@@ -137,7 +136,7 @@ class LocalizationView(QWidget):
         self.table = TableView("localize-steps", "Verdicts by step")
         self.table.setModel(self.steps)
         self.table.setItemDelegate(ColorfulDelegate(theme, self.table))
-        self.table.selectionModel().currentChanged.connect(self._chosen)
+        self.table.selectionModel().currentChanged.connect(self._on_current_changed)
         self._lay_out()
         cursor.comparison_changed.connect(self._show_comparison)
         cursor.moved.connect(self._follow)
@@ -196,7 +195,7 @@ class LocalizationView(QWidget):
 
     @Slot()
     def _run(self) -> None:
-        self.wanted.emit(
+        self.localize_requested.emit(
             LocalizeOptions(
                 self.algorithm.currentData(),
                 self.heuristic.currentData(),
@@ -228,26 +227,26 @@ class LocalizationView(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        """The verdict on the step that is looked at, or on the one to blame."""
+        """Explain the current step if it is bad, else the root cause."""
         comparison = self._cursor.comparison
         self.why.setText("" if comparison is None else self._why(comparison))
         self.why.setVisible(bool(self.why.text()))
         if self._cursor.side is Side.POLICY and 0 <= self._cursor.index < self.steps.rowCount():
             self.table.select_row(self._cursor.index)
 
-    def _why(self, comparison: Comparison) -> str:
+    def _why(self, comparison: PlanComparison) -> str:
         if self._task is None or comparison.localization is None:
             return ""
         index = self._cursor.index if self._cursor.side is Side.POLICY else -1
         step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
-            index = comparison.blamed if comparison.blamed is not None else -1
+            index = comparison.cause_step if comparison.cause_step is not None else -1
             step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
             return ""
         return "\n".join(why_bad(step, comparison.policy.states[index], self._task))
 
     @Slot(QModelIndex, QModelIndex)
-    def _chosen(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         if current.isValid() and self.table.hasFocus():
             self._cursor.move(Side.POLICY, self.steps.row(current.row()).index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,15 +11,17 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
+from reference.bug_workspace import what_is_known
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
-from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
+from app.models.plan_table import EndLine, FoldLine, NoteLine, PlanColumn, PlanComparison, StepLine
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
+from engine.cli import main
 from engine.records.events import BugFound, StoredRun
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
@@ -47,7 +50,7 @@ def shown(page: BugsPage) -> int | None:
 
 def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
     """The work has ended, and what came of it is shown."""
-    qtbot.waitUntil(lambda: not page.work.running(kind), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.jobs.running(kind), timeout=PATIENCE)
     answered(qtbot, page.context)
 
 
@@ -200,7 +203,7 @@ def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
 def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
     page.filter.focus()
     page.filter.edit.setText("status:new gap>2 ")
-    page.filter._edited()
+    page.filter._on_edited()
     assert page.filter.text == "status:new gap>2"
     qtbot.keyClicks(page.filter.edit, "oracle:")
     assert "oracle:bmo" in page.filter._names.stringList()
@@ -310,7 +313,7 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     assert page.detail.header.localize_button.isVisible()
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
-    assert page.work.running("localize")
+    assert page.jobs.running("localize")
     assert page.detail.localization.stop_button.isVisibleTo(page.detail.localization)
     done(qtbot, page, "localize")
     found = page.context.document.store.localization(bug)
@@ -321,10 +324,10 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     assert comparison.localization == found
     assert page.detail.cursor_at.index == found.cause.index
     assert not page.detail.header.localize_button.isVisible()
-    blame = page.detail.header.blame.text()
-    assert f"step {found.cause.index + 1}" in blame
-    assert found.cause.action in blame
-    assert ("to blame: " in blame) == (len(found.bad_steps) > 1)
+    cause = page.detail.header.cause.text()
+    assert f"step {found.cause.index + 1}" in cause
+    assert found.cause.action in cause
+    assert ("root cause: " in cause) == (len(found.bad_steps) > 1)
     row = page.table.place_of(bug)
     assert row is not None
     column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
@@ -422,7 +425,7 @@ def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Fin
 
 
 def test_folds_open_by_keyboard_and_mouse(
-    qtbot: QtBot, theme: Theme, long_plans: Comparison
+    qtbot: QtBot, theme: Theme, long_plans: PlanComparison
 ) -> None:
     cursor = StepCursor()
     plan = PlanView(theme, cursor)
@@ -520,13 +523,36 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+def test_the_window_and_the_command_line_store_the_same(
+    qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
+) -> None:
+    """Also when the user stops, whatever is under way in that moment."""
+    before = what_is_known(bug_workspace)
+    bugs = [bug_with("loop", "dominance").row.id, bug_with("goal").row.id, *list(before)[:20]]
+    terminal = shutil.copy(bug_workspace, tmp_path / "terminal.plumb")
+    words = [word for bug in bugs[:2] for word in ("--bug", str(bug))]
+    assert main(["localize", str(terminal), *words]) == 0
+    page.work.localize(bugs[:2])
+    done(qtbot, page, "localize")
+    path = page.context.document.path
+    assert what_is_known(path) == what_is_known(terminal) != before
+    assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
+    with qtbot.waitSignal(page.work.localized, timeout=PATIENCE):
+        page.work.localize(bugs[2:])
+    page.work.stop("localize")
+    done(qtbot, page, "localize")
+    whole = what_is_known(terminal)
+    for bug, known in what_is_known(path).items():
+        assert known in (before[bug], whole[bug])
+
+
 def test_a_plan_that_a_campaign_came_across_is_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
 ) -> None:
     bug = bug_with("loop", "dominance")
     with Workspace.open(workspace) as store:
         localizer = BugLocalizer(store)
-        localizer.keep(bug, localizer.localize(bug))
+        store.save_localization(bug.row.id, localizer.localize(bug))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison
