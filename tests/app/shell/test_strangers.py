@@ -263,7 +263,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     qtbot.addWidget(page)
     settled(qtbot, page._files)
     page.earlier.setCurrentIndex(page.earlier.findData("odd"))
-    assert "cannot be shown" in context.messages.history[-1].text
+    assert "Cannot show training" in context.messages.history[-1].text
     page.earlier.setCurrentIndex(page.earlier.findData(plan.folder))
     page.resume()
     assert "holds no training" in context.messages.history[-1].text

@@ -192,7 +192,7 @@ def test_why_a_step_is_bad_in_words(store: Workspace, bug: Bug, task: Task) -> N
     assert f"({task.operators[step.better_operator].name})" in better
     assert "the better action makes" in facts
     nothing = Localization(comparison.localization.steps, None, None, 0, 0, 0, 0.0)
-    assert cause_text(nothing).startswith("No step is proven to be bad")
+    assert cause_text(nothing).startswith("No step was proven bad")
 
 
 def test_states_that_a_proof_names_can_be_looked_at(store: Workspace, bug_with: Find) -> None:

@@ -85,7 +85,7 @@ def test_a_page_to_read_by_keyboard(
     assert dialog.choice() == (tmp_path / f"carter-campaign-{number}.html", "html")
     text = written(qtbot, page, dialog)
     file = tmp_path / f"carter-campaign-{number}.html"
-    assert text == f"The report is in {file}"
+    assert text == f"Wrote the report to {file}"
     content = file.read_text()
     assert content.startswith("<!doctype html>")
     for bug in page.context.document.store.bugs(number)[:3]:

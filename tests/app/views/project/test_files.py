@@ -185,7 +185,7 @@ def export(qtbot: QtBot, page: CampaignPage, name: str, file_dialog: FileDialog)
     press(dialog, "export-go")
     qtbot.waitUntil(lambda: len(page.context.messages.history) > before, timeout=PATIENCE)
     assert str(file_dialog.path) in said(page.context)[-1]
-    assert page.context.messages.history[-1].actions[0][0] == "Open the folder"
+    assert page.context.messages.history[-1].actions[0][0] == "Open folder"
     assert file_dialog.suggested.suffix == FORMATS[name].suffix
 
 

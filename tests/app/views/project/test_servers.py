@@ -130,7 +130,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (text,) = said(context)
     assert text.startswith("1 unit of campaign 1 failed: the connection to ")
-    assert text.endswith("What was found is kept; Resume does the rest.")
+    assert text.endswith("All findings are kept; resume the campaign to run the rest.")
     assert context.document.store.pool_states() > 0
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
