@@ -19,9 +19,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.models.campaign_controller import CampaignRunner
 from app.services.context import Context
-from engine.campaign.timeline import PORTION, Course, OracleScore, Progress
+from engine.campaign.timeline import PORTION, OracleScore, Progress, Timeline
 from engine.errors import PlumblineError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
 LOOK_SECONDS = 0.1
@@ -85,14 +85,14 @@ class _Follower:
 
     def __init__(self, campaign: int) -> None:
         self.campaign = campaign
-        self._course: Course | None = None
+        self._course: Timeline | None = None
         self._coming: _ComingPoints | None = None  # what is being read
         self._points_at = self._points_cost = 0.0
 
-    def look(self, store: Reading, is_running: bool) -> _Look:
+    def look(self, store: WorkspaceReader, is_running: bool) -> _Look:
         began, busy = time.monotonic(), time.thread_time()
         if self._course is None:
-            self._course = Course(store, self.campaign)
+            self._course = Timeline(store, self.campaign)
         points, more = None, True
         while more and time.monotonic() < began + LOOK_SECONDS:
             more = self._course.read_more()
@@ -106,7 +106,7 @@ class _Follower:
     def _points_are_due(self, is_running: bool) -> bool:
         return time.monotonic() > self._points_at or not is_running
 
-    def _read_points(self, store: Reading) -> BugPoints | None:
+    def _read_points(self, store: WorkspaceReader) -> BugPoints | None:
         """All of them every time, since bounds may have become better; None: there are more."""
         began = time.thread_time()
         if self._coming is None:

@@ -17,7 +17,7 @@ from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.registry import OracleKind, parse_oracle
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit
-from engine.usecases.campaign import Scene
+from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
 from engine.workers.cluster import ClusterSize, problem_with_address
 
@@ -182,7 +182,7 @@ _KEY = "campaign/where"
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ExecutorChoice:
     on_cluster: bool
     workers: int  # processes of this machine at a time
     address: str  # of the scheduler, also while it is not used
@@ -200,17 +200,17 @@ def default_workers() -> int:
     return max(1, min(4, (os.cpu_count() or 2) - 1))
 
 
-def where(settings: Settings) -> Where:
+def where(settings: Settings) -> ExecutorChoice:
     """As it was left; what makes no sense is left out."""
     kept: dict[str, object] = settings.get(_KEY, {})
     workers, address = kept.get("workers"), kept.get("address")
-    choice = Where(kept.get("on_cluster") is True, default_workers(), "")
+    choice = ExecutorChoice(kept.get("on_cluster") is True, default_workers(), "")
     if isinstance(workers, int) and 1 <= workers <= MOST_WORKERS:
         choice = replace(choice, workers=workers)
     return replace(choice, address=address) if isinstance(address, str) else choice
 
 
-def keep_where(settings: Settings, choice: Where) -> None:
+def keep_where(settings: Settings, choice: ExecutorChoice) -> None:
     settings.set(
         _KEY,
         {
@@ -221,13 +221,13 @@ def keep_where(settings: Settings, choice: Where) -> None:
     )
 
 
-def size_words(size: ClusterSize) -> str:
+def size_text(size: ClusterSize) -> str:
     workers = "1 worker" if size.workers == 1 else f"{size.workers} workers"
     places = "1 unit" if size.places == 1 else f"{size.places} units"
     return f"{workers}, {places} at a time"
 
 
-def scene_words(executor: str, scene: Scene) -> str:
+def scene_text(executor: str, scene: ClusterStatus) -> str:
     """Where the units run now, for a line beside the progress."""
     kind, _, what = executor.partition(":")
     if kind == "local":
@@ -238,7 +238,7 @@ def scene_words(executor: str, scene: Scene) -> str:
     if scene.cluster.workers == 0:
         words = f"There are no workers at {what} now: the units wait for one"
     else:
-        words = f"On {what}: {size_words(scene.cluster)}"
+        words = f"On {what}: {size_text(scene.cluster)}"
     if scene.restarted == 1:
         words += " · a worker was lost, its unit began again"
     elif scene.restarted:

@@ -13,7 +13,7 @@ from engine.report.trace import Ending, Trace
 class CostCurves:
     """Numbers by step of the policy's run; what is not known is left out.
 
-    `optimum` and `possible` (an upper bound on h*) come from localisation. Without it, the better
+    `optimum` and `possible` (an upper bound on h*) come from localization. Without it, the better
     plan's own cost-to-go stands in for it, by the steps of that plan.
     """
 
@@ -25,7 +25,7 @@ class CostCurves:
 
 
 def cost_curves(comparison: Comparison) -> CostCurves:
-    found = comparison.localisation
+    found = comparison.localization
     policy = comparison.policy
     ours = _to_go(policy) if policy.ending is Ending.GOAL else ()
     if found is None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from engine.records.localization import Localisation, StepVerdict, Verdict
-from engine.report.bug_text import ending_words, verdict_words
+from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.report.bug_text import ending_text, verdict_text
 from engine.report.plan_alignment import AlignedRow, Alignment, RowKind, align
 from engine.report.trace import Ending, Trace, TraceStep
 from engine.task.task import Task
@@ -33,7 +33,7 @@ class PlanColumn:
 
 
 class Mark(Enum):
-    """What localisation says about a step of the policy."""
+    """What localization says about a step of the policy."""
 
     BAD = "bad"
     OPTIMAL = "optimal"
@@ -90,12 +90,12 @@ PlanLine = StepLine | NoteLine | FoldLine | EndLine
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two traces aligned, with what localisation knows about the policy's."""
+    """Two traces aligned, with what localization knows about the policy's."""
 
     policy: Trace
     better: Trace | None
     alignment: Alignment
-    localisation: Localisation | None = None
+    localization: Localization | None = None
     better_actions: Mapping[int, str] = field(default_factory=dict)  # by steps of the policy
 
     @classmethod
@@ -103,23 +103,23 @@ class Comparison:
         cls,
         policy: Trace,
         better: Trace | None,
-        localisation: Localisation | None = None,
+        localization: Localization | None = None,
         task: Task | None = None,
     ) -> Comparison:
         actions = {}
-        if localisation is not None and task is not None:
+        if localization is not None and task is not None:
             actions = {
                 step.index: f"({task.operators[step.better_operator].name})"
-                for step in localisation.steps
+                for step in localization.steps
                 if step.better_operator is not None
             }
-        return cls(policy, better, align(policy, better), localisation, actions)
+        return cls(policy, better, align(policy, better), localization, actions)
 
     def verdict(self, index: int) -> StepVerdict | None:
         """On a step of the policy."""
-        if self.localisation is None:
+        if self.localization is None:
             return None
-        steps = self.localisation.steps
+        steps = self.localization.steps
         if index < len(steps) and steps[index].index == index:
             return steps[index]
         return next((step for step in steps if step.index == index), None)
@@ -127,7 +127,7 @@ class Comparison:
     @property
     def blamed(self) -> int | None:
         """The step to blame; without one the first bad step, if any."""
-        found = self.localisation
+        found = self.localization
         if found is None:
             return None
         if found.cause is not None:
@@ -278,7 +278,7 @@ class PlanTable(QAbstractTableModel):
         elif line.aligned.kind is RowKind.SAME_ACTION:
             parts.append("The same action, but the plans are in different states")
         if left and line.verdict is not None:
-            parts.append(verdict_words(line.verdict))
+            parts.append(verdict_text(line.verdict))
         if left and line.in_loop:
             parts.append("Part of the loop")
         return "\n".join(parts)
@@ -286,7 +286,7 @@ class PlanTable(QAbstractTableModel):
 
 def note_text(verdict: StepVerdict) -> str:
     """As in "step 4: cost-to-go 9, should be 7"."""
-    return f"step {verdict.index + 1}: {verdict_words(verdict)}"
+    return f"step {verdict.index + 1}: {verdict_text(verdict)}"
 
 
 def cell_text(line: PlanLine, column: int) -> str:
@@ -349,8 +349,8 @@ def _end_line(comparison: Comparison) -> EndLine:
     known = better is not None and better.ending is Ending.GOAL
     return EndLine(
         row,
-        ending_words(policy),
-        "no better plan is known" if better is None else ending_words(better),
+        ending_text(policy),
+        "no better plan is known" if better is None else ending_text(better),
         policy.ending is Ending.GOAL,
         known,
         str(policy.cost) if policy.ending is Ending.GOAL else "",

@@ -18,9 +18,9 @@ from app.models.project_problems import ProblemRow
 from app.services.context import Context
 from app.services.document import Document
 from app.services.jobs import Job
-from app.services.settings import agree, consent_of
+from app.services.settings import consent, grant
 from engine.campaign.config_reader import CampaignConfig, read_config
-from engine.campaign.recognize import Found, recognise_all
+from engine.campaign.recognize import Found, recognize_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
@@ -98,7 +98,7 @@ class ProjectFiles(QObject):
 
     def add(self, paths: Iterable[str | Path]) -> Found:
         """Whatever can be used of files and folders; says what was found."""
-        found = recognise_all(paths)
+        found = recognize_all(paths)
         after = self.project.with_files(
             domain=found.domains[0] if found.domains else None,
             problems=found.problems,
@@ -119,7 +119,7 @@ class ProjectFiles(QObject):
 
     def add_server(self, address: str) -> None:
         """Whoever names a server agrees to ask it."""
-        agree(self._context.settings, f"{SERVER}{address}")
+        grant(self._context.settings, f"{SERVER}{address}")
         self.add_policy(f"{SERVER}{address}")
 
     def add_config(self, config: CampaignConfig) -> None:
@@ -152,7 +152,7 @@ class ProjectFiles(QObject):
 
     def trust(self, spec: str) -> None:
         """The user lets the plug-in run, as it is now, or the server be asked."""
-        agree(self._context.settings, spec)
+        grant(self._context.settings, spec)
         self.check()
 
     def set_draft(self, draft: CampaignConfig) -> None:
@@ -173,7 +173,7 @@ class ProjectFiles(QObject):
 
     def is_trusted(self, spec: str) -> bool:
         """Whether a policy may be used: plug-ins and servers only with the user's word."""
-        return not consent_of(self._context.settings).objection(spec)
+        return not consent(self._context.settings).objection(spec)
 
     def task_fit(self, name: str) -> TaskFit:
         """Which problems something fits that belongs to tasks: a pool, a cache, a server."""
@@ -220,9 +220,9 @@ class ProjectFiles(QObject):
             for row in self.rows.values():
                 row.is_waiting = True
             known = frozenset(pair for row in self.rows.values() for pair in row.known)
-            consent = consent_of(self._context.settings)
+            granted = consent(self._context.settings)
             job = self._context.jobs.start(
-                "Check files", look_at_project, self.project, known, consent
+                "Check files", look_at_project, self.project, known, granted
             )
             job.events.connect(self._take)
             job.ended.connect(self._ended)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 from engine.errors import Location, PlumblineError, WorkspaceError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 
 Answer = TypeVar("Answer")
 INTERRUPT_SECONDS = 0.05
@@ -23,17 +23,17 @@ INTERRUPT_SECONDS = 0.05
 
 class _Question(NamedTuple):
     owner: QObject
-    ask: Callable[[Reading], Any]
+    ask: Callable[[WorkspaceReader], Any]
     then: Callable[[Any], None]
     failed: Callable[[PlumblineError], None]
 
 
-class Reader(QObject):
+class QueryThread(QObject):
     """Answers come in the order of the questions, in the window's thread."""
 
     _answered = Signal(object, object)
 
-    def __init__(self, store: Reading, parent: QObject | None = None) -> None:
+    def __init__(self, store: WorkspaceReader, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
         self._questions: SimpleQueue[_Question | None] = SimpleQueue()
@@ -45,7 +45,7 @@ class Reader(QObject):
     def ask(
         self,
         owner: QObject,
-        question: Callable[[Reading], Answer],
+        question: Callable[[WorkspaceReader], Answer],
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
     ) -> None:
@@ -90,12 +90,12 @@ class Reader(QObject):
             question.then(answer)
 
 
-class Inquiry(QObject):
+class LatestQuery(QObject):
     """The same kind of question again and again: one at a time, and of those that wait the last."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: QueryThread,
         owner: QObject,
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
@@ -104,14 +104,14 @@ class Inquiry(QObject):
         self._reader = reader
         self._then, self._failed = then, failed
         self._is_out = False
-        self._next: Callable[[Reading], Any] | None = None
+        self._next: Callable[[WorkspaceReader], Any] | None = None
 
     @property
     def is_waiting(self) -> bool:
         """What comes next is out of date: another question follows."""
         return self._next is not None
 
-    def ask(self, question: Callable[[Reading], Any]) -> None:
+    def ask(self, question: Callable[[WorkspaceReader], Any]) -> None:
         if self._is_out:
             self._next = question
             return

@@ -163,13 +163,13 @@ MOST = 500
 """Files that are edited again and again leave a name each; the oldest go."""
 
 
-def consent_of(settings: Settings) -> Consent:
+def consent(settings: Settings) -> Consent:
     names: list[object] = settings.get(AGREED, [])
     return Consent(frozenset(name for name in names if isinstance(name, str)))
 
 
-def agree(settings: Settings, spec: str) -> None:
+def grant(settings: Settings, spec: str) -> None:
     """To a plug-in as it is now, or to a server; the settings remember it."""
     name = consent_name(spec)
-    if name and name not in consent_of(settings).agreed:
+    if name and name not in consent(settings).agreed:
         settings.set(AGREED, [*settings.get(AGREED, []), name][-MOST:])

@@ -1,6 +1,6 @@
-"""Colours, fonts and icons: one light and one dark set, switched at run time.
+"""Colors, fonts and icons: one light and one dark set, switched at run time.
 
-Colour carries meaning only (see `COLORS`), and never alone. Everything that draws by itself asks
+Color carries meaning only (see `COLORS`), and never alone. Everything that draws by itself asks
 `color` when it draws, or listens to `changed`.
 """
 
@@ -147,7 +147,7 @@ class Theme(QObject):
         return QColor(COLORS[token][self.is_dark])
 
     def icon(self, name: str, token: str = "text") -> QIcon:
-        """Our own drawing in the colour of a token; disabled, it is grey."""
+        """Our own drawing in the color of a token; disabled, it is gray."""
         key = (name, token, self.name)
         if key not in self._icons:
             self._icons[key] = make_icon(name, self.color(token), self.color("disabled"))

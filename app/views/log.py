@@ -22,7 +22,7 @@ from app.models.log_table import COLUMNS, LEVELS, LogEntry, clock
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.messages import Message
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -42,7 +42,7 @@ class LogPage(Page):
         self._of_workspace = 0
         """How many entries of the workspace are shown already."""
         self._is_read = False
-        self._inquiry = Inquiry(context.document.reader, self, self._take_workspace, self._fail)
+        self._inquiry = LatestQuery(context.document.reader, self, self._take_workspace, self._fail)
         self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
         self._make_controls()
         self._make_table()

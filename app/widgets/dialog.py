@@ -47,10 +47,10 @@ class Question(QDialog):
         self.body.addLayout(form)
         return form
 
-    def add_buttons(self, go_on: str, tells: str) -> QPushButton:
-        """The one that accepts, which says `go_on` and is read out as `tells`; and Cancel."""
+    def add_buttons(self, resume: str, tells: str) -> QPushButton:
+        """The one that accepts, which says `resume` and is read out as `tells`; and Cancel."""
         box = QDialogButtonBox()
-        accept = box.addButton(go_on, QDialogButtonBox.ButtonRole.AcceptRole)
+        accept = box.addButton(resume, QDialogButtonBox.ButtonRole.AcceptRole)
         accept.setObjectName(f"{self._name}-go")
         accept.setAccessibleName(tells)
         accept.setProperty("primary", True)

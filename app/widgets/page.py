@@ -18,9 +18,9 @@ class Page(QWidget):
     title: ClassVar[str]
     icon: ClassVar[str]
 
-    page_wanted = Signal(str, object)  # show another screen, with something to show there
-    workspace_wanted = Signal(object)  # Path: open another workspace
-    example_wanted = Signal(str)  # open a bundled example
+    page_requested = Signal(str, object)  # show another screen, with something to show there
+    workspace_requested = Signal(object)  # Path: open another workspace
+    example_requested = Signal(str)  # open a bundled example
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)

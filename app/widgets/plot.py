@@ -1,4 +1,4 @@
-"""A plot in the colours of the theme: curves or points, values on hover, export.
+"""A plot in the colors of the theme: curves or points, values on hover, export.
 
 Importing this imports pyqtgraph, which is slow: do it where the first plot is made. New data is
 drawn ten times a second at most, however often it comes.

@@ -1,4 +1,4 @@
-"""What a plot shows, and how it gets into pyqtgraph: curves and points in the theme's colours.
+"""What a plot shows, and how it gets into pyqtgraph: curves and points in the theme's colors.
 
 Drawing the same series with more values only changes their values: making them anew takes some
 ten times as long.
@@ -33,7 +33,7 @@ SERIES = (
     ("#6B5B00", "#D9C34A"),
     ("#57606A", "#9AA4B2"),
 )
-"""Colours of curves without a meaning of their own, in the light and the dark theme."""
+"""Colors of curves without a meaning of their own, in the light and the dark theme."""
 _DASHES = (
     Qt.PenStyle.SolidLine,
     Qt.PenStyle.DashLine,
@@ -47,7 +47,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """`token` is a colour of the theme; without one the curve gets one of the series."""
+    """`token` is a color of the theme; without one the curve gets one of the series."""
 
     name: str
     x: ArrayLike

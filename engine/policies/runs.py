@@ -121,7 +121,7 @@ class PolicyRuns:
         """Policy costs where they are below the cut-off of their start, INFINITY elsewhere.
 
         INFINITY here only means "not shown to be below": the run may have been stopped by its
-        cost, by `max_steps`, by a visited state that `dead_end` recognises, or because its state
+        cost, by `max_steps`, by a visited state that `dead_end` recognizes, or because its state
         and what it has cost so far were `enough` for whoever asks.
         """
         starts = self._begin(starts)

@@ -2,7 +2,7 @@
 
 The kernel (engine/native/aoca_star.hpp) looks at the open nodes only once it knows that the state
 has a plan: because it is told so, or because it has generated a goal. A plan it finds is
-replayed before it is believed. See docs/theory/localization.md, "AOCA*".
+replayed before it is trusted. See docs/theory/localization.md, "AOCA*".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Planners of other people: A* with LM-cut, anytime LAMA and EHC of Fast Downward.
 
 The planner is under the GPL and stays a program of its own: it gets the task as a file, with any
-state as the initial one, and its plan files are read while it runs. No plan is believed before it
+state as the initial one, and its plan files are read while it runs. No plan is trusted before it
 has been replayed on the task, and only a complete configuration may say that there is none.
 """
 

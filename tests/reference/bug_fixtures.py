@@ -12,7 +12,7 @@ from app.models.plan_table import Comparison
 from engine.report.trace import plan_trace
 from engine.task.task import Operator, Task, Variable
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 from reference.bug_workspace import make_workspace
 
 
@@ -28,13 +28,13 @@ def workspace(bug_workspace: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(workspace: Path) -> Iterator[Store]:
-    with Store.open(workspace) as store:
+def store(workspace: Path) -> Iterator[Workspace]:
+    with Workspace.open(workspace) as store:
         yield store
 
 
 @pytest.fixture
-def bug_with(store: Store) -> Callable[[str, str], Bug]:
+def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
     """The first bug whose run ended for a reason, with evidence of a kind."""
 
     def find(reason: str, evidence: str = "plan") -> Bug:

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QUndoCommand
 
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Told = Callable[[list[int]], None]
 """Hears of bugs whose status or note is different now."""
@@ -41,7 +41,7 @@ class Decision(QUndoCommand):
 
     def __init__(
         self,
-        store: Store,
+        store: Workspace,
         rows: Sequence[BugRow],
         told: Told,
         failed: Failed,
@@ -97,7 +97,7 @@ Part = str | None | tuple[str, tuple[str | None, ...]]
 
 MENU: tuple[Part, ...] = (
     *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localise", "verify", "find-plan", None),
+    *("localize", "verify", "find-plan", None),
     ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
@@ -113,7 +113,7 @@ MENU: tuple[Part, ...] = (
 )
 CONTEXT_MENU = (
     *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localise", "verify", "find-plan", None),
+    *("localize", "verify", "find-plan", None),
     *("export", "export-problem", "open-problem", "export-unit"),
 )
 """What is done with bugs; how to get about is in the menu of the screen."""
@@ -167,7 +167,7 @@ class BugActions(QObject):
         self._advance.setChecked(self._page.context.settings.get("bugs/advance", True))
 
     def _add_work(self) -> None:
-        self._add("localise", "Localise", self.localise, "L", icon="localise")
+        self._add("localize", "Localize", self.localize, "L", icon="localize")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
         self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
         self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
@@ -247,9 +247,9 @@ class BugActions(QObject):
             self._page.detail.header.edit_note(self._noted[0].note)
 
     @Slot()
-    def localise(self) -> None:
+    def localize(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.work.localise(bugs)
+            self._page.work.localize(bugs)
 
     @Slot()
     def verify(self) -> None:
@@ -301,7 +301,7 @@ class BugActions(QObject):
         folder = problems_folder(self._page.context.document.path)
         path = self._write(known.task, folder / f"bug-{known.bug.row.id}.pddl")
         if path is not None:
-            self._page.page_wanted.emit("project", [path])
+            self._page.page_requested.emit("project", [path])
 
     @Slot()
     def copy_command(self) -> None:

@@ -1,4 +1,4 @@
-"""Background work on bugs: verifying, localising, looking for plans, writing bundles.
+"""Background work on bugs: verifying, localizing, looking for plans, writing bundles.
 
 Each kind runs once at a time; what comes of it is told by signals, the rest by banners.
 """
@@ -14,15 +14,15 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.services.context import Context
 from app.services.folders import show_in_desktop
 from app.services.jobs import Job
-from app.services.reader import Reader
-from app.services.settings import consent_of
+from app.services.reader import QueryThread
+from app.services.settings import consent
 from engine.campaign.bundle import Bundle
 from engine.errors import PlumblineError
 from engine.localize.localizer import Searched
 from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
-from engine.usecases.localize import LocalisationWish, Localised, localize
+from engine.usecases.localize import Localized, LocalizeOptions, localize
 from engine.usecases.verify import verify
 from engine.verify.stored import Verified
 
@@ -30,10 +30,10 @@ from engine.verify.stored import Verified
 class BugWork(QObject):
     verified = Signal(object)
     """All `Verified` of a check."""
-    localised = Signal(int)
+    localized = Signal(int)
     """There is news in the workspace about the steps of a bug."""
     searched = Signal(object)
-    """`Searched`: how far the localisation is."""
+    """`Searched`: how far the localization is."""
     plan_found = Signal(object)
     """`FoundPlan`"""
     changed = Signal()
@@ -53,16 +53,16 @@ class BugWork(QObject):
             self._jobs[kind].stop()
 
     def verify(self, bugs: Sequence[int]) -> None:
-        consent = consent_of(self._context.settings)
-        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), consent)
+        granted = consent(self._context.settings)
+        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), granted)
         if job is not None:
             job.finished.connect(self._verified)
 
-    def localise(self, bugs: Sequence[int], wish: LocalisationWish | None = None) -> None:
-        wish = wish or LocalisationWish()
-        job = self._start("localise", f"Localise {_which(bugs)}", localize, tuple(bugs), wish)
+    def localize(self, bugs: Sequence[int], wish: LocalizeOptions | None = None) -> None:
+        wish = wish or LocalizeOptions()
+        job = self._start("localize", f"Localize {_which(bugs)}", localize, tuple(bugs), wish)
         if job is not None:
-            job.events.connect(self._localise_events)
+            job.events.connect(self._localize_events)
 
     def find_plan(self, bug: int) -> None:
         job = self._start("plan", f"Find a better plan for bug {bug}", find_better_plan, bug)
@@ -99,10 +99,10 @@ class BugWork(QObject):
         self.verified.emit(verdicts)
 
     @Slot(list)
-    def _localise_events(self, events: list[object]) -> None:
+    def _localize_events(self, events: list[object]) -> None:
         for event in events:
-            if isinstance(event, Localised):
-                self.localised.emit(event.bug)
+            if isinstance(event, Localized):
+                self.localized.emit(event.bug)
         newest = [event for event in events if isinstance(event, Searched)]
         if newest:
             self.searched.emit(newest[-1])
@@ -132,12 +132,12 @@ MOST_TASKS = 12
 """More are not kept: a task can be large."""
 
 
-class TaskShelf(QObject):
+class TaskCache(QObject):
     arrived = Signal(int)
     """A task that was asked for is there: the number of its problem."""
     failed = Signal(int, str)
 
-    def __init__(self, reader: Reader, parent: QObject | None = None) -> None:
+    def __init__(self, reader: QueryThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reader = reader
         self._tasks: dict[int, Task] = {}

@@ -1,4 +1,4 @@
-"""A drawn state: objects as boxes, facts between two objects as lines, changes in colour."""
+"""A drawn state: objects as boxes, facts between two objects as lines, changes in color."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from app.models.plan_table import Comparison
 from app.services.theme import Theme
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
-from engine.records.localization import CauseKind, Localisation, StepVerdict
-from engine.report.bug_text import kind_words, verdict_words
+from engine.records.localization import CauseKind, Localization, StepVerdict
+from engine.report.bug_text import kind_text, verdict_text
 from engine.report.trace import Ending
 from engine.task.task import Task
 from engine.workspace.rows import BugRow
@@ -40,12 +40,12 @@ TIP_WIDTH = 80
 
 
 class BugHeader(QWidget):
-    localise_wanted = Signal()
-    plan_wanted = Signal()
-    export_wanted = Signal()
+    localize_requested = Signal()
+    plan_requested = Signal()
+    export_requested = Signal()
     note_written = Signal(str)
     note_left = Signal()
-    bad_step_wanted = Signal()
+    bad_step_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,27 +67,27 @@ class BugHeader(QWidget):
         self.blame.setObjectName("bug-blame")
         self.blame.setTextFormat(Qt.TextFormat.RichText)
         self.blame.setMinimumWidth(40)
-        self.blame.linkActivated.connect(self.bad_step_wanted)
-        self.localise_button = QPushButton("Localise")
-        self.localise_button.setObjectName("bug-localise")
-        self.localise_button.setAccessibleName("Localise the bad action")
-        self.localise_button.setToolTip("Find the bad step of the policy's run (L)")
-        self.localise_button.setProperty("primary", True)
-        self.localise_button.clicked.connect(self.localise_wanted)
+        self.blame.linkActivated.connect(self.bad_step_requested)
+        self.localize_button = QPushButton("Localize")
+        self.localize_button.setObjectName("bug-localize")
+        self.localize_button.setAccessibleName("Localize the bad action")
+        self.localize_button.setToolTip("Find the bad step of the policy's run (L)")
+        self.localize_button.setProperty("primary", True)
+        self.localize_button.clicked.connect(self.localize_requested)
         self.plan_button = QPushButton("Find a better plan")
         self.plan_button.setObjectName("bug-find-plan")
         self.plan_button.setAccessibleName("Find a better plan")
         self.plan_button.setToolTip(
             "It is proven that a better plan exists, but none is known: look for one (P)"
         )
-        self.plan_button.clicked.connect(self.plan_wanted)
+        self.plan_button.clicked.connect(self.plan_requested)
         self.export_button = QPushButton("Export\u2026")
         self.export_button.setObjectName("bug-export")
         self.export_button.setAccessibleName("Export the selected bugs")
         self.export_button.setToolTip(
             "Save the selected bugs as bundles: all that is needed to reproduce them (Ctrl+E)"
         )
-        self.export_button.clicked.connect(self.export_wanted)
+        self.export_button.clicked.connect(self.export_requested)
         theme.keep_icon(self.export_button, "export")
         self.note = KeyedLineEdit(self._note_key)
         self.note.setObjectName("bug-note")
@@ -95,7 +95,7 @@ class BugHeader(QWidget):
         self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
         self.note.hide()
         self._lay_out()
-        self.localise_button.hide()
+        self.localize_button.hide()
         self.plan_button.hide()
         theme.changed.connect(self._render)
 
@@ -142,11 +142,11 @@ class BugHeader(QWidget):
         first.addWidget(self.status)
         second = QHBoxLayout()
         second.setSpacing(8)
-        second.addStrut(self.localise_button.sizeHint().height())  # with and without buttons
+        second.addStrut(self.localize_button.sizeHint().height())  # with and without buttons
         second.addWidget(self._blame_icon)
         second.addWidget(self.blame, 1)
         second.addWidget(self.plan_button)
-        second.addWidget(self.localise_button)
+        second.addWidget(self.localize_button)
         second.addWidget(self.export_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
@@ -163,7 +163,7 @@ class BugHeader(QWidget):
         self.title.setText(self._title(row))
         note = f"  ·  {row.note}" if row.note and self.note.isHidden() else ""
         self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
-        self.status.setText(row.status_words)
+        self.status.setText(row.status_text)
         self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
         self._picture(self._icon, "error" if row.gap is None else "cost", "policy")
         self._picture(
@@ -175,7 +175,7 @@ class BugHeader(QWidget):
 
     def _title(self, row: BugRow) -> str:
         policy, better, bad = map(self._color, ("policy", "better", "bad"))
-        number = f"<b>Bug {row.id}</b> &nbsp; {kind_words(row.kind)}:"
+        number = f"<b>Bug {row.id}</b> &nbsp; {kind_text(row.kind)}:"
         enough = f'<b style="color:{better}">{row.bound}</b>'
         if row.gap is None:
             how = _HOW.get(self._blame[0].policy.ending, "") if self._blame else ""
@@ -190,7 +190,7 @@ class BugHeader(QWidget):
         )
 
     def _render_blame(self) -> None:
-        self.localise_button.setVisible(self._blame is not None)
+        self.localize_button.setVisible(self._blame is not None)
         better = self._blame[0].better if self._blame is not None else None
         self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
         if self._blame is None:
@@ -199,9 +199,9 @@ class BugHeader(QWidget):
             self._blame_icon.clear()
             return
         comparison, task = self._blame
-        found = comparison.localisation
+        found = comparison.localization
         again = found is not None and found.limited
-        self.localise_button.setVisible(found is None or again)
+        self.localize_button.setVisible(found is None or again)
         if found is None:
             self.blame.setText(self._muted("Which action is bad is not known yet."))
             self._picture(self._blame_icon, "unknown", "muted")
@@ -212,7 +212,7 @@ class BugHeader(QWidget):
         self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
 
     def _blame_text(
-        self, comparison: Comparison, found: Localisation, task: Task
+        self, comparison: Comparison, found: Localization, task: Task
     ) -> tuple[str, str]:
         bad = self._color("bad")
         cause = found.cause
@@ -233,7 +233,7 @@ class BugHeader(QWidget):
         return text + ("" if step is None else self._instead(step, task)), "bad"
 
     def _instead(self, step: StepVerdict, task: Task) -> str:
-        text = f" &nbsp; {html.escape(verdict_words(step))}"
+        text = f" &nbsp; {html.escape(verdict_text(step))}"
         if step.better_operator is not None:
             better = html.escape(task.operators[step.better_operator].name)
             text += (
@@ -259,7 +259,7 @@ def _paragraphs(*texts: str) -> str:
     return "\n\n".join(textwrap.fill(" ".join(text.split()), TIP_WIDTH) for text in plain)
 
 
-def _bad_actions(found: Localisation) -> str:
+def _bad_actions(found: Localization) -> str:
     """Which steps are bad, up to the one that is shown."""
     numbers = [str(step + 1) for step in found.bad_steps]
     if len(numbers) < 2:
@@ -270,7 +270,7 @@ def _bad_actions(found: Localisation) -> str:
     return f"Bad actions: steps {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
 
 
-def _why_this_one(found: Localisation) -> str:
+def _why_this_one(found: Localization) -> str:
     """What a newcomer wonders about when several steps are bad."""
     if found.cause is None or len(found.bad_steps) < 2:
         return ""

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from app.models.bug_table import BugTable, GroupBy
 from app.services.context import Context
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.views.bugs.actions import BugActions
-from app.views.bugs.bug_jobs import BugWork, TaskShelf
+from app.views.bugs.bug_jobs import BugWork, TaskCache
 from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
@@ -31,11 +31,11 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.localize.localizer import Searched
-from engine.records.localization import Localisation
-from engine.usecases.better_plan import FoundPlan, plan_of_localisation
+from engine.records.localization import Localization
+from engine.usecases.better_plan import FoundPlan, plan_of_localization
 from engine.usecases.export import write_problem
-from engine.usecases.localize import LocalisationWish
-from engine.verify.claims import refuse_misfit
+from engine.usecases.localize import LocalizeOptions
+from engine.verify.claims import require_fit
 from engine.verify.stored import Verified
 from engine.workspace.filter import Term
 from engine.workspace.rows import Bug, BugRow
@@ -54,14 +54,14 @@ class BugsPage(Page):
         theme = context.theme
         self.table = BugTable(theme, self)
         self.feed = BugFeed(context.document, self.table, self)
-        self.shelf = TaskShelf(context.document.reader, self)
+        self.shelf = TaskCache(context.document.reader, self)
         self.work = BugWork(context, self)
         self.view = BugTableView(theme, self.table, self._drag_files)
         self.filter = FilterBar(theme, self.table.values)
         self.detail = BugDetail(theme)
         self.count = QLabel()
         self.group = QComboBox()
-        self._bug_inquiry = Inquiry(
+        self._bug_inquiry = LatestQuery(
             context.document.reader, self, self._show_whole, self._cannot_show
         )
         self._bug: int | None = None
@@ -180,20 +180,20 @@ class BugsPage(Page):
         self.shelf.arrived.connect(self._task_arrived)
         self.shelf.failed.connect(self._task_failed)
         self.work.verified.connect(self._verified)
-        self.work.localised.connect(self._localised)
+        self.work.localized.connect(self._localized)
         self.work.searched.connect(self._searched)
         self.work.plan_found.connect(self._plan_found)
         self.work.changed.connect(self._work_changed)
         detail = self.detail
-        detail.header.localise_wanted.connect(self.actions_of.localise)
-        detail.header.plan_wanted.connect(self._find_plan)
-        detail.header.export_wanted.connect(self.actions_of.export)
+        detail.header.localize_requested.connect(self.actions_of.localize)
+        detail.header.plan_requested.connect(self._find_plan)
+        detail.header.export_requested.connect(self.actions_of.export)
         detail.header.note_written.connect(self._note_written)
         detail.header.note_left.connect(self._back_to_table)
-        detail.localisation.wanted.connect(self._localise)
-        detail.localisation.stop_wanted.connect(self._stop_localising)
-        detail.evidence.verify_wanted.connect(self._verify_current)
-        detail.evidence.plan_wanted.connect(self._find_plan)
+        detail.localization.wanted.connect(self._localize)
+        detail.localization.stop_requested.connect(self._stop_localizing)
+        detail.evidence.verify_requested.connect(self._verify_current)
+        detail.evidence.plan_requested.connect(self._find_plan)
         self.context.document.changed.connect(self._document_changed)
         self.context.theme.changed.connect(self.table.restyle)
 
@@ -270,7 +270,7 @@ class BugsPage(Page):
         self.view.setFocus()
 
     def _go_to_campaign(self) -> None:
-        self.page_wanted.emit("campaign", None)
+        self.page_requested.emit("campaign", None)
 
     @Slot(QModelIndex, QModelIndex)
     def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
@@ -287,13 +287,13 @@ class BugsPage(Page):
 
     def _show_bug(self, number: int) -> None:
         self._bug_inquiry.ask(
-            lambda store: (store.bug(number), store.localisation(number), store.history(number))
+            lambda store: (store.bug(number), store.localization(number), store.history(number))
         )
 
     def _cannot_show(self, error: PlumblineError) -> None:
         self.context.messages.error(f"Bug {self._bug} cannot be shown: {error}")
 
-    def _show_whole(self, whole: tuple[Bug, Localisation | None, History]) -> None:
+    def _show_whole(self, whole: tuple[Bug, Localization | None, History]) -> None:
         bug, found, history = whole
         number = bug.row.id
         if number != self._bug or self._bug_inquiry.is_waiting:
@@ -302,15 +302,15 @@ class BugsPage(Page):
         if task is None:
             return  # it comes later
         try:
-            refuse_misfit(bug, task, found)
+            require_fit(bug, task, found)
         except PlumblineError as error:
             self._cannot_show(error)
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.evidence.is_plan:
-            plan = plan_of_localisation(bug, found)
+            plan = plan_of_localization(bug, found)
         self.detail.show_known(Known(bug, task, found, history, plan))
-        self._show_localising()
+        self._show_localizing()
         if self._wants_bad_step:
             self._wants_bad_step = False
             self.detail.cursor_at.move_to_interesting_step()
@@ -335,7 +335,7 @@ class BugsPage(Page):
         broken = [verdict for verdict in verdicts if verdict.problem]
         for verdict in verdicts:
             if verdict.bug == self._bug:
-                self.detail.evidence.show_verdict(*_verdict_words(verdict))
+                self.detail.evidence.show_verdict(*_verdict_text(verdict))
         if broken:
             which = f"{len(broken)} of {len(verdicts)} bugs do"
             self.context.messages.error(
@@ -350,23 +350,23 @@ class BugsPage(Page):
                 f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans{changed}"
             )
         elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
-            words, _ = _verdict_words(verdicts[0])
+            words, _ = _verdict_text(verdicts[0])
             self.context.messages.info(f"Bug {verdicts[0].bug}: {words}")
 
     def _shows_evidence_of(self, bug: int) -> bool:
         return bug == self._bug and self.detail.evidence.isVisible()
 
     @Slot(object)
-    def _localise(self, wish: LocalisationWish) -> None:
+    def _localize(self, wish: LocalizeOptions) -> None:
         if self._bug is not None:
-            self.work.localise([self._bug], wish)
+            self.work.localize([self._bug], wish)
 
     @Slot()
-    def _stop_localising(self) -> None:
-        self.work.stop("localise")
+    def _stop_localizing(self) -> None:
+        self.work.stop("localize")
 
     @Slot(int)
-    def _localised(self, bug: int) -> None:
+    def _localized(self, bug: int) -> None:
         self.feed.take([bug])
         if bug == self._bug:
             self._wants_bad_step = True
@@ -375,7 +375,7 @@ class BugsPage(Page):
 
     @Slot(object)
     def _searched(self, event: Searched) -> None:
-        self.detail.localisation.show_running(True, event.decided, event.steps)
+        self.detail.localization.show_running(True, event.decided, event.steps)
 
     @Slot()
     def _find_plan(self) -> None:
@@ -403,16 +403,16 @@ class BugsPage(Page):
 
     @Slot()
     def _work_changed(self) -> None:
-        self._show_localising()
+        self._show_localizing()
         if not self.work.running("verify"):
             self.detail.evidence.end_of_check()
         self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
         self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
         self.detail.header.plan_button.setEnabled(not self.work.running("plan"))
-        self.detail.header.localise_button.setEnabled(not self.work.running("localise"))
+        self.detail.header.localize_button.setEnabled(not self.work.running("localize"))
 
-    def _show_localising(self) -> None:
-        self.detail.localisation.show_running(self.work.running("localise"))
+    def _show_localizing(self) -> None:
+        self.detail.localization.show_running(self.work.running("localize"))
 
     @Slot(str)
     def _note_written(self, note: str) -> None:
@@ -430,7 +430,7 @@ class BugsPage(Page):
             for number in bugs[:MOST_DRAGGED]:
                 bug = store.bug(number)
                 task = self.shelf.get(bug.problem_id) or store.task(bug.problem_id)
-                refuse_misfit(bug, task)
+                require_fit(bug, task)
                 paths.append(write_problem(store, bug, task, folder / f"bug-{number}.pddl"))
         except PlumblineError as error:
             self.context.messages.error(str(error))
@@ -446,7 +446,7 @@ class BugsPage(Page):
         self.feed.stop()
 
 
-def _verdict_words(verdict: Verified) -> tuple[str, str]:
+def _verdict_text(verdict: Verified) -> tuple[str, str]:
     if verdict.problem:
         return f"Does not hold: {verdict.problem}", "bad"
     plans = "" if not verdict.opinions else f", and VAL accepts {verdict.opinions} plans"

@@ -43,8 +43,8 @@ def icon_place(left: int, rect: QRect) -> QRect:
     return QRect(left, rect.top() + (rect.height() - ICON) // 2, ICON, ICON)
 
 
-class ColourfulDelegate(QStyledItemDelegate):
-    """Selected rows keep their colours: they mean something."""
+class ColorfulDelegate(QStyledItemDelegate):
+    """Selected rows keep their colors: they mean something."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

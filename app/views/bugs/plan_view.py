@@ -79,9 +79,9 @@ class PlanView(QTableView):
     def go_to_bad_step(self) -> None:
         """To the step to blame; from there to the other bad ones."""
         comparison = self.table.comparison
-        if comparison is None or comparison.localisation is None:
+        if comparison is None or comparison.localization is None:
             return
-        bad = list(comparison.localisation.bad_steps)
+        bad = list(comparison.localization.bad_steps)
         blamed = comparison.blamed
         if blamed is None:
             return

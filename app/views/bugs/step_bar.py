@@ -78,7 +78,7 @@ class StepBar(QWidget):
     @Slot()
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
-        found = comparison.localisation if comparison else None
+        found = comparison.localization if comparison else None
         self.slider.bad = found.bad_steps if found else ()
         self.setEnabled(comparison is not None)
         self._follow()

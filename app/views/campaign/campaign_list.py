@@ -17,10 +17,10 @@ from app.models.campaign_controller import CampaignRunner
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.services.context import Context
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
 NOTHING = "None yet. Choose the settings, and press Run (F5)."
@@ -49,7 +49,7 @@ class CampaignList(QWidget):
         super().__init__()
         self._context, self._runner = context, runner
         self._followed: int | None = None  # the campaign that was last chosen because it began
-        self._inquiry = Inquiry(context.document.reader, self, self._take, self._fail)
+        self._inquiry = LatestQuery(context.document.reader, self, self._take, self._fail)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(COUNT_MILLISECONDS)
@@ -160,7 +160,7 @@ class CampaignList(QWidget):
             self.chosen.emit(self.lines.row(number))
 
 
-def _count(store: Reading) -> _Counted:
+def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
     bugs, failed, limited = (
         dict(store.rows(query))

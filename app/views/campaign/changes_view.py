@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
-from app.models.campaign_controller import State
+from app.models.campaign_controller import CampaignState
 from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
 from app.models.table_model import TableModel
 from app.services.context import Context
@@ -26,7 +26,7 @@ _WIDTHS = (13, 5, 12, 10, 12, 10, 12)
 
 
 class CompareView(QWidget):
-    bug_wanted = Signal(int)
+    bug_requested = Signal(int)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +35,9 @@ class CompareView(QWidget):
         self._bugs = 0  # of all campaigns
         self._job: Job | None = None
         self._pair: tuple[int, int] | None = None  # whose comparison is shown or on its way
-        self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
+        self._states: tuple[
+            tuple[int, CampaignState], ...
+        ] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
         self.other.setAccessibleName("Compare with")
@@ -166,7 +168,7 @@ class CompareView(QWidget):
 
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
-        self.bug_wanted.emit(self.model.row(index.row()).finding.id)
+        self.bug_requested.emit(self.model.row(index.row()).finding.id)
 
 
 def _words(comparison: Comparison) -> str:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_settings import MOST_WORKERS, Where, keep_where, size_words, where
+from app.models.campaign_settings import MOST_WORKERS, ExecutorChoice, keep_where, size_text, where
 from app.services.context import Context
 from app.services.jobs import Failure, Job
 from app.widgets.fields import calm, card, number
@@ -53,8 +53,10 @@ class WhereCard(QWidget):
         self.check_button.clicked.connect(self.check)
         context.theme.changed.connect(self._show_sign)
 
-    def choice(self) -> Where:
-        return Where(self.on_cluster.isChecked(), self.workers.value(), self.address.text().strip())
+    def choice(self) -> ExecutorChoice:
+        return ExecutorChoice(
+            self.on_cluster.isChecked(), self.workers.value(), self.address.text().strip()
+        )
 
     def problem(self) -> str:
         problem = self.choice().problem()
@@ -135,7 +137,7 @@ class WhereCard(QWidget):
         layout.addLayout(answer)
         return self.pane
 
-    def _show(self, choice: Where) -> None:
+    def _show(self, choice: ExecutorChoice) -> None:
         (self.on_cluster if choice.on_cluster else self.here).setChecked(True)
         self.workers.setValue(choice.workers)
         self.address.setText(choice.address)
@@ -177,7 +179,7 @@ class WhereCard(QWidget):
     @Slot(object)
     def _show_size(self, size: ClusterSize) -> None:
         if self.sender() is self._job:
-            self._say("check", "proven", f"{size_words(size)}, same version")
+            self._say("check", "proven", f"{size_text(size)}, same version")
 
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:

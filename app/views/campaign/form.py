@@ -211,7 +211,7 @@ class CampaignForm(QScrollArea):
             "testing.objective": choice(OBJECTIVES),
             "testing.step_limit": number(1, MOST),
             "testing.skip_known_bugs": QCheckBox("Leave a state alone once it is known as a bug"),
-            "localisation.enabled": QCheckBox("Find the bad action of every bug"),
+            "localization.enabled": QCheckBox("Find the bad action of every bug"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
             "limits.unit_megabytes": LimitField(megabytes_box(LEAST_MEGABYTES), 4000),
         }
@@ -288,7 +288,7 @@ class CampaignForm(QScrollArea):
         self._row(fields, "Objective", "testing.objective")
         self._row(fields, "Longest run", "testing.step_limit")
         self._row(fields, "", "testing.skip_known_bugs")
-        self._row(fields, "", "localisation.enabled")
+        self._row(fields, "", "localization.enabled")
         layout.addWidget(self.oracles)
         return frame
 
@@ -325,7 +325,7 @@ class CampaignForm(QScrollArea):
             table, _, key = name.partition(".")
             if table in tables:
                 tables[table][key] = value_of(widget)
-        enabled = bool(value_of(self._fields["localisation.enabled"]))
+        enabled = bool(value_of(self._fields["localization.enabled"]))
         project = self._project
         return replace(
             self._config,
@@ -339,7 +339,7 @@ class CampaignForm(QScrollArea):
             fuzzing=FuzzSettings(**tables["fuzzing"]),
             testing=OracleSettings(oracles=self.oracles.oracles(), **tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
-            localisation=replace(self._config.localisation, enabled=enabled),
+            localization=replace(self._config.localization, enabled=enabled),
         )
 
     def _read_seeds(self) -> tuple[int, ...]:
@@ -360,7 +360,7 @@ class CampaignForm(QScrollArea):
 _TIPS = {
     "fuzzing.size": "How many states each unit tests. They are reached by random walks.",
     "fuzzing.walk_length": "Steps of the longest walk from one state of the pool to the next.",
-    "fuzzing.bias": "Where walks like to go: towards trouble, or anywhere.",
+    "fuzzing.bias": "Where walks like to go: toward trouble, or anywhere.",
     "fuzzing.horizon": "How many steps of the policy a bias looks ahead.",
     "fuzzing.budget": "How many states a bias may put to the policy per step of a walk.",
     "fuzzing.novelty": "Which states are worth keeping: those that show something new.",
@@ -369,7 +369,7 @@ _TIPS = {
     "testing.objective": "What counts as a bug.",
     "testing.step_limit": "After so many decisions a run of the policy is given up.",
     "testing.skip_known_bugs": "Faster; but then the oracles cannot be compared with each other.",
-    "localisation.enabled": "After the test, look for the action where each run goes wrong.",
+    "localization.enabled": "After the test, look for the action where each run goes wrong.",
     "limits.unit_seconds": "A unit that takes longer is stopped, and what it found is kept. "
     "What a limit in seconds cuts off cannot be repeated exactly.",
     "limits.unit_megabytes": "A unit that uses more is stopped, and what it found is kept. Its "

@@ -86,7 +86,7 @@ class OracleList(QWidget):
         row = OracleRow(self._theme, kind)
         row.ticked.connect(self._tick)
         row.edited.connect(self.changed)
-        row.earlier_wanted.connect(self._move_earlier)
+        row.earlier_requested.connect(self._move_earlier)
         same = [place for place, other in enumerate(self.rows) if other.kind is kind]
         place = same[-1] + 1 if same else len(self.rows)
         self.rows.insert(place, row)
@@ -119,7 +119,7 @@ class OracleList(QWidget):
 class OracleRow(QWidget):
     ticked = Signal(QObject, bool)
     edited = Signal()
-    earlier_wanted = Signal(QObject)
+    earlier_requested = Signal(QObject)
 
     def __init__(self, theme: Theme, kind: OracleKind, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,7 +224,7 @@ class OracleRow(QWidget):
 
     @Slot()
     def _want_earlier(self) -> None:
-        self.earlier_wanted.emit(self)
+        self.earlier_requested.emit(self)
 
     @Slot()
     def _edit(self) -> None:

@@ -173,7 +173,7 @@ class CampaignPage(Page):
 
     def _make_actions(self) -> None:
         self.run_action = self._action("Run", self.run, "F5")
-        self.pause_action = self._action("Pause", self.runner.pause_or_go_on, "F7")
+        self.pause_action = self._action("Pause", self.runner.toggle_pause, "F7")
         self.stop_action = self._action("Stop", self.runner.stop, "Shift+F5")
         self.new_action = self._action("New campaign", self._show_form, "Ctrl+Shift+N")
         self.toml_action = self._action("Show as TOML", self._toggle_toml, "Ctrl+T")
@@ -358,10 +358,10 @@ class CampaignPage(Page):
             from app.views.campaign.campaign_view import CampaignView
 
             view = CampaignView(self.context, self.runner, self.monitor)
-            view.bug_wanted.connect(self._want_bug)
-            view.bugs_wanted.connect(self._want_bugs)
-            view.resume_wanted.connect(self._resume)
-            view.again_wanted.connect(self._use_settings)
+            view.bug_requested.connect(self._want_bug)
+            view.bugs_requested.connect(self._want_bugs)
+            view.resume_requested.connect(self._resume)
+            view.again_requested.connect(self._use_settings)
             self.stack.addWidget(view)
             self._view = view
         return self._view
@@ -381,7 +381,7 @@ class CampaignPage(Page):
                 actions=[("Show the form", self._show_form)],
             )
             return
-        self.runner.take_up(campaign, choice.executor)
+        self.runner.resume(campaign, choice.executor)
 
     @Slot(int)
     def _use_settings(self, campaign: int) -> None:
@@ -393,11 +393,11 @@ class CampaignPage(Page):
 
     @Slot(int)
     def _want_bug(self, bug: int) -> None:
-        self.page_wanted.emit("bugs", bug)
+        self.page_requested.emit("bugs", bug)
 
     @Slot()
     def _want_bugs(self) -> None:
-        self.page_wanted.emit("bugs", None)
+        self.page_requested.emit("bugs", None)
 
     @Slot(int)
     def _show_done(self, campaign: int) -> None:
@@ -440,7 +440,7 @@ class CampaignPage(Page):
             self._resume(campaign)
 
     def _want_project(self) -> None:
-        self.page_wanted.emit("project", None)
+        self.page_requested.emit("project", None)
 
 
 def _in_short(error: Diagnostic) -> str:

@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 from app.models.comparison_tables import (
     HISTORY_COLUMNS,
     READING_TIPS,
-    READINGS,
     STRUCTURE_COLUMNS,
     structure_lines,
 )
@@ -46,8 +45,8 @@ from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
-from engine.report.comparison_text import progress_line
-from engine.usecases.compare import Question, compare
+from engine.report.comparison_text import READINGS, progress_line
+from engine.usecases.compare import CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
@@ -79,7 +78,7 @@ class EquivalencePage(Page):
         super().__init__(context, parent)
         theme, settings = context.theme, context.settings
         self._job: Job | None = None
-        self._question = Question()
+        self._question = CompareOptions()
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
         self.swap_button = self._button("swap", "Swap", "Exchange A and B")
         self.limit_label = QLabel("Time limit")
@@ -209,8 +208,8 @@ class EquivalencePage(Page):
         self.a.take(b)
         self.b.take(a)
 
-    def _asked(self) -> Question:
-        return Question(
+    def _asked(self) -> CompareOptions:
+        return CompareOptions(
             tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
         )
 
@@ -313,7 +312,7 @@ class EquivalencePage(Page):
             self.context.messages.error(str(error))
             return
         paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
-        take = partial(self.page_wanted.emit, "project", paths)
+        take = partial(self.page_requested.emit, "project", paths)
         if project_files(self.context).project.is_empty:
             take()
         else:
@@ -400,9 +399,9 @@ class EquivalencePage(Page):
         for slot in (self.a, self.b):
             slot.changed.connect(self._slots_changed)
         self.history_table.activated.connect(self._open_from_history)
-        self.verdict.verify_wanted.connect(self._verify)
-        self.verdict.export_wanted.connect(self._export)
-        self.verdict.problem_wanted.connect(self._open_problem)
+        self.verdict.verify_requested.connect(self._verify)
+        self.verdict.export_requested.connect(self._export)
+        self.verdict.problem_requested.connect(self._open_problem)
         self.context.document.changed.connect(self._document_changed)
         for model in (self.structure, self.history):
             self.context.theme.changed.connect(model.restyle)

@@ -25,7 +25,7 @@ HOSTS = {
 
 
 class ServeDialog(Question):
-    start_wanted = Signal(str, str, str, int)  # policy, problem, host, port
+    start_requested = Signal(str, str, str, int)  # policy, problem, host, port
 
     def __init__(
         self, spec: str, problems: Sequence[str], port: int, parent: QWidget | None = None
@@ -69,7 +69,7 @@ class ServeDialog(Question):
 
     def accept(self) -> None:
         problem, host = str(self.problem.currentData()), str(self.host.currentData())
-        self.start_wanted.emit(self._spec, problem, host, self.port.value())
+        self.start_requested.emit(self._spec, problem, host, self.port.value())
         super().accept()
 
 
@@ -79,7 +79,7 @@ SCHEME = "grpc://"
 class ServerDialog(Question):
     """`offer_task`: whether to suggest the server's task as a problem, as there is none yet."""
 
-    server_wanted = Signal(str, bool)  # its address, and whether its task becomes a problem
+    server_requested = Signal(str, bool)  # its address, and whether its task becomes a problem
 
     def __init__(self, context: Context, offer_task: bool, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -121,7 +121,7 @@ class ServerDialog(Question):
 
     def accept(self) -> None:
         self._stop()
-        self.server_wanted.emit(self._wanted(), self.with_task.isChecked())
+        self.server_requested.emit(self._wanted(), self.with_task.isChecked())
         super().accept()
 
     def reject(self) -> None:

@@ -293,13 +293,13 @@ class TrainPage(Page):
         row = self.table.currentIndex().row()
         if 0 <= row < self.epochs.rowCount():
             self._files.add_policy(self.epochs.row(row).checkpoint)
-            self.page_wanted.emit("project", None)
+            self.page_requested.emit("project", None)
 
     @Slot()
     def _use_portfolio(self) -> None:
         if self._training is not None:
             self._files.add([Path(self._training.plan.folder) / "checkpoints"])
-            self.page_wanted.emit("project", None)
+            self.page_requested.emit("project", None)
 
     def _why_not(self) -> str:
         if self._job is not None:
@@ -394,7 +394,7 @@ class TrainPage(Page):
         )
 
     def _go_to_project(self) -> None:
-        self.page_wanted.emit("project", None)
+        self.page_requested.emit("project", None)
 
     def _connect(self) -> None:
         self._run_action = QAction("Train", self)

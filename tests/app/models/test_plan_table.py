@@ -22,21 +22,21 @@ from app.models.plan_table import (
 from app.models.step_cursor import Side, StepCursor, interesting_step
 from engine.records.localization import Verdict
 from engine.report.trace import evidence_trace, policy_trace
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 Find = Callable[..., Bug]
 
 
 @pytest.fixture
-def compare(store: Store) -> Callable[[Bug], Comparison]:
-    """A bug's plans, localised."""
+def compare(store: Workspace) -> Callable[[Bug], Comparison]:
+    """A bug's plans, localized."""
 
     def make(bug: Bug) -> Comparison:
         task = store.task(bug.problem_id)
-        found = BugLocaliser(store).localise(bug)
+        found = BugLocalizer(store).localize(bug)
         policy, better = policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence)
         return Comparison.of(policy, better, found, task)
 
@@ -77,11 +77,11 @@ def test_bad_steps_are_marked_with_words(
     table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison], reason: str
 ) -> None:
     comparison = compare(bug_with(reason))
-    assert comparison.localisation is not None
+    assert comparison.localization is not None
     table.show_comparison(comparison)
     bad = [line for line in table.lines if isinstance(line, StepLine) and line.mark is Mark.BAD]
     notes = [line for line in table.lines if isinstance(line, NoteLine)]
-    assert len(bad) == len(notes) == len(comparison.localisation.bad_steps)
+    assert len(bad) == len(notes) == len(comparison.localization.bad_steps)
     assert bad, "each of these bugs has a bad step"
     for step, note in zip(bad, notes, strict=True):
         assert step.verdict is not None
@@ -94,7 +94,7 @@ def test_bad_steps_are_marked_with_words(
 def test_how_both_end(
     table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
 ) -> None:
-    for reason, evidence, policy_words, better_words in (
+    for reason, evidence, policy_text, better_text in (
         ("loop", "plan", "loop: back to step", "goal reached"),
         ("loop", "dominance", "for ever", "no plan known"),
         ("no-action", "plan", "dead end: no action is applicable", "goal reached"),
@@ -103,8 +103,8 @@ def test_how_both_end(
         table.show_comparison(compare(bug_with(reason, evidence)))
         end = table.lines[-1]
         assert isinstance(end, EndLine)
-        assert policy_words in end.policy
-        assert better_words in end.better
+        assert policy_text in end.policy
+        assert better_text in end.better
         assert end.policy_ends_well == (reason == "goal")
         assert bool(end.better_cost) == (evidence == "plan")
 

@@ -19,7 +19,7 @@ from app.views.bugs.page import BugsPage
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from engine.records.project import Project
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 FERRY = Path(__file__).resolve().parents[3] / "resources" / "examples" / "ferry"
@@ -32,7 +32,7 @@ def workspace(folder: Path) -> Path:
     project = Project(str(folder / "domain.pddl"), problems, ("builtin:gc",))
     config = default_config(project)
     config = replace(config, fuzzing=replace(config.fuzzing, size=8))
-    with Store.create(folder / "w.plumb") as store:
+    with Workspace.create(folder / "w.plumb") as store:
         store.set_project(replace(project, draft=config))
     return folder / "w.plumb"
 

@@ -116,7 +116,7 @@ def test_a_bug_state_becomes_a_problem_of_the_project(
 ) -> None:
     bug = page.view.current_bug()
     assert bug is not None
-    with qtbot.waitSignal(page.page_wanted, timeout=PATIENCE) as asked:
+    with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as asked:
         page.actions_of.by_name["open-problem"].trigger()
     name, (path,) = asked.args
     assert name == "project"

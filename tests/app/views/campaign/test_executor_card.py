@@ -16,20 +16,26 @@ from reference.dask_cluster import Cluster
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
-from app.models.campaign_controller import State
-from app.models.campaign_settings import Where, default_config, keep_where, scene_words, where
+from app.models.campaign_controller import CampaignState
+from app.models.campaign_settings import (
+    ExecutorChoice,
+    default_config,
+    keep_where,
+    scene_text,
+    where,
+)
 from app.models.campaign_tables import UNITS
 from app.services.context import Context
-from app.services.settings import Settings, agree
+from app.services.settings import Settings, grant
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.executor_card import ADDRESS_WANTED, WhereCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
 from engine.records.project import Project
-from engine.usecases.campaign import Scene
+from engine.usecases.campaign import ClusterStatus
 from engine.workers.cluster import ClusterSize
 from engine.workspace.rows import UnitRow
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
@@ -59,7 +65,7 @@ def card(qtbot: QtBot, context: Context) -> WhereCard:
 
 
 def test_the_choice_is_remembered(settings: Settings) -> None:
-    choice = Where(on_cluster=True, workers=7, address="tcp://host:8786")
+    choice = ExecutorChoice(on_cluster=True, workers=7, address="tcp://host:8786")
     keep_where(settings, choice)
     assert where(settings) == choice
     assert choice.executor == "dask:tcp://host:8786"
@@ -70,25 +76,29 @@ def test_the_choice_is_remembered(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("executor", "scene", "words"),
     [
-        ("local:1", Scene(), "On this machine, one unit at a time"),
-        ("local:3", Scene(), "On this machine, 3 units at a time"),
-        ("dask:tcp://h:1", Scene(), "Connecting to tcp://h:1…"),
-        ("dask:tcp://h:1", Scene(ClusterSize(2, 4)), "On tcp://h:1: 2 workers, 4 units at a time"),
+        ("local:1", ClusterStatus(), "On this machine, one unit at a time"),
+        ("local:3", ClusterStatus(), "On this machine, 3 units at a time"),
+        ("dask:tcp://h:1", ClusterStatus(), "Connecting to tcp://h:1…"),
         (
             "dask:tcp://h:1",
-            Scene(ClusterSize(1, 1), 1),
+            ClusterStatus(ClusterSize(2, 4)),
+            "On tcp://h:1: 2 workers, 4 units at a time",
+        ),
+        (
+            "dask:tcp://h:1",
+            ClusterStatus(ClusterSize(1, 1), 1),
             "On tcp://h:1: 1 worker, 1 unit at a time · a worker was lost, its unit began again",
         ),
         (
             "dask:tcp://h:1",
-            Scene(ClusterSize(0, 0), 2),
+            ClusterStatus(ClusterSize(0, 0), 2),
             "There are no workers at tcp://h:1 now: the units wait for one · "
             "workers were lost, 2 units began again",
         ),
     ],
 )
-def test_words_of_a_scene(executor: str, scene: Scene, words: str) -> None:
-    assert scene_words(executor, scene) == words
+def test_words_of_a_scene(executor: str, scene: ClusterStatus, words: str) -> None:
+    assert scene_text(executor, scene) == words
 
 
 def test_an_address_is_checked_while_it_is_written(card: WhereCard, context: Context) -> None:
@@ -158,9 +168,9 @@ def page(
     config = default_config(project).with_seeds(0, 1)
     testing = replace(config.testing, oracles=("lookahead:depth=1",))
     config = replace(config, testing=testing, fuzzing=replace(config.fuzzing, size=20))
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         store.set_project(replace(project, draft=config))
-    agree(settings, f"{policy}:factory")
+    grant(settings, f"{policy}:factory")
     page = CampaignPage(make_context(tmp_path / "w.plumb"))
     qtbot.addWidget(page)
     page.resize(1196, 750)
@@ -188,7 +198,7 @@ def test_without_its_cluster_a_campaign_begins_here(
     assert page.form.where.here.isChecked()
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     answered(qtbot, page.context)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
 
 
 def test_a_campaign_survives_its_cluster(
@@ -215,12 +225,12 @@ def test_a_campaign_survives_its_cluster(
     assert view.where.isVisible()
     assert view.where.text() == f"On {cluster.address}: 1 worker, 1 unit at a time"
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
-    assert page.runner.state(page.list.lines.row(0).row) is State.PAUSED
+    assert page.runner.state(page.list.lines.row(0).row) is CampaignState.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     QTest.mouseClick(view.stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     answered(qtbot, page.context)
-    assert page.list.lines.row(0).state is State.STOPPED
+    assert page.list.lines.row(0).state is CampaignState.STOPPED
     assert not view.where.isVisible()
     found = page.context.document.store.pool_states(1)
     assert found > 0
@@ -241,7 +251,7 @@ def test_a_campaign_survives_its_cluster(
     resume()
     qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
 
 
 def test_a_wrong_address_holds_a_campaign_back(qtbot: QtBot, page: CampaignPage) -> None:

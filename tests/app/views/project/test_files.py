@@ -1,4 +1,4 @@
-"""Files of other tools in the window: recognised, tested, exported, read back equal."""
+"""Files of other tools in the window: recognized, tested, exported, read back equal."""
 
 from __future__ import annotations
 

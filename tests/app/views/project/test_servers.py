@@ -44,7 +44,7 @@ from engine.policies.remote.policy import open_remote
 from engine.policies.remote.server import PolicyServer
 from engine.records.project import Project
 from engine.task.load import load_sas, load_task
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 POLICY = "builtin:hadd"
 
@@ -148,7 +148,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
 
 
 def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> None:
-    with Store.open(folder / "w.plumb") as store:
+    with Workspace.open(folder / "w.plumb") as store:
         rows = store.units()
     dialogs = [
         ServerDialog(page.context, True, page),
