@@ -82,6 +82,15 @@ def test_broken_references_are_noticed(text: str, problem: str | None) -> None:
     assert list(broken(text)) == ([] if problem is None else [problem])
 
 
+def test_modules_that_pages_name_exist() -> None:
+    """Names in capitals stand for what a reader will choose."""
+    path = re.compile(r"`((?:engine|app|tests|tools|benchmarks|resources)/[a-z0-9_/.-]+)`")
+    pages = [(name, text) for name, text in texts() if name.endswith(".md")]
+    named = [(name, found) for name, text in pages for found in path.findall(text)]
+    assert len(named) > 100
+    assert [(name, found) for name, found in named if not (ROOT / found).exists()] == []
+
+
 def test_every_pitfall_is_explained() -> None:
     page = (ROOT / "docs" / "theory" / "pitfalls.md").read_text()
     assert re.findall(r"^\| P(\d+) \|", page, re.MULTILINE) == [str(n) for n in range(1, 48)]
