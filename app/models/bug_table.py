@@ -122,7 +122,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         row_tip=lambda line: (
             f"({line.row.bad_action})" if line.row.bad_action else "Not known yet: localize the bug"
         ),
-        tip="The step to blame, once localization has found it",
+        tip="The root cause of the bug, once localization has found it",
     ),
     Column(
         "oracle", "Found by", lambda line: line.row.found_by, tip="The oracle that proved it first"

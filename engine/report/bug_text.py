@@ -340,4 +340,4 @@ def cause_text(localization: Localization) -> str:
         return f"No step is proven to be bad{left}."
     which = f"step {cause.index + 1}"
     others = f"; {bad} bad steps in all" if bad > 1 else ""
-    return f"To blame: {which}, {_CAUSES[cause.kind]}{others}{left}."
+    return f"Root cause: {which}, {_CAUSES[cause.kind]}{others}{left}."
