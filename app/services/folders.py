@@ -74,9 +74,9 @@ def example_project(name: str) -> Project:
 def show_in_desktop(path: Path, messages: Messages) -> None:
     """A folder in the file manager, or a file in the program for it."""
     if not path.exists():
-        messages.warning(f"It is not there any more: {path}")
+        messages.warning(f"{path} no longer exists")
     elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        messages.warning(f"No program on this computer opens {path}")
+        messages.warning(f"No program found to open {path}")
 
 
 def last_folder(settings: Settings, key: str, workspace: Path) -> Path:

@@ -73,7 +73,7 @@ class Application(QObject):
             if self.settings.problem:
                 window.context.messages.warning(self.settings.problem)
             if crashes:
-                text = "Plumbline met something unexpected last time; the details help to mend it"
+                text = "Plumbline crashed last time; please report it and include the details"
                 window.context.messages.warning(text, crashes)
         self._garbage.keep()
 
