@@ -23,13 +23,13 @@ from engine.report.comparison_text import READINGS
 from engine.workspace.rows import ComparisonRow
 
 READING_TIPS = {
-    Parameters.DISTINCT: "Different parameters of an action always stand for different objects.",
-    Parameters.PDDL: "As PDDL has it: two parameters of an action may stand for the same object.",
+    Parameters.DISTINCT: "Different parameters of an action stand for different objects.",
+    Parameters.PDDL: "As in PDDL, two parameters of an action may stand for the same object.",
 }
 VERDICTS = {
     EquivalenceVerdict.EQUIVALENT: ("Equivalent", "check", "proven"),
     EquivalenceVerdict.NOT_EQUIVALENT: ("Not equivalent", "bad", "bad"),
-    EquivalenceVerdict.UNDECIDED: ("Not decided within the limits", "unknown", "undecided"),
+    EquivalenceVerdict.UNDECIDED: ("Undecided within the limits", "unknown", "undecided"),
 }
 """Words, icon and color."""
 
@@ -52,7 +52,7 @@ def mapping_lines(reading: ReadingResult) -> list[MappingLine]:
 
 
 def _order(pair: PredicatePair) -> str:
-    return f"arguments in the order {pair.places}" if pair.permuted else ""
+    return f"argument order {pair.places}" if pair.permuted else ""
 
 
 def how_covered(operator: OperatorCover) -> str:
@@ -60,23 +60,20 @@ def how_covered(operator: OperatorCover) -> str:
     other = "B" if operator.domain == "A" else "A"
     cases = [case for macro in operator.macros for case in macro.cases]
     if not operator.covered or not cases:
-        return f"cannot always be done in {other}"
+        return f"not always possible in {other}"
     if len(cases) == 1:
-        return str(cases[0]) if cases[0].steps else "nothing needs to be done"
-    return f"{len(cases)} cases: {cases[0]}, ..."
+        return str(cases[0]) if cases[0].steps else "nothing to do"
+    return f"{len(cases)} cases: {cases[0]}, …"
 
 
 def explain_difference(comparison: Comparison) -> str:
-    """Why two readings of the same domains may come to different verdicts."""
+    """Explain whether the verdict depends on the reading of parameters."""
     verdicts = {reading.verdict for reading in comparison.readings}
     if len(comparison.readings) < 2:
         return ""
     if len(verdicts) == 1:
-        return "Both readings come to the same verdict."
-    return (
-        "The readings differ: it matters whether two parameters of an action may stand for the "
-        "same object."
-    )
+        return "Both readings of parameters give the same verdict."
+    return "The verdict depends on whether two parameters may stand for the same object."
 
 
 def within(reading: ReadingResult) -> str:
@@ -85,10 +82,10 @@ def within(reading: ReadingResult) -> str:
     if reading.verdict is EquivalenceVerdict.EQUIVALENT or (a is None and b is None):
         return ""
     if a:
-        return "Under the closest mapping, all that A can do B can do too, but not the reverse."
+        return "Under the closest mapping, B can do everything that A can do, but not vice versa."
     if b:
-        return "Under the closest mapping, all that B can do A can do too, but not the reverse."
-    return "Under the closest mapping, each can do something that the other cannot."
+        return "Under the closest mapping, A can do everything that B can do, but not vice versa."
+    return "Under the closest mapping, each domain can do something that the other cannot."
 
 
 class Expansion:
@@ -104,14 +101,14 @@ class Expansion:
         """How the other domain does it, every step with its conditions and effects."""
         other = "B" if operator.domain == "A" else "A"
         if not operator.covered:
-            return f"; no sequence of operators of {other} always does this\n"
+            return f"; no macro of domain {other} always does this\n"
         parts: list[str] = []
         for macro in operator.macros:
             if len(operator.macros) > 1:
                 parts.append(f"; if {macro.patterns[0]}")
             for case in macro.cases:
                 parts += [f"; where {case.condition}"] if case.condition else []
-                parts += ["; nothing needs to be done"] if not case.steps else []
+                parts += ["; nothing to do"] if not case.steps else []
                 parts += [
                     f"; {step}\n{self._body(other, step.operator, step.arguments)}"
                     for step in case.steps
@@ -162,7 +159,7 @@ STRUCTURE_COLUMNS = (
         lambda line: line.change,
         icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "swap"),
     ),
-    Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
+    Column[StructureLine]("text", "Declaration", lambda line: line.text, mono=True),
 )
 
 
@@ -194,9 +191,9 @@ HISTORY_COLUMNS = (
     Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.comparison)),
     Column[ComparisonRow](
         "seconds",
-        "Seconds",
+        "Time",
         lambda row: row.comparison.seconds,
-        text=lambda row: f"{row.comparison.seconds:.2f}",
+        text=lambda row: f"{row.comparison.seconds:.2f} s",
         numeric=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""A training as the window shows it: which problem serves what, and how the epochs went."""
+"""A training as the window shows it: the use of each problem, and the epochs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.services.folders import EXAMPLES, example_names
 from engine.records.training import EpochRecord, Training, best_of
 
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
-_WORDS = {TRAIN: "learn from", VALIDATE: "validate on", UNUSED: "leave out"}
+_WORDS = {TRAIN: "learn", VALIDATE: "validate", UNUSED: "exclude"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ PROBLEM_COLUMNS = (
         "use",
         "Use",
         lambda row: _WORDS[row.use],
-        tip="Learn from small problems; validate on others to see which epoch is the best",
+        tip="Learn from small problems; validate on others to find the best epoch",
         token=lambda row: "text" if row.use else "muted",
     ),
 )
@@ -56,7 +56,7 @@ EPOCH_COLUMNS = (
         lambda row: row.epoch,
         numeric=True,
         icon=lambda row: "check" if row.best else "",
-        row_tip=lambda row: "The best so far" if row.best else "",
+        row_tip=lambda row: "Best epoch so far" if row.best else "",
     ),
     Column[EpochRecord](
         "success",
@@ -72,7 +72,7 @@ EPOCH_COLUMNS = (
         lambda row: row.cost if row.success else None,
         text=lambda row: f"{row.cost:.1f}" if row.success else "",
         numeric=True,
-        tip="Of the runs that reach the goal",
+        tip="Mean cost of the runs that reach the goal",
     ),
     Column[EpochRecord](
         "loss",
@@ -80,10 +80,10 @@ EPOCH_COLUMNS = (
         lambda row: row.loss,
         text=lambda row: f"{row.loss:.4f}",
         numeric=True,
-        tip="How far the policy is from what the teacher would do",
+        tip="Difference between the policy's decisions and the teacher's",
     ),
     Column[EpochRecord](
-        "lessons", "Lessons", lambda row: row.lessons, numeric=True, tip="States it learns from"
+        "lessons", "Lessons", lambda row: row.lessons, numeric=True, tip="States to learn from"
     ),
     Column[EpochRecord](
         "checkpoint",

@@ -27,7 +27,7 @@ TITLES = {
 VERDICTS = {
     EquivalenceVerdict.EQUIVALENT: "Equivalent",
     EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
-    EquivalenceVerdict.UNDECIDED: "Not decided within the limits",
+    EquivalenceVerdict.UNDECIDED: "Undecided within the limits",
 }
 
 
