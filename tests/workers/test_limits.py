@@ -103,7 +103,7 @@ def test_a_kernel_that_fills_the_memory_is_stopped(configure: Configure, tmp_pat
     )
     assert words_of(unit).startswith(f"stopped at its limit of {MEGABYTES} MB")
     bound = MEGABYTES + SLACK_MEGABYTES + LIBRARIES_MEGABYTES
-    assert unit.statistics.get("peak_megabytes", 0) < bound
+    assert unit.statistics.peak_megabytes < bound
 
 
 def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path: Path) -> None:
