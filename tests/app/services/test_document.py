@@ -76,7 +76,7 @@ def test_another_writer_is_noticed_and_named(
         assert process.stdout.readline() == "claimed\n"
         qtbot.waitUntil(lambda: bool(context.messages.history), timeout=PATIENCE)
         (message,) = context.messages.history
-        assert f"process {process.pid} on " in message.text
+        assert f"Process {process.pid} on " in message.text
         assert [row.text for row in context.document.store.log()] == ["hello"]  # still readable
         process.kill()
     qtbot.waitUntil(lambda: withdrawn == [message], timeout=PATIENCE)
@@ -101,7 +101,7 @@ def test_a_copy_replaces_a_file_only_when_it_is_done(context: Context, tmp_path:
     context.document.save_copy(target)
     with Workspace.open(target) as copy:
         assert copy.log() == []
-    with pytest.raises(WorkspaceError, match="the workspace itself"):
+    with pytest.raises(WorkspaceError, match="cannot replace its own workspace"):
         context.document.save_copy(context.document.path)
     with pytest.raises(WorkspaceError):
         context.document.save_copy(tmp_path / "no such folder" / "copy.plumb")
@@ -206,7 +206,7 @@ def test_a_file_that_cannot_be_written_can_be_read(
     WorkspaceNotices(context, lambda: None, context.messages).tell_all()
     assert [row.text for row in context.document.store.log()] == ["there"]
     (message,) = context.messages.history
-    assert "can only be read" in message.text
+    assert "is read-only" in message.text
     with pytest.raises(WorkspaceError), context.document.store.transaction() as connection:
         connection.execute("DELETE FROM log")
     context.document.save_copy(tmp_path / "copy.plumb")
