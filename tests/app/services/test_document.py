@@ -191,7 +191,7 @@ def test_a_job_that_has_just_ended_is_no_stranger(context: Context) -> None:
     notices._tell_writer(Writer(12345, "here"))
     assert not context.messages.history
     notices._tell_writer(Writer(12346, "here"))
-    assert "process 12346 on here writes" in context.messages.history[0].text
+    assert "Process 12346 on here is running" in context.messages.history[0].text
 
 
 def test_a_file_that_cannot_be_written_can_be_read(
