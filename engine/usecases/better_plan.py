@@ -7,7 +7,6 @@ proves less than what is there, so it is not kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,19 +46,7 @@ def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) 
     claim = Claim(bug.state, row.kind, row.policy_cost, cost, gap, evidence, bug.run)
     if problem_with(claim, task):
         return False
-    with store.transaction() as connection:
-        connection.execute(
-            "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ? AND bound >= ?",
-            (cost, gap, evidence.kind, row.id, cost),
-        )
-        connection.execute(
-            "UPDATE evidence SET document = ? WHERE finding = "
-            "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
-            (json.dumps(evidence.to_json(), separators=(",", ":")), row.id, cost),
-        )
-        connection.execute(
-            "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)
-        )
+    store.save_evidence(row.id, evidence, gap)
     return True
 
 

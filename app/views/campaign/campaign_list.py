@@ -33,13 +33,11 @@ class _Counted(NamedTuple):
     """Campaigns, and by their numbers how many bugs and units they have."""
 
     rows: list[CampaignRow]
-    bugs: dict[int, int]
-    failed: dict[int, int]
-    limited: dict[int, int]  # units that met a limit
+    counts: dict[int, CampaignCounts]
     seconds: float  # it took, without waiting for the disk
 
 
-NO_CAMPAIGNS = _Counted([], {}, {}, {}, 0.0)
+NO_CAMPAIGNS = _Counted([], {}, 0.0)
 
 
 class CampaignList(QWidget):
@@ -162,15 +160,4 @@ class CampaignList(QWidget):
 
 def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
-    bugs, failed, limited = (
-        dict(store.rows(query))
-        for query in (
-            "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
-            "GROUP BY u.campaign",
-            "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
-            "GROUP BY campaign",
-            "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
-            "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign",
-        )
-    )
-    return _Counted(store.campaigns(), bugs, failed, limited, time.thread_time() - began)
+    return _Counted(store.campaigns(), store.counts(), time.thread_time() - began)
