@@ -157,9 +157,7 @@ class Timeline:
         )
 
     def _read_findings(self, portion: int) -> bool:
-        rows = self._store.finding_moments(
-            self._campaign, after=self._last_finding, limit=portion
-        )
+        rows = self._store.finding_moments(self._campaign, after=self._last_finding, limit=portion)
         for row in rows:
             place = row.unit, row.state
             self._last_finding = row.id

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
+from engine.records.codec import to_json
 from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.workspace.filter import parse_filter
 from engine.workspace.rows import Bug, BugRow
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         every = store.bugs()
         wanted = {row.id for row in named} if args.bug else {row.id for row in every}
         rows = [row for row in every if row.id in wanted and fits(row)]
-        documents = [document(store.with_proof(row)) for row in rows] if console.as_json else []
+        documents = [document(store.bug(row.id)) for row in rows] if console.as_json else []
         causes = _causes_of(rows, store.root_causes())
     groups = by_schema(causes)
     whole = {
@@ -122,7 +123,8 @@ def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
 
 
 def document(bug: Bug) -> dict[str, Any]:
-    row = bug.row
+    row, evidence = bug.row, to_json(bug.evidence)
+    assert isinstance(evidence, dict)
     return {
         "id": row.id,
         "kind": row.kind,
@@ -133,7 +135,7 @@ def document(bug: Bug) -> dict[str, Any]:
         "bound": row.bound,
         "gap": row.gap,
         "found_by": row.found_by,
-        "evidence": {"kind": row.evidence_kind, **bug.evidence.to_json()},
+        "evidence": {"kind": row.evidence_kind, **evidence},
         "region": row.region,
         "root_cause": row.root_cause,
         "status": row.status,

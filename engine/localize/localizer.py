@@ -21,12 +21,12 @@ from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
 from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
-from engine.native.library import INFINITY
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun
+from engine.records.finding import INFINITY, RunOutcome
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,6 @@ BISECTION = "bisection"
 ALGORITHMS = (BISECTION, *ACTION_ALGORITHMS)
 
 
-def ignore(event: Searched) -> None:
-    """For localizations to which nobody listens."""
-    del event
-
-
 class Localizer:
     """Localizes bad steps on many runs through the states of one table.
 
@@ -67,7 +62,7 @@ class Localizer:
         heuristic: str = "lmcut",
         limits: LocalizationLimits = DEFAULT_LIMITS,
         control: Control | None = None,
-        emit: Listener = ignore,
+        emit: Listener = NULL_LINK.emit,
     ) -> None:
         if algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
@@ -139,7 +134,7 @@ class _Examination:
         self.answers: dict[int, Verdict] = {}  # to questions about single steps
 
     def result(self, run: PolicyRun, algorithm: str) -> Localization:
-        solved = run.outcome is Outcome.SOLVED
+        solved = run.outcome is RunOutcome.SOLVED
         if not solved:
             settle_solvability(self.path.states, self._knows_if_solvable, self.bounds)
         if algorithm == BISECTION:
@@ -251,7 +246,7 @@ class _Examination:
         after_low, after_high = self._after(k)
         low, high = self.bounds.low(state), self.bounds.high(state)
         plan = self.bounds.plan(state) if high < after_low else None
-        total = run.cost if run.outcome is Outcome.SOLVED else None
+        total = run.cost if run.outcome is RunOutcome.SOLVED else None
         return StepVerdict(
             index=k,
             operator=self.path.operators[k],

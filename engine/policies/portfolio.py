@@ -14,11 +14,11 @@ from pathlib import Path
 
 from engine.errors import Location, PolicyError
 from engine.policies.policy import Policy, close_policy, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.policies.torch_file import SUFFIXES, portfolio_files
+from engine.records.finding import RunOutcome
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 MOST = 20
 """How many policies a portfolio keeps, as in the paper."""
@@ -54,7 +54,7 @@ def open_portfolio(
     specs: Mapping[str, str],
     table: StateTable,
     seed: int = 0,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> Portfolio:
     """The best `MOST` of these policies, given by their names."""
     domain = table.task.source.domain if table.task.source else None
@@ -124,7 +124,7 @@ def _ranked_by_running(
 
     def rank(member: Member) -> Rank:
         results = member.runs.run([start], RANKING_STEPS, cancelled)
-        solved = int(results.outcome[0]) == Outcome.SOLVED
+        solved = results.outcome[0] is RunOutcome.SOLVED
         return (0.0, float(results.cost[0])) if solved else (1.0, 0.0)
 
     return sorted(members, key=rank)

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from engine.campaign.inputs import (
     problem_inputs,
 )
 from engine.campaign.unit import Unit
-from engine.errors import WorkerLostError, WorkspaceError
+from engine.errors import WorkerLostError
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.events import (
     BugFound,
@@ -47,10 +46,9 @@ from engine.workers.launch import (
     make_executor,
     run_worker,
 )
-from engine.workers.link import Link
-from engine.workers.program import never_cancelled, signal_name
+from engine.workers.link import NULL_LINK, Link
+from engine.workers.program import signal_name
 from engine.workers.server import Hub
-from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
@@ -58,11 +56,6 @@ STOP_SECONDS = 1.2
 """How long workers may take to stop before nobody waits for them any more."""
 
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """For campaigns to which nobody listens."""
-    del event
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +70,12 @@ class CampaignEnd:
 def run(
     config: CampaignConfig,
     store: Workspace,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
     resume: bool = False,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
@@ -92,7 +85,7 @@ def run(
     problems, policies = problem_inputs(config), policy_inputs(config)
     portfolio, pool = portfolio_inputs(config), pool_input(config)
     executor = executor or make_executor("local:1")
-    with _writing(store):
+    with store.writing():
         campaign = store.begin(config, problems, policies, resume, portfolio, pool=pool)
         return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
 
@@ -100,27 +93,16 @@ def run(
 def resume(
     campaign: int,
     store: Workspace,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
     executor = executor or make_executor("local:1")
-    with _writing(store):
+    with store.writing():
         return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
-
-
-@contextmanager
-def _writing(store: Workspace) -> Iterator[None]:
-    store.claim()
-    try:
-        yield
-    finally:
-        # On a broken disk there is worse to tell; that we are gone is seen by others anyway.
-        with suppress(WorkspaceError):
-            store.release()
 
 
 def _work(
@@ -134,8 +116,7 @@ def _work(
 ) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    keeper = WorkspaceWatch(store)
-    work = _Running(units, store, executor, emit, keeper)
+    work = _Running(units, store, executor, emit)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
         finished = work.until_done(cancelled, paused)
@@ -144,7 +125,6 @@ def _work(
     seconds = time.monotonic() - started
     status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
-    keeper.refuse_loss()
     work.refuse_loss()
     return CampaignEnd(campaign, finished, seconds)
 
@@ -158,10 +138,8 @@ class _Running:
         store: Workspace,
         executor: Executor,
         emit: Listener,
-        keeper: WorkspaceWatch,
     ) -> None:
         self._store, self._executor, self._emit = store, executor, emit
-        self._keeper = keeper
         self._units = {unit.number: unit for unit in units}
         self._hub = Hub(self._units, hub_address(executor))
         self._futures: dict[int, Future[WorkerEnd]] = {
@@ -241,7 +219,7 @@ class _Running:
             self._cluster = size
             events.append(ClusterChanged(size.workers, size.places))
         self.tell(events)
-        self._keeper.look()
+        self._store.heartbeat()
 
     def _note_start(self, unit: int) -> Iterator[Warned]:
         if unit in self._started:

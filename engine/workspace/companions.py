@@ -19,7 +19,6 @@ ENDINGS = ("-journal", "-wal", "-shm")
 HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-_MAX_SECTOR = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +50,27 @@ class Header:
 EMPTY = Header(uses_wal=False, counter=0, identity=0, version=0, application=0)
 
 
-def has_journal(path: Path) -> bool:
-    return os.path.lexists(f"{path}-journal")
+def has_any(path: str) -> bool:
+    """Whether there is one that SQLite would read; asked before every transaction."""
+    return os.path.lexists(f"{path}-journal") or os.path.lexists(f"{path}-wal")
 
 
 def refuse_foreign(path: Path, header: Header | None) -> None:
     """Refuse to go on beside a companion that does not belong to the workspace."""
-    for ending in ENDINGS[:2]:
-        companion = path.with_name(path.name + ending)
-        if os.path.lexists(companion) and (ending == "-wal" or not _belongs(companion, header)):
-            raise WorkspaceError(
-                f"{companion.name} does not belong to this workspace: it was left by another file "
-                "of this name",
-                Location.of(path),
-                f"move {companion.name} to another folder; the workspace itself was not changed",
-            )
+    journal, log = (path.with_name(path.name + ending) for ending in ("-journal", "-wal"))
+    if os.path.lexists(log):
+        raise _refusal(path, log)
+    if os.path.lexists(journal) and not _belongs(journal, header):
+        raise _refusal(path, journal)
+
+
+def _refusal(path: Path, companion: Path) -> WorkspaceError:
+    return WorkspaceError(
+        f"{companion.name} does not belong to this workspace: it was left by another file of this "
+        "name",
+        Location.of(path),
+        f"move {companion.name} to another folder; nothing was changed",
+    )
 
 
 def _belongs(journal: Path, header: Header | None) -> bool:
@@ -75,27 +80,31 @@ def _belongs(journal: Path, header: Header | None) -> bool:
     was before.
     """
     try:
-        descriptor = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        start, record, end = _parts(journal)
     except OSError:
         return False
-    try:
-        start, size = os.pread(descriptor, 28, 0), os.fstat(descriptor).st_size
-        if size >= 8 and os.pread(descriptor, 8, size - 8) == _JOURNAL_MAGIC:
-            return False  # it names another journal, which SQLite would delete
-        if not any(start[:12]):
-            return True  # nothing was changed yet, so SQLite leaves it alone
-        sector, pages = _number(start[20:24]), _number(start[16:20])
-        if start[:8] != _JOURNAL_MAGIC or sector > _MAX_SECTOR or header is None:
-            return False
-        if pages == 0:
-            return header.counter <= 1  # the file was being made
-        record = os.pread(descriptor, 4 + HEADER_BYTES, sector)
-    except OSError:
+    if end == _JOURNAL_MAGIC:
+        return False  # it names another journal, which SQLite would delete
+    if not any(start[:12]):
+        return True  # nothing was changed yet, so SQLite leaves it alone
+    if start[:8] != _JOURNAL_MAGIC or header is None:
         return False
-    finally:
-        os.close(descriptor)
+    if _number(start[16:20]) == 0:  # pages at the beginning: the file was being made
+        return header.counter <= 1
     before = Header.of(record[4:])
     return _number(record[:4]) == 1 and before is not None and _precedes(before, header)
+
+
+def _parts(journal: Path) -> tuple[bytes, bytes, bytes]:
+    """The beginning of a journal, of the first page in it, and its end."""
+    descriptor = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        start = os.pread(descriptor, 28, 0)
+        record = os.pread(descriptor, 4 + HEADER_BYTES, _number(start[20:24]))
+        end = os.pread(descriptor, 8, max(0, os.fstat(descriptor).st_size - 8))
+    finally:
+        os.close(descriptor)
+    return start, record, end
 
 
 def _precedes(before: Header, now: Header) -> bool:

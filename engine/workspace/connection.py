@@ -30,7 +30,7 @@ class Connection:
     """
 
     def __init__(self, path: Path, *, writable: bool, any_thread: bool = False) -> None:
-        self.path, self._writable = path, writable
+        self.path, self._name, self._writable = path, str(path), writable
         flags = os.O_RDWR if writable else os.O_RDONLY
         with workspace_errors(path):
             self._descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -99,9 +99,7 @@ class Connection:
                 raise
 
     @contextmanager
-    def _turn(
-        self, *, exclusive: bool, patience: float = PATIENCE_SECONDS
-    ) -> Iterator[None]:
+    def _turn(self, *, exclusive: bool, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
         if self._is_held:
             assert not exclusive, "a transaction within another"
             yield
@@ -120,16 +118,17 @@ class Connection:
             self._lock.acquire, patience=patience, given_up=lambda: self._is_interrupted
         )
         acquire(exclusive=exclusive)
-        if companions.has_journal(self.path) and not exclusive:  # its writer is dead
-            self._lock.release()
+        if companions.has_any(self._name):  # all writers are done, or dead
+            if not exclusive and self._writable:
+                self._lock.release()
+                acquire(exclusive=True)
+            companions.refuse_foreign(self.path, self.header())
             if not self._writable:
                 raise WorkspaceError(
-                    "the process that wrote to the file was killed, and it cannot be restored here",
+                    "a process was killed while it wrote to the file",
                     Location.of(self.path),
                     "copy it to a folder that can be written, together with its -journal",
                 )
-            acquire(exclusive=True)
-        companions.refuse_foreign(self.path, self.header())
         if self._stamp() != self._seen:
             # Another file may have been copied into this one, with the same count of changes.
             self._sqlite.execute("PRAGMA shrink_memory")

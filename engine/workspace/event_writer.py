@@ -15,8 +15,7 @@ from enum import Flag, auto
 from typing import Any
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
-from engine.native.library import INFINITY
-from engine.records.codec import compress, expand, pack, unpack
+from engine.records.codec import compress, encode, expand, pack, unpack
 from engine.records.events import (
     BugFound,
     BugImproved,
@@ -38,6 +37,7 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import Evidence
+from engine.records.finding import INFINITY
 from engine.records.localization import (
     Cause,
     CauseKind,
@@ -117,7 +117,7 @@ def save_evidence(
     )
     connection.execute(
         "UPDATE evidence SET document = ? WHERE finding = ?",
-        (json.dumps(evidence.to_json(), separators=(",", ":")), finding),
+        (encode(evidence).decode(), finding),
     )
     add_history(connection, finding, bound, gap, *row)
 
@@ -125,9 +125,7 @@ def save_evidence(
 def add_history(
     connection: sqlite3.Connection, finding: int, bound: int, gap: int | None, seconds: float
 ) -> None:
-    insert_new(
-        connection, "history (finding, bound, gap, seconds)", (finding, bound, gap, seconds)
-    )
+    insert_new(connection, "history (finding, bound, gap, seconds)", (finding, bound, gap, seconds))
 
 
 _NO_OPERATOR = -1

@@ -136,8 +136,8 @@ def _distrust(connection: sqlite3.Connection) -> None:
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     """A file that was only made, or whose first writer was killed before it was done."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    return bool(pages == 0)
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(tables == 0)
 
 
 def _refuse_strangers(connection: Connection, *, may_be_empty: bool = False) -> int:

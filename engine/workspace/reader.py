@@ -341,7 +341,9 @@ class WorkspaceReader:
     @_or_damaged
     def imported_pool(self, campaign: int) -> File | None:
         """The states that a campaign tests instead of walking."""
-        for path, file in self._rows("SELECT path, file FROM pools WHERE campaign = ?", (campaign,)):
+        for path, file in self._rows(
+            "SELECT path, file FROM pools WHERE campaign = ?", (campaign,)
+        ):
             return self._file(file, path)
         return None
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from engine.campaign.config_reader import CampaignConfig
-from engine.records.codec import checked, unpack
+from engine.records.codec import checked, decode, unpack
 from engine.records.events import (
     OracleStatistics,
     RivalStatistics,
@@ -81,6 +81,7 @@ class UnitRow:
     started: float | None
     error: str
     statistics: dict[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class PoolRow:
@@ -221,7 +222,7 @@ def bug_of(row: Mapping[str, Any]) -> Bug:
         row["problem_id"],
         row["policy_id"],
         unpack(row["state"]),
-        Evidence.from_json(json.loads(row["evidence"])),
+        decode(row["evidence"], Evidence),
         StoredRun(
             row["outcome"],
             row["reason"],

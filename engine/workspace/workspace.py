@@ -225,7 +225,8 @@ class Workspace(WorkspaceReader):
     def set_project(self, project: Project) -> None:
         with self._connection.writing() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO project (id, document) VALUES (1, ?)", (json.dumps(project.to_json()),)
+                "INSERT OR REPLACE INTO project (id, document) VALUES (1, ?)",
+                (json.dumps(project.to_json()),),
             )
 
     def add_comparison(

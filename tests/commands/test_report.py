@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.cli import main
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note
@@ -84,7 +84,7 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
         bugs = store.bugs()
         assert bugs
         for row in bugs[:30]:
-            bug, name = store.with_proof(row), f"bug-{row.id}"
+            bug, name = store.bug(row.id), f"bug-{row.id}"
             assert name in page.names
             operators = store.task(bug.problem_id).operators
             assert all(f"({operators[number].name})" in text for number in bug.run.operators)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from engine.report.trace import plan_trace
 from engine.task.task import Operator, Task, Variable
 from engine.workspace.rows import Bug
@@ -38,14 +38,14 @@ def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
     """The first bug whose run ended for a reason, with evidence of a kind."""
 
     def find(reason: str, evidence: str = "plan") -> Bug:
-        bugs = (store.with_proof(row) for row in store.bugs() if row.evidence_kind == evidence)
+        bugs = (store.bug(row.id) for row in store.bugs() if row.evidence_kind == evidence)
         return next(bug for bug in bugs if bug.run.reason == reason)
 
     return find
 
 
 @pytest.fixture
-def long_plans() -> Comparison:
+def long_plans() -> PlanComparison:
     """A hundred steps along a line; near the end one plan makes a detour."""
     line = Task(
         (Variable("place", tuple(f"Atom at(p{n})" for n in range(120))),),
@@ -58,7 +58,7 @@ def long_plans() -> Comparison:
         ((0, 110),),
     )
     straight = [2 * n for n in range(110)]
-    return Comparison.of(
+    return PlanComparison.of(
         plan_trace(line, (0,), [*straight[:90], 181, *straight[90:]]),
         plan_trace(line, (0,), straight),
     )

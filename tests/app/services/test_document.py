@@ -51,10 +51,10 @@ def test_whoever_wants_to_hears_of_changes(context: Context, topics: list[str]) 
 
 def test_a_new_workspace_is_blank_until_something_happens(context: Context) -> None:
     document = context.document
-    assert document.is_blank()
+    assert document.store.is_blank()
     with document.store.transaction() as connection:
         connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'x')")
-    assert not document.is_blank()
+    assert not document.store.is_blank()
 
 
 def test_another_writer_is_noticed_and_named(
