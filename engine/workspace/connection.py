@@ -86,6 +86,8 @@ class Connection:
     @contextmanager
     def writing(self, patience: float = PATIENCE_SECONDS) -> Iterator[sqlite3.Connection]:
         """A transaction: all or nothing."""
+        if not self._writable:
+            raise WorkspaceError("the file cannot be written", Location.of(self.path), _OWNER)
         with workspace_errors(self.path), self._turn(exclusive=True, patience=patience):
             self.refuse_loss()
             self._sqlite.execute("BEGIN IMMEDIATE")

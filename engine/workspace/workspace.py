@@ -109,10 +109,10 @@ class Workspace(WorkspaceReader):
         """Be the one campaign that writes to this workspace; call `heartbeat` often."""
         with self._connection.writing() as connection:
             lock.claim(connection, self.path)
-        self._watch = WorkspaceWatch(self._connection)
+        watch = self._watch = WorkspaceWatch(self._connection)
         try:
             yield
-            self._watch.look()
+            watch.look()
         finally:
             self._watch = None
             # On a broken disk there is worse to tell; others see anyway that we are gone.

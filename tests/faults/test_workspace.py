@@ -139,7 +139,6 @@ def test_a_file_that_is_gone_is_noticed_and_saved(
     expected: set[Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 0.0)
     with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced.*w-rescued.plumb"):
         disturbed(config, path, lambda: fault(path))
     rescued = path.with_name("w-rescued.plumb")
@@ -268,7 +267,6 @@ def test_a_writer_is_heard_of_although_nothing_happens(
     """In a pause, or while a task is translated for minutes, nobody else may take the file."""
     from engine.workspace import lock as writer
 
-    monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 0.0)
     monkeypatch.setattr(writer, "HEARTBEAT_SECONDS", 0.0)
     heard: set[float] = set()
 
@@ -276,8 +274,7 @@ def test_a_writer_is_heard_of_although_nothing_happens(
         """Asked ten times a second, also in the pause."""
         if path.exists():
             with Workspace.open(path) as other:
-                row = other.connection.execute("SELECT heartbeat FROM writer").fetchone()
-                heard.update(row or ())
+                heard.update(row["heartbeat"] for row in other.dump()["writer"])
         return len(heard) > 5
 
     with Workspace.create(path) as store:
