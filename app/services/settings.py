@@ -111,7 +111,7 @@ class Settings(QObject):
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self.problem = f"{self.path}: the settings cannot be read: {error.strerror}"
+            self.problem = f"Cannot read the settings in {self.path}: {error.strerror}"
             return {}
         except (ValueError, KeyError, AttributeError, TypeError):
             self._set_aside("broken")
@@ -129,7 +129,7 @@ class Settings(QObject):
             os.replace(self.path, aside)
         except OSError:
             return
-        self.problem = f"the settings could not be used and are kept as {aside}"
+        self.problem = f"Cannot use the settings; using defaults and keeping the file as {aside}"
 
 
 MAX_RECENT = 10

@@ -39,6 +39,7 @@ class Application(QObject):
         qt.setApplicationName("plumbline")
         qt.setApplicationDisplayName("Plumbline")
         qt.setApplicationVersion(engine.__version__)
+        qt.setDesktopFileName("plumbline")  # the entry that `plumbline integrate` writes
         qt.setWindowIcon(application_icon())
         self.settings = Settings(parent=self)
         self.theme = Theme(self)
@@ -72,7 +73,7 @@ class Application(QObject):
             if self.settings.problem:
                 window.context.messages.warning(self.settings.problem)
             if crashes:
-                text = "Plumbline met something unexpected last time; the details help to mend it"
+                text = "Plumbline crashed last time; please report it and include the details"
                 window.context.messages.warning(text, crashes)
         self._garbage.keep()
 

@@ -80,8 +80,8 @@ class CrashLog:
         self.write(details)
         if self.tell is not None:
             sentence = (
-                f"Something unexpected happened ({kind.__name__}: {error}); this is a defect of "
-                "Plumbline, the details help to mend it"
+                f"Internal error ({kind.__name__}: {error}); please report it and include the "
+                "details"
             )
             self.tell(sentence, details)
 

@@ -55,9 +55,9 @@ def has_any(path: str) -> bool:
     return os.path.lexists(f"{path}-journal") or os.path.lexists(f"{path}-wal")
 
 
-def refuse_foreign(path: Path, header: Header | None) -> None:
+def refuse_foreign(path: Path, place: Path, header: Header | None) -> None:
     """Refuse to go on beside a companion that does not belong to the workspace."""
-    journal, log = (path.with_name(path.name + ending) for ending in ("-journal", "-wal"))
+    journal, log = (place.with_name(place.name + ending) for ending in ("-journal", "-wal"))
     if os.path.lexists(log):
         raise _refusal(path, log)
     if os.path.lexists(journal) and not _belongs(journal, header):

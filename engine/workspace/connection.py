@@ -30,16 +30,17 @@ class Connection:
     """
 
     def __init__(self, path: Path, *, writable: bool, any_thread: bool = False) -> None:
-        self.path, self._name, self._writable = path, str(path), writable
+        self.path, self.place = path, path.resolve()  # as the user names it, and where it is
+        self._name, self._writable = str(self.place), writable
         flags = os.O_RDWR if writable else os.O_RDONLY
         with workspace_errors(path):
-            self._descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+            self._descriptor = os.open(self.place, flags | os.O_CLOEXEC | os.O_NONBLOCK)
         self._lock = FileLock(path, self._descriptor)
         self._is_held = self._is_interrupted = False
         self._seen = (0, 0)  # the file as our last transaction left it
         try:
             self._sqlite = sqlite3.connect(
-                f"file:{quote(str(path))}?mode={'rw' if writable else 'ro'}",
+                f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
                 uri=True,
                 timeout=PATIENCE_SECONDS,
                 isolation_level=None,
@@ -124,7 +125,7 @@ class Connection:
             if not exclusive and self._writable:
                 self._lock.release()
                 acquire(exclusive=True)
-            companions.refuse_foreign(self.path, self.header())
+            companions.refuse_foreign(self.path, self.place, self.header())
             if not self._writable:
                 raise WorkspaceError(
                     "a process was killed while it wrote to the file",
@@ -143,7 +144,7 @@ class Connection:
         """A file without its name would take what is written, and be gone in the end."""
         mine = os.fstat(self._descriptor)
         try:
-            named = self.path.stat()
+            named = self.place.stat()
         except OSError:
             named = None
         if named is None or (mine.st_dev, mine.st_ino) != (named.st_dev, named.st_ino):

@@ -83,7 +83,7 @@ def damaged(path: Path, reason: str) -> WorkspaceError:
 def _connect(path: Path, *, any_thread: bool = False) -> Connection:
     place = path.resolve()
     is_writable = os.access(place, os.W_OK) and os.access(place.parent, os.W_OK)
-    return Connection(place, writable=is_writable, any_thread=any_thread)
+    return Connection(path, writable=is_writable, any_thread=any_thread)
 
 
 def _refuse_impossible(path: Path, may_create: bool) -> None:

@@ -62,7 +62,7 @@ class WorkspaceWatch:
             )
 
     def _free_name(self, folder: Path) -> Path:
-        place = self._connection.path
+        place = self._connection.place
         name = f"{place.stem}-rescued"
         path = folder / f"{name}{place.suffix}"
         number = 2
@@ -72,7 +72,7 @@ class WorkspaceWatch:
         return path
 
     def _folders(self) -> Iterator[Path]:
-        yield self._connection.path.parent
+        yield self._connection.place.parent
         with suppress(RuntimeError):  # not every user has a home
             yield Path.home()
         yield LAST_RESORT

@@ -78,8 +78,8 @@ def test_a_campaign_on_a_full_disk_goes_on_when_there_is_room(
         check=False,
     )
     assert "Traceback" not in result.stderr
-    full = "the disk is full; make room and go on with --resume"
-    other = "the disk cannot be written or read; see that it is there and has room"  # a limit
+    full = "the disk is full; free some space and continue with --resume"
+    other = "the disk cannot be read or written; check that"  # a limit
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"error: disk/w.plumb: {full if alone else other}")
     assert result.stdout.startswith("ended with 2\n")

@@ -38,7 +38,7 @@ class CostPlot(Plot):
         shown = (
             ("policy", curves.policy, "policy"),
             ("optimum", curves.optimum, "better"),
-            ("possible", curves.possible, "undecided"),
+            ("best known", curves.possible, "undecided"),
             ("better plan", curves.better, "better"),
         )
         self.set_curves(

@@ -1,8 +1,8 @@
 """Brings the bugs of the workspace into the table, a few at a time.
 
-A hundred thousand rows take more than a second to show: in small portions, between two turns of
-the event loop, nobody notices. News is looked for again when somebody says there may be some: new
-bugs at once, changes of known ones less often the more there are.
+Showing a hundred thousand rows takes more than a second, so they are added in portions between
+turns of the event loop. New bugs are read at once, changes of known bugs less often the more
+there are.
 """
 
 from __future__ import annotations

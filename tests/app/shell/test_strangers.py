@@ -15,6 +15,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
+from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
 from reference.forging import forge
 from reference.hostile_files import json_values
@@ -164,7 +165,9 @@ def test_names_are_shown_as_they_are(qtbot: QtBot, theme: Theme, folder: Path) -
     tip.deleteLater()
 
 
-@settings(settings.get_profile("plumbline"), derandomize=True, database=None, max_examples=60)
+@settings(
+    settings.get_profile("plumbline"), derandomize=True, database=None, max_examples=amount(60, 15)
+)
 @given(document=json_values)
 def test_any_settings(document: object) -> None:
     from tempfile import TemporaryDirectory
@@ -196,12 +199,12 @@ def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], lis
 
 
 TROUBLES = {
-    """UPDATE project SET document = '{"domain": 1}'""": "The files of this project are not known",
-    "UPDATE campaigns SET config = '[]'": "The campaigns cannot be read",
-    "UPDATE comparisons SET answer = '{}'": "Earlier comparisons cannot be read",
-    "UPDATE units SET statistics = '[1]'": "The campaign cannot be read",
-    "DELETE FROM evidence": "Bug 1 cannot be shown",
-    "UPDATE trainings SET document = '{}'": "the training cannot be shown",
+    """UPDATE project SET document = '{"domain": 1}'""": "Cannot read the files of this project",
+    "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
+    "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
+    "UPDATE units SET statistics = '[1]'": "Cannot read the campaign",
+    "DELETE FROM evidence": "Cannot show bug 1",
+    "UPDATE trainings SET document = '{}'": "Cannot show training",
 }
 
 
@@ -261,7 +264,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     qtbot.addWidget(page)
     settled(qtbot, page._files)
     page.earlier.setCurrentIndex(page.earlier.findData("odd"))
-    assert "cannot be shown" in context.messages.history[-1].text
+    assert "Cannot show training" in context.messages.history[-1].text
     page.earlier.setCurrentIndex(page.earlier.findData(plan.folder))
     page.resume()
     assert "holds no training" in context.messages.history[-1].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
+from reference.bug_workspace import what_is_known
 from reference.forging import forge
 from reference.screens import answered
 
@@ -21,6 +23,7 @@ from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
+from engine.cli import main
 from engine.records.events import BugFound, StoredRun
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
@@ -355,7 +358,7 @@ def test_localize_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find)
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     done(qtbot, page, "localize")
     assert page.context.document.store.localization(bug) is not None
-    assert view.run_button.toolTip() == "Once more, with these settings"
+    assert view.run_button.toolTip() == "Localize again with these settings"
 
 
 def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -379,7 +382,7 @@ def test_verify_says_what_does_not_hold(
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
     done(qtbot, page, "verify")
-    assert page.detail.evidence.verdict.text().startswith("Does not hold")
+    assert page.detail.evidence.verdict.text().startswith("Verification failed")
     assert page.context.messages.history[-1].level == "error"
 
 
@@ -399,9 +402,7 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     assert page.detail.known.bug.evidence.is_plan
     assert not button.isVisible()
     messages = page.context.messages
-    assert (
-        messages.history[-1].text == f"A plan of cost {found.row.bound} was found for bug {bug.id}"
-    )
+    assert messages.history[-1].text == f"Found a plan of cost {found.row.bound} for bug {bug.id}"
     assert not page.detail.evidence.isVisible()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
     done(qtbot, page, "verify")
@@ -491,7 +492,7 @@ def test_a_workspace_that_may_only_be_read(
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_C)
     assert statuses(page)[bug] == "new"
-    assert "cannot be kept" in page.context.messages.history[-1].text
+    assert "Cannot save the triage" in page.context.messages.history[-1].text
     assert not page.context.document.undo_stack.canUndo()
 
 
@@ -525,13 +526,36 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+def test_the_window_and_the_command_line_store_the_same(
+    qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
+) -> None:
+    """Also when the user stops, whatever is under way in that moment."""
+    before = what_is_known(bug_workspace)
+    bugs = [bug_with("loop", "dominance").row.id, bug_with("goal").row.id, *list(before)[:20]]
+    terminal = shutil.copy(bug_workspace, tmp_path / "terminal.plumb")
+    words = [word for bug in bugs[:2] for word in ("--bug", str(bug))]
+    assert main(["localize", str(terminal), *words]) == 0
+    page.work.localize(bugs[:2])
+    done(qtbot, page, "localize")
+    path = page.context.document.path
+    assert what_is_known(path) == what_is_known(terminal) != before
+    assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
+    with qtbot.waitSignal(page.work.localized, timeout=PATIENCE):
+        page.work.localize(bugs[2:])
+    page.work.stop("localize")
+    done(qtbot, page, "localize")
+    whole = what_is_known(terminal)
+    for bug, known in what_is_known(path).items():
+        assert known in (before[bug], whole[bug])
+
+
 def test_a_plan_that_a_campaign_came_across_is_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
 ) -> None:
     bug = bug_with("loop", "dominance")
     with Workspace.open(workspace) as store:
         localizer = BugLocalizer(store)
-        localizer.keep(bug, localizer.localize(bug))
+        store.save_localization(bug.row.id, localizer.localize(bug))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison
