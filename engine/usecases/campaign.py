@@ -38,7 +38,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
-from engine.workers.channel import Command
+from engine.workers.ticket import Command
 from engine.workers.cluster import ClusterSize
 from engine.workers.launch import (
     WorkerEnd,
@@ -321,7 +321,7 @@ def run_campaign(
             config,
             store,
             reporter.hear,
-            link.cancelled,
+            lambda: link.control.cancelled,  # also while it is paused
             executor=make_executor(executor),
             resume=known is not None,
             paused=link.paused,
@@ -339,7 +339,7 @@ def resume_campaign(
             campaign,
             store,
             reporter.hear,
-            link.cancelled,
+            lambda: link.control.cancelled,  # also while it is paused
             executor=make_executor(executor),
             paused=link.paused,
         )

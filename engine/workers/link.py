@@ -1,24 +1,29 @@
-"""What background work sees of the window: a place to report to and to ask whether to stop.
+"""What work sees of whoever started it: a place to report to and to ask whether to stop.
 
-A work function is a module-level function whose first parameter is a `Link`; its other arguments
-and its result must be picklable. It runs in a process of its own (`process.py`).
+A use case is a module-level function whose first parameter is a `Link`. The window runs it in a
+process of its own, the command line in its only one; tests record what it says.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
+from engine.errors import CancelledError
 from engine.native.control import Control
+from engine.workers.limits import NO_LIMITS, ProcessLimits, used_megabytes
+
+LOOK_SECONDS = 0.05
+"""How often limits are checked."""
+AT_LIMIT = "stopped at its limit of"
+"""Begins the message of work that has reached a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """`done` of `total` in whatever unit the work counts; without a total nobody knows the end."""
+    """`done` of `total` in whatever unit the work counts; without a total the end is unknown."""
 
     done: float
     total: float | None
@@ -27,12 +32,12 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why work came to nothing; `details` is for reading at length and for copying."""
+    """Why work failed; `details` is for reading at length and for copying."""
 
     message: str
     hint: str = ""
     details: str = ""
-    expected: bool = True  # False: a defect of Plumbline, with the traceback in the details
+    expected: bool = True  # False: an internal error, with the traceback in the details
 
     @property
     def text(self) -> str:
@@ -40,49 +45,140 @@ class Failure:
 
 
 def unexpected(message: str) -> Failure:
-    """The exception that is being handled, as a defect of Plumbline."""
+    """The exception that is being handled, as an internal error."""
     return Failure(
         f"internal error: {message}",
-        "this is a defect of Plumbline; the details help to mend it",
+        "please report it and include the details",
         traceback.format_exc(),
         expected=False,
     )
 
 
-class Link(Protocol):
-    """Safe to use from any thread of the worker process."""
+class Link:
+    """Safe to use from any thread. This one has nobody at its other end; others override it."""
+
+    @property
+    def control(self) -> Control:
+        """Reaches into running kernels; cancelled as soon as the work is to stop."""
+        return Control()
 
     def emit(self, event: object) -> None:
-        """Tell the window; events arrive in order, several at once."""
+        """Tell what happened; events arrive in order, several at once."""
 
     def progress(self, done: float, total: float | None = None, text: str = "") -> None:
         """Tell how far it is; only the newest report of a moment arrives."""
 
     def cancelled(self) -> bool:
-        """Whether the user wants it to stop; work that does not ask is killed after a while."""
+        """Whether the work is to stop; waits while it is paused."""
+        return False
 
     def paused(self) -> bool:
-        """Whether the user wants it to wait; work that cannot wait does not ask."""
+        """Whether the work is to wait."""
+        return False
+
+    def check(self) -> None:
+        """Raise `CancelledError` if the work is to stop."""
+        if self.cancelled():
+            raise CancelledError
 
 
-LOOK_SECONDS = 0.05
+NULL_LINK = Link()
+"""For work that runs to its end and reports to nobody."""
 
 
-@contextmanager
-def stoppable(link: Link) -> Iterator[Control]:
-    """A control that is cancelled as soon as the work is to stop."""
-    control, done = Control(), threading.Event()
+class WorkerLink(Link):
+    """Pauses, stops and limits of work. Time in a pause does not count.
 
-    def watch() -> None:
-        while not done.wait(LOOK_SECONDS):
-            if link.cancelled():
-                control.cancel()
+    `stop`, `pause` and `resume` may be called by any thread.
+    """
+
+    def __init__(self, limits: ProcessLimits = NO_LIMITS) -> None:
+        self.at_limit = threading.Event()
+        self.limit = ""  # the one that was reached, in words
+        self._control = Control()
+        self._open = threading.Event()
+        self._open.set()
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._paused_at: float | None = None
+        self._paused_seconds = 0.0
+        self._limits = limits
+        self._closed = threading.Event()
+        if limits.seconds is not None or limits.megabytes is not None:
+            threading.Thread(target=self._watch, name="limits", daemon=True).start()
+
+    @property
+    def control(self) -> Control:
+        return self._control
+
+    @property
+    def seconds(self) -> float:
+        """How long it has worked."""
+        with self._lock:
+            now = self._paused_at if self._paused_at is not None else time.monotonic()
+            return now - self._started - self._paused_seconds
+
+    def stop(self) -> None:
+        self._control.cancel()
+        self.resume()
+
+    def pause(self) -> None:
+        with self._lock:
+            if self._paused_at is None:
+                self._paused_at = time.monotonic()
+                self._open.clear()
+
+    def resume(self) -> None:
+        with self._lock:
+            if self._paused_at is not None:
+                self._paused_seconds += time.monotonic() - self._paused_at
+                self._paused_at = None
+            self._open.set()
+
+    def cancelled(self) -> bool:
+        self._open.wait()
+        return self._control.cancelled
+
+    def paused(self) -> bool:
+        return not self._open.is_set()
+
+    def close(self) -> None:
+        """The work is over: its limits need no watching."""
+        self._closed.set()
+
+    def memory_is_over(self) -> bool:
+        """Whether memory was refused because of the limit; to be called when it was."""
+        if self._limits.megabytes is None:
+            return False
+        self._reach(f"{self._limits.megabytes} MB")
+        return True
+
+    def _watch(self) -> None:
+        seconds, megabytes = self._limits.seconds, self._limits.megabytes
+        while not self._closed.wait(LOOK_SECONDS):
+            if seconds is not None and self.seconds >= seconds:
+                self._reach(f"{seconds:g} s")
+                return
+            if megabytes is not None and used_megabytes() >= megabytes:
+                self._reach(f"{megabytes} MB")
                 return
 
-    thread = threading.Thread(target=watch, name="stopping", daemon=True)
-    thread.start()
-    try:
-        yield control
-    finally:
-        done.set()
-        thread.join()
+    def _reach(self, limit: str) -> None:
+        self.limit = self.limit or f"{AT_LIMIT} {limit}"
+        self.at_limit.set()
+        self.stop()
+
+
+class RecordingLink(WorkerLink):
+    """Keeps what work reports, for tests."""
+
+    def __init__(self, limits: ProcessLimits = NO_LIMITS) -> None:
+        super().__init__(limits)
+        self.events: list[object] = []
+        self.reports: list[JobProgress] = []
+
+    def emit(self, event: object) -> None:
+        self.events.append(event)
+
+    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        self.reports.append(JobProgress(done, total, text))

@@ -20,7 +20,7 @@ from typing import Any
 from engine.campaign.unit import Unit
 from engine.files import scratch_errors
 from engine.records.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
-from engine.workers.channel import (
+from engine.workers.ticket import (
     Address,
     Assignment,
     Command,

@@ -12,9 +12,9 @@ from typing import Any
 
 from engine.campaign.config_reader import parse_config
 from engine.usecases.campaign import run
-from engine.workers.channel import Ticket
+from engine.workers.ticket import Ticket
 from engine.workers.launch import WorkerEnd
-from engine.workers.worker import serve
+from engine.workers.unit_worker import serve
 from engine.workspace.workspace import Workspace
 
 DOMAIN = """\

@@ -6,9 +6,9 @@ import threading
 from typing import Any
 
 from engine.records.events import Warned
-from engine.workers.channel import Report, Ticket
+from engine.workers.ticket import Report, Ticket
 from engine.workers.launch import run_worker
-from engine.workers.worker import _Outbox
+from engine.workers.unit_worker import _Outbox
 
 
 class Refusing:
