@@ -22,7 +22,7 @@ from engine.pddl.diagnostics import raise_errors
 from engine.task.load import load_sas, load_task_files
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 _LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 
@@ -165,7 +165,7 @@ class UnpackedInputs:
 
     def load_task(
         self,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
         cache: TranslationCache | None = None,
     ) -> Task:
         return load_task_files(

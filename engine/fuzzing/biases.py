@@ -21,7 +21,7 @@ from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.search.heuristics import Evaluator
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 class Bias(Protocol):
@@ -79,7 +79,7 @@ class PolicyBias:
     horizon: int = 50
     budget: int = 200
     ends_only: bool = False
-    cancelled: Callable[[], bool] = never_cancelled
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled
 
     def judge(self, states: Int32Array) -> Judgment:
         before = self.runs.statistics.evaluated
@@ -159,7 +159,7 @@ def make_bias(
     horizon: int = 50,
     budget: int = 200,
     ends_only: bool = False,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> Bias:
     if name == "none":
         return Even()

@@ -22,7 +22,7 @@ from engine.fuzzing.pool_file import PoolEntry
 from engine.native.library import INFINITY, Int32Array
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 def weighted_choice(weights: Sequence[float], random: Random) -> int | None:
@@ -75,7 +75,7 @@ class Fuzzer:
         table: StateTable,
         bias: Bias,
         options: FuzzOptions,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     ) -> None:
         self.table = table
         self.bias = bias

@@ -27,6 +27,7 @@ from engine.policies.runs import PolicyRun
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,6 @@ BISECTION = "bisection"
 ALGORITHMS = (BISECTION, *ACTION_ALGORITHMS)
 
 
-def ignore(event: Searched) -> None:
-    """For localizations to which nobody listens."""
-    del event
-
-
 class Localizer:
     """Localizes bad steps on many runs through the states of one table.
 
@@ -67,7 +63,7 @@ class Localizer:
         heuristic: str = "lmcut",
         limits: LocalizationLimits = DEFAULT_LIMITS,
         control: Control | None = None,
-        emit: Listener = ignore,
+        emit: Listener = NULL_LINK.emit,
     ) -> None:
         if algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)

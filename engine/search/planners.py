@@ -26,7 +26,8 @@ from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
 from engine.task.translate import NO_LIMITS, Limits
 from engine.task.validate import validate_operators
-from engine.workers.program import Ending, ProcessResult, never_cancelled, run_process, signal_name
+from engine.workers.link import NULL_LINK
+from engine.workers.program import Ending, ProcessResult, run_process, signal_name
 
 PACKAGE = "up_fast_downward"
 _BINARY = Path("downward", "builds", "release", "bin", "downward")
@@ -114,7 +115,7 @@ def run_planner(
     *,
     bound: int | None = None,
     limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     on_plan: Callable[[FoundPlan], None] | None = None,
     program: Path | None = None,
 ) -> PlannerResult:

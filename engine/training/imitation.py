@@ -32,7 +32,6 @@ from engine.records.training import (
     StepFinished,
     TrainingConfig,
     TrainingFinished,
-    ignore,
 )
 from engine.task.task import PddlSource, Task
 from engine.training.exploration import explore, run_cost
@@ -45,7 +44,7 @@ from engine.training.folder import (
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher
 from engine.training.unrolled import UnrolledNetwork
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ def train(
     config: TrainingConfig | None = None,
     *,
     resume: bool = False,
-    emit: Emit = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Emit = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> TrainingResult:
     """Train a network on tasks of one domain and leave it, with all checkpoints, in `folder`."""
     config = config or TrainingConfig()

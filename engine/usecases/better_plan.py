@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CancelledError
 from engine.oracles.better_plan import better_plan
 from engine.records.evidence import Evidence, Walk
 from engine.records.localization import Localization
 from engine.task.task import Task
 from engine.verify.claims import Claim, problem_with, require_fit
-from engine.workers.link import Link, stoppable
+from engine.workers.link import Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -82,13 +81,11 @@ def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
         task = store.task(bug.problem_id)
         require_fit(bug, task)
         link.progress(0, None, "searching")
-        with stoppable(link) as control:
-            plan = better_plan(
-                task, bug.state, bug.row.policy_cost, control=control, cancelled=link.cancelled
-            )
+        plan = better_plan(
+            task, bug.state, bug.row.policy_cost, control=link.control, cancelled=link.cancelled
+        )
         if plan is None:
-            if link.cancelled():
-                raise CancelledError
+            link.check()
             return FoundPlan(number, None)
         cost = sum(task.operators[operator].cost for operator in plan)
         return FoundPlan(number, plan, cost, keep_plan(store, bug, task, plan))

@@ -38,7 +38,6 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
-from engine.workers.ticket import Command
 from engine.workers.cluster import ClusterSize
 from engine.workers.launch import (
     WorkerEnd,
@@ -47,9 +46,10 @@ from engine.workers.launch import (
     make_executor,
     run_worker,
 )
-from engine.workers.link import Link
-from engine.workers.program import never_cancelled, signal_name
+from engine.workers.link import NULL_LINK, Link
+from engine.workers.program import signal_name
 from engine.workers.server import Hub
+from engine.workers.ticket import Command
 from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.workspace import Workspace, campaign_key
 
@@ -58,11 +58,6 @@ STOP_SECONDS = 1.2
 """How long workers may take to stop before nobody waits for them any more."""
 
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """For campaigns to which nobody listens."""
-    del event
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +72,12 @@ class CampaignEnd:
 def run(
     config: CampaignConfig,
     store: Workspace,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
     resume: bool = False,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
@@ -100,11 +95,11 @@ def run(
 def resume(
     campaign: int,
     store: Workspace,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
     executor = executor or make_executor("local:1")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.campaign.unit import localize_finding
 from engine.errors import CancelledError, WorkspaceError
-from engine.localize.localizer import BISECTION, Listener, Localizer, ignore
+from engine.localize.localizer import BISECTION, Listener, Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.native.control import Control
 from engine.records.localization import Localization
@@ -19,7 +19,7 @@ from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.usecases.better_plan import keep_plan, plan_of_localization
 from engine.verify.claims import require_fit
-from engine.workers.link import Link, stoppable
+from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -34,7 +34,7 @@ class BugLocalizer:
         algorithm: str = BISECTION,
         heuristic: str = "lmcut",
         control: Control | None = None,
-        emit: Listener = ignore,
+        emit: Listener = NULL_LINK.emit,
     ) -> None:
         self._store = store
         self._algorithm, self._heuristic = algorithm, heuristic
@@ -107,12 +107,12 @@ def localize(
     limits = LocalizationLimits(
         search_expansions=wish.search_expansions, total_seconds=wish.seconds
     )
-    with Workspace.open(workspace) as store, stoppable(link) as control:
+    with Workspace.open(workspace) as store:
         localizer = BugLocalizer(
             store,
             algorithm=wish.algorithm,
             heuristic=wish.heuristic,
-            control=control,
+            control=link.control,
             emit=link.emit,
         )
         for number in bugs:

@@ -48,7 +48,7 @@ class Packed(msgspec.Struct, frozen=True, array_like=True):
     data: bytes
 
 
-class Call(Message):
+class Call(Message, frozen=True):
     """To a worker: what to do. The function decides what its arguments have to be."""
 
     function: str  # module:name
@@ -67,14 +67,14 @@ class Call(Message):
         return [_decode(*item) for item in zip(self.arguments, hints, strict=True)]
 
 
-class Events(Message):
+class Events(Message, frozen=True):
     """What happened since the last message."""
 
     events: tuple[Packed, ...] = ()
     progress: JobProgress | None = None
 
 
-class End(Message):
+class End(Message, frozen=True):
     """How a call ended: with a result, a failure, or because it was stopped."""
 
     result: Packed | None = None
@@ -88,7 +88,7 @@ class Command(StrEnum):
     RESUME = "resume"
 
 
-class Order(Message):
+class Order(Message, frozen=True):
     """To a worker that is at work."""
 
     command: Command

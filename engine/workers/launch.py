@@ -30,7 +30,8 @@ from engine.errors import UsageError
 from engine.files import scratch_errors, scratch_folder
 from engine.workers.channel import AnyMessage, Call, FrameReader, Message, frame
 from engine.workers.limits import NO_LIMITS, ProcessLimits
-from engine.workers.program import Chunk, Output, kill_group, never_cancelled, run_process
+from engine.workers.link import NULL_LINK
+from engine.workers.program import Chunk, Output, kill_group, run_process
 from engine.workers.ticket import Address, Ticket
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class LocalExecutor(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = never_cancelled) -> WorkerEnd:
+def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = NULL_LINK.cancelled) -> WorkerEnd:
     """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]

@@ -75,9 +75,9 @@ def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
     from engine.campaign.unit import run_unit
     from engine.logs import log_path
     from engine.records.events import UnitFailed
-    from engine.workers.ticket import Goodbye
     from engine.workers.gate import Gate
     from engine.workers.limits import bound_process
+    from engine.workers.ticket import Goodbye
 
     limits = unit.limits
     if end_process and limits.unit_megabytes is not None:

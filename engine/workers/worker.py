@@ -180,7 +180,8 @@ class _ProcessLink(WorkerLink):
             except MemoryError:
                 continue  # nothing is lost: there may be some when the work has ended
             except OSError:
-                return self.stop()
+                self.stop()
+                return
 
     def _send(self) -> None:
         while True:
@@ -190,7 +191,7 @@ class _ProcessLink(WorkerLink):
                 return
             try:
                 batch = Events(tuple(map(pack, events)), progress)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 self._defect = unexpected(f"an event cannot be sent: {error}")
                 batch = Events()
                 self.stop()

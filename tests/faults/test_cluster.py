@@ -20,8 +20,8 @@ from reference.ports import free_port
 from engine.campaign.config_reader import read_config
 from engine.records.events import Event, UnitFailed
 from engine.usecases.campaign import run
-from engine.workers.ticket import Ticket
 from engine.workers.launch import WorkerEnd, run_worker
+from engine.workers.ticket import Ticket
 from engine.workspace.workspace import Workspace
 
 

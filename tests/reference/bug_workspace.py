@@ -12,8 +12,8 @@ from typing import Any
 
 from engine.campaign.config_reader import parse_config
 from engine.usecases.campaign import run
-from engine.workers.ticket import Ticket
 from engine.workers.launch import WorkerEnd
+from engine.workers.ticket import Ticket
 from engine.workers.unit_worker import serve
 from engine.workspace.workspace import Workspace
 

@@ -13,8 +13,8 @@ import pytest
 from engine.campaign.config_reader import CampaignConfig
 from engine.records.events import Event, UnitStarted
 from engine.usecases.campaign import run
-from engine.workers.ticket import Hello, Report, Ticket
 from engine.workers.launch import WorkerEnd, make_executor
+from engine.workers.ticket import Hello, Report, Ticket
 from engine.workers.unit_worker import serve
 from engine.workspace.workspace import Workspace
 

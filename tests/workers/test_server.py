@@ -15,8 +15,8 @@ from reference.dask_cluster import wait_for
 from engine.campaign.inputs import File, PolicyInput
 from engine.campaign.unit import Unit
 from engine.records.events import UnitEvent, UnitStarted, UnitStopped
-from engine.workers.ticket import Assignment, Command, Goodbye, Hello, Report, Ticket
 from engine.workers.server import Hub
+from engine.workers.ticket import Assignment, Command, Goodbye, Hello, Report, Ticket
 
 MakeUnit = Callable[..., Unit]
 

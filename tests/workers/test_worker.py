@@ -6,8 +6,8 @@ import threading
 from typing import Any
 
 from engine.records.events import Warned
-from engine.workers.ticket import Report, Ticket
 from engine.workers.launch import run_worker
+from engine.workers.ticket import Report, Ticket
 from engine.workers.unit_worker import _Outbox
 
 
