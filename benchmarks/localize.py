@@ -24,7 +24,8 @@ from measurement import EXAMPLES, Row, Setting, mistakes
 from engine.campaign.config_reader import read_config
 from engine.localize.localizer import ALGORITHMS, BISECTION
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.records.localization import Localization, Verdict
 from engine.search.forward import SearchLimits, search
 from engine.task.successors import State, successor

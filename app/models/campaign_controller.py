@@ -40,13 +40,13 @@ class CampaignState(Enum):
     FINISHED = "finished"
 
 
-def campaign_runner(context: Context) -> CampaignRunner:
+def campaign_controller(context: Context) -> CampaignController:
     """The one of this document."""
-    known = context.document.findChild(CampaignRunner)
-    return known if isinstance(known, CampaignRunner) else CampaignRunner(context)
+    known = context.document.findChild(CampaignController)
+    return known if isinstance(known, CampaignController) else CampaignController(context)
 
 
-class CampaignRunner(QObject):
+class CampaignController(QObject):
     changed = Signal()  # it began, paused, went on, stopped or ended
     advanced = Signal()  # there is more in the store
     already_done = Signal(int)  # this very campaign is there, finished
@@ -119,18 +119,18 @@ class CampaignRunner(QObject):
         granted = consent(self._context.settings)
         arguments = path, what, executor, granted
         job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
-        job.events.connect(self._take)
-        job.progressed.connect(self._take_progress)
+        job.events.connect(self._on_events)
+        job.progressed.connect(self._on_progressed)
         job.paused.connect(self.changed)
-        job.finished.connect(self._finish)
+        job.finished.connect(self._on_finished)
         job.failed.connect(self.failed)
-        job.stopped.connect(self._write_down_the_stop)
-        job.ended.connect(self._end)
+        job.stopped.connect(self._on_stopped)
+        job.ended.connect(self._on_ended)
         self.job = job
         self.changed.emit()
 
     @Slot(list)
-    def _take(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         topics: dict[str, None] = {}
         for event in events:
             match event:
@@ -153,12 +153,12 @@ class CampaignRunner(QObject):
         self.advanced.emit()
 
     @Slot(object)
-    def _take_progress(self, progress: JobProgress) -> None:
+    def _on_progressed(self, progress: JobProgress) -> None:
         self.progress = progress
         self.changed.emit()
 
     @Slot(object)
-    def _finish(self, result: object) -> None:
+    def _on_finished(self, result: object) -> None:
         if isinstance(result, AlreadyDone):
             self.already_done.emit(result.campaign)
         elif isinstance(result, CampaignEnd):
@@ -166,7 +166,7 @@ class CampaignRunner(QObject):
             self._ended = result.campaign, state
 
     @Slot()
-    def _write_down_the_stop(self) -> None:
+    def _on_stopped(self) -> None:
         """A campaign that did not end in time was killed, and could not say that it was stopped."""
         if self.campaign is not None:
             self._ended = self.campaign, CampaignState.STOPPED
@@ -178,7 +178,7 @@ class CampaignRunner(QObject):
                 store.apply([*stops, CampaignFinished(row.id, "stopped", 0.0)])
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         self.job, self.progress = None, None
         for topic in ("campaigns", "bugs", "log"):
             self._context.document.notify(topic)

@@ -21,8 +21,8 @@ from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
 from engine.workers.cluster import ClusterSize, problem_with_address
 
-LARGEST_SEED = 2**32 - 1
-MOST_SEEDS = 1000
+MAX_SEED = 2**32 - 1
+MAX_SEEDS = 1000
 
 BIASES = {
     "none": "none: every step is as likely as any other",
@@ -127,12 +127,12 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         if not (low.strip().isdecimal() and (high.strip().isdecimal() or not dash)):
             raise ValueError(f"'{part}' is no seed: write whole numbers, such as 0, 1 or 5-9")
         first, last = int(low), int(high or low)
-        if max(first, last) > LARGEST_SEED:
-            raise ValueError(f"the largest seed is {LARGEST_SEED}")
+        if max(first, last) > MAX_SEED:
+            raise ValueError(f"the largest seed is {MAX_SEED}")
         if first > last:
             raise ValueError(f"'{part}' goes backwards: write {last}-{first}")
-        if len(seeds) + last - first >= MOST_SEEDS:
-            raise ValueError(f"more than {MOST_SEEDS} seeds are not sensible")
+        if len(seeds) + last - first >= MAX_SEEDS:
+            raise ValueError(f"more than {MAX_SEEDS} seeds are not sensible")
         seeds.update(dict.fromkeys(range(first, last + 1)))
     if not seeds:
         raise ValueError("name at least one seed, such as 0")
@@ -177,7 +177,7 @@ def default_text(value: object) -> str:
     return str(value)
 
 
-MOST_WORKERS = 256
+MAX_WORKERS = 256
 _KEY = "campaign/where"
 
 
@@ -205,7 +205,7 @@ def where(settings: Settings) -> ExecutorChoice:
     kept: dict[str, object] = settings.get(_KEY, {})
     workers, address = kept.get("workers"), kept.get("address")
     choice = ExecutorChoice(kept.get("on_cluster") is True, default_workers(), "")
-    if isinstance(workers, int) and 1 <= workers <= MOST_WORKERS:
+    if isinstance(workers, int) and 1 <= workers <= MAX_WORKERS:
         choice = replace(choice, workers=workers)
     return replace(choice, address=address) if isinstance(address, str) else choice
 

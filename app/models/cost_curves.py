@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.models.plan_table import Comparison
-from engine.native.library import INFINITY
+from app.models.plan_table import PlanComparison
+from engine.records.finding import INFINITY
 from engine.report.trace import Ending, Trace
 
 
@@ -24,7 +24,7 @@ class CostCurves:
     lost_from: int | None  # from this step on the goal is out of reach
 
 
-def cost_curves(comparison: Comparison) -> CostCurves:
+def cost_curves(comparison: PlanComparison) -> CostCurves:
     found = comparison.localization
     policy = comparison.policy
     ours = _to_go(policy) if policy.ending is Ending.GOAL else ()

@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 CONTEXT = 2
 """How many common steps stay visible beside a difference or a bad step."""
-SHORTEST_FOLD = 4
+MIN_FOLDED_STEPS = 4
 _NOWHERE = QModelIndex()
 
 
@@ -50,7 +50,7 @@ class StepLine:
     aligned: AlignedRow
     mark: Mark = Mark.UNKNOWN
     verdict: StepVerdict | None = None
-    blamed: bool = False
+    cause_step: bool = False
     parting: bool = False  # both plans are in the same state and do different things
     in_loop: bool = False
     loop_begins: bool = False
@@ -89,7 +89,7 @@ PlanLine = StepLine | NoteLine | FoldLine | EndLine
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PlanComparison:
     """Two traces aligned, with what localization knows about the policy's."""
 
     policy: Trace
@@ -105,7 +105,7 @@ class Comparison:
         better: Trace | None,
         localization: Localization | None = None,
         task: Task | None = None,
-    ) -> Comparison:
+    ) -> PlanComparison:
         actions = {}
         if localization is not None and task is not None:
             actions = {
@@ -125,8 +125,8 @@ class Comparison:
         return next((step for step in steps if step.index == index), None)
 
     @property
-    def blamed(self) -> int | None:
-        """The step to blame; without one the first bad step, if any."""
+    def cause_step(self) -> int | None:
+        """The root cause; without one the first bad step, if any."""
         found = self.localization
         if found is None:
             return None
@@ -138,12 +138,12 @@ class Comparison:
 class PlanTable(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.comparison: Comparison | None = None
+        self.comparison: PlanComparison | None = None
         self.lines: list[PlanLine] = []
         self._folding = True
         self._opened: set[int] = set()
 
-    def show_comparison(self, comparison: Comparison | None) -> None:
+    def show_comparison(self, comparison: PlanComparison | None) -> None:
         self.comparison = comparison
         self._opened.clear()
         self._rebuild()
@@ -218,7 +218,7 @@ class PlanTable(QAbstractTableModel):
         self.lines = [] if self.comparison is None else self._build(self.comparison)
         self.endResetModel()
 
-    def _build(self, comparison: Comparison) -> list[PlanLine]:
+    def _build(self, comparison: PlanComparison) -> list[PlanLine]:
         steps = [
             _step_line(comparison, number, row)
             for number, row in enumerate(comparison.alignment.rows[:-1])
@@ -259,7 +259,7 @@ class PlanTable(QAbstractTableModel):
         for row in range(len(steps) + 1):
             if row == len(steps) or row in near:
                 rows = range(start, row)
-                if len(rows) >= SHORTEST_FOLD and start not in self._opened:
+                if len(rows) >= MIN_FOLDED_STEPS and start not in self._opened:
                     hidden |= dict.fromkeys(rows, rows)
                 start = row + 1
         return hidden
@@ -314,7 +314,7 @@ def _step_text(step: TraceStep | None, column: int) -> str:
 _MARKS = {Verdict.OPTIMAL: Mark.OPTIMAL, Verdict.UNDECIDED: Mark.UNDECIDED}
 
 
-def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine:
+def _step_line(comparison: PlanComparison, number: int, row: AlignedRow) -> StepLine:
     ours, theirs = row.policy, row.better
     if ours is None:
         return StepLine(number, row)
@@ -335,7 +335,7 @@ def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine
         row,
         mark,
         verdict,
-        blamed=ours.index == comparison.blamed,
+        cause_step=ours.index == comparison.cause_step,
         parting=parting,
         in_loop=policy.in_loop(ours.index),
         loop_begins=ours.index == policy.loop_begin,
@@ -343,7 +343,7 @@ def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine
     )
 
 
-def _end_line(comparison: Comparison) -> EndLine:
+def _end_line(comparison: PlanComparison) -> EndLine:
     policy, better = comparison.policy, comparison.better
     row = len(comparison.alignment.rows) - 1
     known = better is not None and better.ending is Ending.GOAL

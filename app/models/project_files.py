@@ -65,11 +65,11 @@ class ProjectFiles(QObject):
         self._job: Job | None = None
         self._is_checked = True
         self._watcher = QFileSystemWatcher(self)
-        self._watcher.fileChanged.connect(self._file_changed)
+        self._watcher.fileChanged.connect(self._on_file_changed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.check)
-        self._document.changed.connect(self._document_changed)
+        self._document.changed.connect(self._on_document_changed)
         self._fill_rows()
         if not self.project.is_empty:
             self.check()
@@ -224,8 +224,8 @@ class ProjectFiles(QObject):
             job = self._context.jobs.start(
                 "Check files", look_at_project, self.project, known, granted
             )
-            job.events.connect(self._take)
-            job.ended.connect(self._ended)
+            job.events.connect(self._on_events)
+            job.ended.connect(self._on_ended)
             self._job = job
         self.checked.emit()
 
@@ -276,12 +276,12 @@ class ProjectFiles(QObject):
     def _stop(self) -> None:
         if self._job is not None:
             job, self._job = self._job, None
-            job.events.disconnect(self._take)
-            job.ended.disconnect(self._ended)
+            job.events.disconnect(self._on_events)
+            job.ended.disconnect(self._on_ended)
             job.stop()
 
     @Slot(list)
-    def _take(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         for event in events:
             match event:
                 case DomainChecked():
@@ -303,14 +303,14 @@ class ProjectFiles(QObject):
         self.checked.emit()
 
     @Slot()
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job, self._is_checked = None, True
         for row in self.rows.values():
             row.is_waiting = False
         self.checked.emit()
 
     @Slot(str)
-    def _file_changed(self, path: str) -> None:
+    def _on_file_changed(self, path: str) -> None:
         """What was known of it is no longer so; all rests on the domain."""
         if path == self.project.domain:
             self.rows.clear()
@@ -323,7 +323,7 @@ class ProjectFiles(QObject):
         self.changed.emit()
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         """Another screen may have added something, such as a policy it has trained."""
         if topic != "project":
             return

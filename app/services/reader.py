@@ -38,7 +38,7 @@ class QueryThread(QObject):
         self._store = store
         self._questions: SimpleQueue[_Question | None] = SimpleQueue()
         self._is_closed = False
-        self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._answered.connect(self._on_answered, Qt.ConnectionType.QueuedConnection)
         self._thread = Thread(target=self._work, name="reader", daemon=True)
         self._thread.start()
 
@@ -76,7 +76,7 @@ class QueryThread(QObject):
             del question, answer  # the last one to have a widget must be the window's thread
 
     @Slot(object, object)
-    def _tell(self, question: _Question, answer: object) -> None:
+    def _on_answered(self, question: _Question, answer: object) -> None:
         if self._is_closed or not isValid(question.owner):
             return
         if isinstance(answer, PlumblineError):
@@ -116,23 +116,23 @@ class LatestQuery(QObject):
             self._next = question
             return
         self._is_out = True
-        self._reader.ask(self, question, self._take, self._fail)
+        self._reader.ask(self, question, self._on_answer, self._on_failed)
 
-    def _take(self, answer: Any) -> None:
+    def _on_answer(self, answer: Any) -> None:
         self._is_out = False
         try:
             self._then(answer)
         finally:
-            self._go_on()
+            self._ask_next()
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self._is_out = False
         try:
             self._failed(error)
         finally:
-            self._go_on()
+            self._ask_next()
 
-    def _go_on(self) -> None:
+    def _ask_next(self) -> None:
         question, self._next = self._next, None
         if question is not None:
             self.ask(question)

@@ -137,7 +137,7 @@ class Theme(QObject):
         self.name = self._resolved()
         self._icons: dict[tuple[str, str, str], QIcon] = {}
         self._pictures = QTemporaryDir()
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     @property
     def is_dark(self) -> bool:
@@ -244,7 +244,7 @@ class Theme(QObject):
         return "dark" if system_is_dark() else "light"
 
     @Slot()
-    def _system_changed(self) -> None:
+    def _on_system_changed(self) -> None:
         if self.mode == "system" and self._resolved() != self.name:
             self.apply()
 

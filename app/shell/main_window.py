@@ -39,7 +39,7 @@ from engine.errors import PlumblineError
 from engine.usecases.housekeeping import save_copy
 
 SIZE = (1280, 800)
-LEAST_SIZE = (960, 600)
+MIN_SIZE = (960, 600)
 FILES = f"Workspaces (*{SUFFIX})"
 
 
@@ -68,7 +68,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("window")
         self.setWindowTitle(f"{document.name} \u2013 Plumbline")
         self.setAcceptDrops(True)
-        self.setMinimumSize(*LEAST_SIZE)
+        self.setMinimumSize(*MIN_SIZE)
         self._lay_out()
         self.menus = Menus(self)
         self._notices = WorkspaceNotices(self.context, self.choose_copy, self)

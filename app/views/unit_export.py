@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QW
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
-from app.widgets.dialog import Question
+from app.widgets.dialog import FormDialog
 from app.widgets.fields import choice
 from engine.campaign.exchange import FORMATS, Exported
 from engine.usecases.export import export_for_others
@@ -84,7 +84,7 @@ class UnitExport(QObject):
         )
 
 
-class UnitExportDialog(Question):
+class UnitExportDialog(FormDialog):
     chosen = Signal(int, str)  # unit, format
 
     def __init__(

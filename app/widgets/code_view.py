@@ -84,7 +84,7 @@ _MARKED = re.compile(r"\(?\s*[^\s()]+|[()]")
 """What a wave goes under: a word, with the parenthesis before it if the mark is there."""
 _MARGIN = 6
 _SIGN = 16
-_MOST_MATCHED = 200_000
+MAX_MATCHED_CHARACTERS = 200_000
 """Characters that are searched for the other parenthesis."""
 
 
@@ -282,7 +282,9 @@ class CodeView(QPlainTextEdit):
     def _parentheses(self) -> list[QTextEdit.ExtraSelection]:
         """The pair at the cursor."""
         place = self.textCursor().position()
-        text = self.toPlainText() if self.document().characterCount() < _MOST_MATCHED else ""
+        text = (
+            self.toPlainText() if self.document().characterCount() < MAX_MATCHED_CHARACTERS else ""
+        )
         here = next((p for p in (place, place - 1) if 0 <= p < len(text) and text[p] in "()"), -1)
         there = _partner(text, here) if here >= 0 else -1
         if there < 0:

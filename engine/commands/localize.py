@@ -27,8 +27,8 @@ from engine.localize.localizer import ALGORITHMS, BISECTION, Localizer, Searched
 from engine.localize.run_searches import MEGABYTES, LocalizationLimits
 from engine.native.control import Control
 from engine.policies.policy import close_policy, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.records.localization import Localization
 from engine.report.bug_text import document, text
 from engine.task.load import load_task_files
@@ -227,7 +227,7 @@ def _policy_run(
             runs = PolicyRuns(bound, table)
             runs.run(start, args.step_limit or None, lambda: time.monotonic() > deadline)
             found = runs.trace(start)
-            failed = found.outcome is Outcome.FAILED
+            failed = found.outcome is RunOutcome.FAILED
             return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
         except CancelledError:
             raise LimitReachedError("the time limit came before the policy's run ended") from None

@@ -30,10 +30,6 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 ABI_VERSION = 6
 
 
-INFINITY = 2**63 - 1
-"""The kernels' infinite cost: no plan, or a dead end. Never add to it."""
-
-
 class Status(IntEnum):
     DONE = 0
     OUT_OF_MEMORY = 1

@@ -14,14 +14,8 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import (
-    INFINITY,
-    Heuristic,
-    Int64Array,
-    NativeAnswer,
-    Outcome,
-    native_check_action,
-)
+from engine.native.library import Heuristic, Int64Array, NativeAnswer, Outcome, native_check_action
+from engine.records.finding import INFINITY
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.search.results import SearchResult, replay

@@ -14,14 +14,8 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import (
-    INFINITY,
-    Algorithm,
-    Heuristic,
-    Int64Array,
-    Outcome,
-    native_search,
-)
+from engine.native.library import Algorithm, Heuristic, Int64Array, Outcome, native_search
+from engine.records.finding import INFINITY
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.search.results import NO_LIMITS, SearchLimits, SearchResult, replay
 from engine.task.states import facts_array, native_task

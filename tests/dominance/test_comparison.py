@@ -10,7 +10,8 @@ from reference.dominance import random_task
 from engine.dominance.compute import Factorization, compute
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.native.comparison import NativeComparison, NativeTables
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
+from engine.records.finding import INFINITY
 from engine.task.task import Task
 
 Build = Callable[..., Task]

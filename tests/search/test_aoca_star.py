@@ -15,7 +15,7 @@ from reference.small_tasks import Rule, one_key, task_of
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.aoca_star import aoca_star
 from engine.search.forward import Outcome, SearchLimits
 from engine.search.heuristics import ADMISSIBLE

@@ -10,7 +10,7 @@ from reference import fdr
 from reference.random_tasks import counter, dials, make_task, partial_states, tasks, widened
 
 from engine.errors import UsageError
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.forward import Outcome, SearchLimits, search
 from engine.search.heuristics import ADMISSIBLE, HEURISTICS
 from engine.task.task import Operator, Task

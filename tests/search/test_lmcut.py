@@ -15,7 +15,7 @@ from reference import fdr
 from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, tasks
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import LMCUT_RULES, Evaluator

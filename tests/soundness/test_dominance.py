@@ -25,7 +25,7 @@ from reference.random_tasks import make_task
 
 from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import SearchLimits
 from engine.task.task import Operator, Task

@@ -15,7 +15,6 @@ from engine.campaign.summary import summary
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import WorkspaceError
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY
 from engine.records.events import (
     BugFound,
     BugLocalized,
@@ -25,6 +24,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.finding import INFINITY
 from engine.records.localization import CauseKind, Verdict, by_schema
 from engine.task.sas import parse_sas
 from engine.usecases.campaign import run as run_campaign

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage, QPixmap
 
-MOST = 256
+MAX_COLORS = 256
 
 
 def in_few_colors(picture: QPixmap) -> QImage:
@@ -31,7 +31,7 @@ def _choose(
     kept: list[int] = []
     nearest = np.zeros(len(colors), dtype=np.uint8)
     distance = np.full(len(colors), 3 * 255, dtype=np.int64)
-    for number in range(min(MOST, len(colors))):
+    for number in range(min(MAX_COLORS, len(colors))):
         kept.append(int(np.argmax(distance * counts)))
         to_new = np.abs(colors - colors[kept[-1]]).sum(axis=1)
         nearest[to_new < distance] = number

@@ -91,7 +91,7 @@ def _words(rows: Sequence[BugRow], status: str | None) -> str:
 
 
 EXPORT_FOLDER = "bugs/export-folder"
-LARGEST_NUMBER = 2**31 - 1  # that Qt's fields can show
+MAX_SPIN_BOX_VALUE = 2**31 - 1  # that Qt's fields can show
 Part = str | None | tuple[str, tuple[str | None, ...]]
 """An action's name, a line, or a submenu's title and what is in it."""
 
@@ -224,7 +224,7 @@ class BugActions(QObject):
         rows = self._page.selected()
         if not rows:
             return
-        likely = min(rows[0].duplicate_of or rows[0].region or 1, LARGEST_NUMBER)
+        likely = min(rows[0].duplicate_of or rows[0].region or 1, MAX_SPIN_BOX_VALUE)
         which = f"Bug {rows[0].id} repeats" if len(rows) == 1 else f"{len(rows)} bugs repeat"
         number, chosen = QInputDialog.getInt(
             self._page, "Mark as duplicate", f"{which} the bug with the number", likely, 1
@@ -249,25 +249,25 @@ class BugActions(QObject):
     @Slot()
     def localize(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.work.localize(bugs)
+            self._page.jobs.localize(bugs)
 
     @Slot()
     def verify(self) -> None:
         if bugs := self._selected_numbers():
             self._page.detail.evidence.show_checking()
-            self._page.work.verify(bugs)
+            self._page.jobs.verify(bugs)
 
     @Slot()
     def find_plan(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.work.find_plan(bugs[0])
+            self._page.jobs.find_plan(bugs[0])
 
     @Slot()
     def export(self) -> None:
         bugs, folder = self._selected_numbers(), str(self._export_folder())
         if bugs and (name := QFileDialog.getExistingDirectory(self._page, "Export to", folder)):
             self._page.context.settings.set(EXPORT_FOLDER, name)
-            self._page.work.export(bugs, Path(name))
+            self._page.jobs.export(bugs, Path(name))
 
     @Slot()
     def export_problem(self) -> None:

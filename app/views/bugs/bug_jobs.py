@@ -27,7 +27,7 @@ from engine.usecases.verify import verify
 from engine.verify.stored import Verified
 
 
-class BugWork(QObject):
+class BugJobs(QObject):
     verified = Signal(object)
     """All `Verified` of a check."""
     localized = Signal(int)
@@ -56,24 +56,24 @@ class BugWork(QObject):
         granted = consent(self._context.settings)
         job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), granted)
         if job is not None:
-            job.finished.connect(self._verified)
+            job.finished.connect(self._on_verified)
 
     def localize(self, bugs: Sequence[int], wish: LocalizeOptions | None = None) -> None:
         wish = wish or LocalizeOptions()
         job = self._start("localize", f"Localize {_which(bugs)}", localize, tuple(bugs), wish)
         if job is not None:
-            job.events.connect(self._localize_events)
+            job.events.connect(self._on_localize_events)
 
     def find_plan(self, bug: int) -> None:
         job = self._start("plan", f"Find a better plan for bug {bug}", find_better_plan, bug)
         if job is not None:
-            job.finished.connect(self._plan_found)
+            job.finished.connect(self._on_plan_found)
 
     def export(self, bugs: Sequence[int], folder: Path) -> None:
         self._folder = folder
         job = self._start("export", f"Export {_which(bugs)}", export_bundles, tuple(bugs), folder)
         if job is not None:
-            job.finished.connect(self._exported)
+            job.finished.connect(self._on_exported)
 
     def _start(
         self, kind: str, title: str, work: Callable[..., object], *arguments: object
@@ -84,22 +84,22 @@ class BugWork(QObject):
             return None
         job = self._context.jobs.start(title, work, self._context.document.path, *arguments)
         self._jobs[kind] = job
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
         self.changed.emit()
         return job
 
     @Slot()
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         job = self.sender()
         self._jobs = {kind: other for kind, other in self._jobs.items() if other is not job}
         self.changed.emit()
 
     @Slot(object)
-    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
         self.verified.emit(verdicts)
 
     @Slot(list)
-    def _localize_events(self, events: list[object]) -> None:
+    def _on_localize_events(self, events: list[object]) -> None:
         for event in events:
             if isinstance(event, Localized):
                 self.localized.emit(event.bug)
@@ -108,11 +108,11 @@ class BugWork(QObject):
             self.searched.emit(newest[-1])
 
     @Slot(object)
-    def _plan_found(self, found: FoundPlan) -> None:
+    def _on_plan_found(self, found: FoundPlan) -> None:
         self.plan_found.emit(found)
 
     @Slot(object)
-    def _exported(self, bundles: tuple[Bundle, ...]) -> None:
+    def _on_exported(self, bundles: tuple[Bundle, ...]) -> None:
         count = "1 bug" if len(bundles) == 1 else f"{len(bundles)} bugs"
         lacking = [str(bundle.bug) for bundle in bundles if not bundle.has_better_plan]
         text = f"Exported {count} to {self._folder}"
@@ -128,7 +128,7 @@ def _which(bugs: Sequence[int]) -> str:
     return f"bug {bugs[0]}" if len(bugs) == 1 else f"{len(bugs)} bugs"
 
 
-MOST_TASKS = 12
+MAX_TASKS = 12
 """More are not kept: a task can be large."""
 
 
@@ -153,18 +153,18 @@ class TaskCache(QObject):
             self._reader.ask(
                 self,
                 lambda store: store.task(problem),
-                partial(self._take, problem),
-                partial(self._fail, problem),
+                partial(self._on_task, problem),
+                partial(self._on_failed, problem),
             )
         return task
 
-    def _take(self, problem: int, task: Task) -> None:
+    def _on_task(self, problem: int, task: Task) -> None:
         self._wanted.discard(problem)
         self._tasks[problem] = task
-        while len(self._tasks) > MOST_TASKS:
+        while len(self._tasks) > MAX_TASKS:
             del self._tasks[next(iter(self._tasks))]
         self.arrived.emit(problem)
 
-    def _fail(self, problem: int, error: PlumblineError) -> None:
+    def _on_failed(self, problem: int, error: PlumblineError) -> None:
         self._wanted.discard(problem)
         self.failed.emit(problem, str(error))

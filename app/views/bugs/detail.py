@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.models.step_cursor import StepCursor
 from app.services.theme import Theme
@@ -130,7 +130,7 @@ class BugDetail(QWidget):
             if known.found_plan is not None
             else evidence_trace(task, bug.evidence)
         )
-        comparison = Comparison.of(
+        comparison = PlanComparison.of(
             policy_trace(task, bug.state, bug.run), better, known.localization, task
         )
         self.header.show_bug(bug.row)

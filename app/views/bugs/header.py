@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QTextDocumentFragment
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.bug_table import STATUS_ICONS, STATUS_TOKENS
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
@@ -28,12 +28,12 @@ _HOW = {
 }
 
 _WHY_THIS_ONE = {
-    CauseKind.DETOUR: "Each of these steps makes the run more expensive than it need be. The last "
-    "is to blame: runs that share it are the same from there on, so their bugs have one cause.",
-    CauseKind.DEAD_END: "The step to blame is the one after which the goal is out of reach.",
-    CauseKind.LOOP: "The step to blame is one that all runs into this loop share.",
+    CauseKind.DETOUR: "Each of these steps adds unnecessary cost. The last one is the root cause: "
+    "after it every step is optimal, and runs that share it agree from there on.",
+    CauseKind.DEAD_END: "The root cause is the step after which the goal cannot be reached.",
+    CauseKind.LOOP: "The root cause is a step that all runs into this loop share.",
 }
-MOST_STEPS = 4
+MAX_LISTED_STEPS = 4
 """More are not listed one by one."""
 TIP_WIDTH = 80
 """Letters: plain tooltips do not break their lines."""
@@ -52,7 +52,7 @@ class BugHeader(QWidget):
         self.setObjectName("bug-header")
         self._theme = theme
         self._row: BugRow | None = None
-        self._blame: tuple[Comparison, Task] | None = None
+        self._localized: tuple[PlanComparison, Task] | None = None
         self._icon = QLabel()
         self.title = QLabel()
         self.title.setObjectName("bug-title")
@@ -62,12 +62,12 @@ class BugHeader(QWidget):
         self._status_icon = QLabel()
         self.status = QLabel()
         self.status.setObjectName("bug-status")
-        self._blame_icon = QLabel()
-        self.blame = QLabel()
-        self.blame.setObjectName("bug-blame")
-        self.blame.setTextFormat(Qt.TextFormat.RichText)
-        self.blame.setMinimumWidth(40)
-        self.blame.linkActivated.connect(self.bad_step_requested)
+        self._cause_icon = QLabel()
+        self.cause = QLabel()
+        self.cause.setObjectName("bug-cause")
+        self.cause.setTextFormat(Qt.TextFormat.RichText)
+        self.cause.setMinimumWidth(40)
+        self.cause.linkActivated.connect(self.bad_step_requested)
         self.localize_button = QPushButton("Localize")
         self.localize_button.setObjectName("bug-localize")
         self.localize_button.setAccessibleName("Localize the bad action")
@@ -89,7 +89,7 @@ class BugHeader(QWidget):
         )
         self.export_button.clicked.connect(self.export_requested)
         theme.keep_icon(self.export_button, "export")
-        self.note = KeyedLineEdit(self._note_key)
+        self.note = KeyedLineEdit(self._on_note_key)
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
         self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
@@ -101,12 +101,12 @@ class BugHeader(QWidget):
 
     def show_bug(self, row: BugRow) -> None:
         if self._row is None or self._row.id != row.id:
-            self._blame = None
+            self._localized = None
         self._row = row
         self._render()
 
-    def show_comparison(self, comparison: Comparison, task: Task) -> None:
-        self._blame = (comparison, task)
+    def show_comparison(self, comparison: PlanComparison, task: Task) -> None:
+        self._localized = (comparison, task)
         self._render()
 
     def edit_note(self, text: str) -> None:
@@ -116,7 +116,7 @@ class BugHeader(QWidget):
         self.note.setFocus()
         self.note.selectAll()
 
-    def _note_key(self, event: QKeyEvent) -> bool:
+    def _on_note_key(self, event: QKeyEvent) -> bool:
         """Return keeps what is written, Escape what was there before."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._hide_note()
@@ -143,8 +143,8 @@ class BugHeader(QWidget):
         second = QHBoxLayout()
         second.setSpacing(8)
         second.addStrut(self.localize_button.sizeHint().height())  # with and without buttons
-        second.addWidget(self._blame_icon)
-        second.addWidget(self.blame, 1)
+        second.addWidget(self._cause_icon)
+        second.addWidget(self.cause, 1)
         second.addWidget(self.plan_button)
         second.addWidget(self.localize_button)
         second.addWidget(self.export_button)
@@ -171,14 +171,14 @@ class BugHeader(QWidget):
             STATUS_ICONS.get(row.status, "new"),
             STATUS_TOKENS.get(row.status, "text"),
         )
-        self._render_blame()
+        self._render_cause()
 
     def _title(self, row: BugRow) -> str:
         policy, better, bad = map(self._color, ("policy", "better", "bad"))
         number = f"<b>Bug {row.id}</b> &nbsp; {kind_text(row.kind)}:"
         enough = f'<b style="color:{better}">{row.bound}</b>'
         if row.gap is None:
-            how = _HOW.get(self._blame[0].policy.ending, "") if self._blame else ""
+            how = _HOW.get(self._localized[0].policy.ending, "") if self._localized else ""
             return (
                 f'{number} the policy <b style="color:{policy}">never</b> reaches the goal{how}, '
                 f"{enough} is enough"
@@ -189,37 +189,37 @@ class BugHeader(QWidget):
             f'{enough} is enough, gap <b style="color:{bad}">{row.gap}</b>'
         )
 
-    def _render_blame(self) -> None:
-        self.localize_button.setVisible(self._blame is not None)
-        better = self._blame[0].better if self._blame is not None else None
+    def _render_cause(self) -> None:
+        self.localize_button.setVisible(self._localized is not None)
+        better = self._localized[0].better if self._localized is not None else None
         self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
-        if self._blame is None:
-            self.blame.setText("reading the task…")
-            self.blame.setToolTip("")
-            self._blame_icon.clear()
+        if self._localized is None:
+            self.cause.setText("reading the task…")
+            self.cause.setToolTip("")
+            self._cause_icon.clear()
             return
-        comparison, task = self._blame
+        comparison, task = self._localized
         found = comparison.localization
         again = found is not None and found.limited
         self.localize_button.setVisible(found is None or again)
         if found is None:
-            self.blame.setText(self._muted("Which action is bad is not known yet."))
-            self._picture(self._blame_icon, "unknown", "muted")
+            self.cause.setText(self._muted("Which action is bad is not known yet."))
+            self._picture(self._cause_icon, "unknown", "muted")
             return
-        text, token = self._blame_text(comparison, found, task)
-        self.blame.setText(text)
-        self.blame.setToolTip(_paragraphs(text, _why_this_one(found)))
-        self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
+        text, token = self._cause_text(comparison, found, task)
+        self.cause.setText(text)
+        self.cause.setToolTip(_paragraphs(text, _why_this_one(found)))
+        self._picture(self._cause_icon, "bad" if token == "bad" else "unknown", token)
 
-    def _blame_text(
-        self, comparison: Comparison, found: Localization, task: Task
+    def _cause_text(
+        self, comparison: PlanComparison, found: Localization, task: Task
     ) -> tuple[str, str]:
         bad = self._color("bad")
         cause = found.cause
         if cause is not None and cause.kind in (CauseKind.NO_ACTION, CauseKind.FAULT):
             words = "no action" if cause.kind is CauseKind.NO_ACTION else "an impossible action"
             return f'<b style="color:{bad}">After step {cause.index} it chooses {words}</b>', "bad"
-        index = comparison.blamed
+        index = comparison.cause_step
         if index is None:
             text = "No step is proven to be bad within the limits."
             if comparison.policy.ending is Ending.LOOP and not found.undecided_steps:
@@ -264,9 +264,9 @@ def _bad_actions(found: Localization) -> str:
     numbers = [str(step + 1) for step in found.bad_steps]
     if len(numbers) < 2:
         return "Bad action: "
-    if len(numbers) > MOST_STEPS:
-        numbers = [*numbers[: MOST_STEPS - 1], f"{len(numbers) - MOST_STEPS + 1} more"]
-    this = "to blame" if found.cause is not None else "the first"
+    if len(numbers) > MAX_LISTED_STEPS:
+        numbers = [*numbers[: MAX_LISTED_STEPS - 1], f"{len(numbers) - MAX_LISTED_STEPS + 1} more"]
+    this = "root cause" if found.cause is not None else "first"
     return f"Bad actions: steps {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.step_cursor import Side, StepCursor
 from app.models.table_model import Column, TableModel
 from app.services.theme import Theme
@@ -93,7 +93,7 @@ def _token(step: StepVerdict) -> str:
 
 
 class LocalizationView(QWidget):
-    wanted = Signal(object)
+    localize_requested = Signal(object)
     """A `LocalizeOptions`: look for bad steps."""
     stop_requested = Signal()
 
@@ -137,7 +137,7 @@ class LocalizationView(QWidget):
         self.table = TableView("localize-steps", "Verdicts by step")
         self.table.setModel(self.steps)
         self.table.setItemDelegate(ColorfulDelegate(theme, self.table))
-        self.table.selectionModel().currentChanged.connect(self._chosen)
+        self.table.selectionModel().currentChanged.connect(self._on_current_changed)
         self._lay_out()
         cursor.comparison_changed.connect(self._show_comparison)
         cursor.moved.connect(self._follow)
@@ -196,7 +196,7 @@ class LocalizationView(QWidget):
 
     @Slot()
     def _run(self) -> None:
-        self.wanted.emit(
+        self.localize_requested.emit(
             LocalizeOptions(
                 self.algorithm.currentData(),
                 self.heuristic.currentData(),
@@ -228,26 +228,26 @@ class LocalizationView(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        """The verdict on the step that is looked at, or on the one to blame."""
+        """Explain the current step if it is bad, else the root cause."""
         comparison = self._cursor.comparison
         self.why.setText("" if comparison is None else self._why(comparison))
         self.why.setVisible(bool(self.why.text()))
         if self._cursor.side is Side.POLICY and 0 <= self._cursor.index < self.steps.rowCount():
             self.table.select_row(self._cursor.index)
 
-    def _why(self, comparison: Comparison) -> str:
+    def _why(self, comparison: PlanComparison) -> str:
         if self._task is None or comparison.localization is None:
             return ""
         index = self._cursor.index if self._cursor.side is Side.POLICY else -1
         step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
-            index = comparison.blamed if comparison.blamed is not None else -1
+            index = comparison.cause_step if comparison.cause_step is not None else -1
             step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
             return ""
         return "\n".join(why_bad(step, comparison.policy.states[index], self._task))
 
     @Slot(QModelIndex, QModelIndex)
-    def _chosen(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         if current.isValid() and self.table.hasFocus():
             self._cursor.move(Side.POLICY, self.steps.row(current.row()).index)

@@ -22,7 +22,7 @@ from app.models.bug_table import BugTable, GroupBy
 from app.services.context import Context
 from app.services.reader import LatestQuery
 from app.views.bugs.actions import BugActions
-from app.views.bugs.bug_jobs import BugWork, TaskCache
+from app.views.bugs.bug_jobs import BugJobs, TaskCache
 from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
@@ -40,7 +40,7 @@ from engine.verify.stored import Verified
 from engine.workspace.filter import Term
 from engine.workspace.rows import Bug, BugRow
 
-MOST_DRAGGED = 100
+MAX_DRAGGED_FILES = 100
 """More files are not written for one movement of the mouse."""
 
 
@@ -54,14 +54,14 @@ class BugsPage(Page):
         theme = context.theme
         self.table = BugTable(theme, self)
         self.feed = BugFeed(context.document, self.table, self)
-        self.shelf = TaskCache(context.document.reader, self)
-        self.work = BugWork(context, self)
+        self.tasks = TaskCache(context.document.reader, self)
+        self.jobs = BugJobs(context, self)
         self.view = BugTableView(theme, self.table, self._drag_files)
         self.filter = FilterBar(theme, self.table.values)
         self.detail = BugDetail(theme)
         self.count = QLabel()
         self.group = QComboBox()
-        self._bug_inquiry = LatestQuery(
+        self._bug_query = LatestQuery(
             context.document.reader, self, self._show_whole, self._cannot_show
         )
         self._bug: int | None = None
@@ -172,33 +172,33 @@ class BugsPage(Page):
         self.filter.changed.connect(self._set_terms)
         self.filter.left.connect(self._back_to_table)
         self.group.currentIndexChanged.connect(self._set_group)
-        self.view.selectionModel().currentChanged.connect(self._current_changed)
+        self.view.selectionModel().currentChanged.connect(self._on_current_changed)
         self.view.selectionModel().selectionChanged.connect(self._show_count)
-        self.feed.read.connect(self._all_read)
+        self.feed.read.connect(self._on_all_read)
         self.feed.progressed.connect(self._show_count)
         self.feed.failed.connect(self.context.messages.error)
-        self.shelf.arrived.connect(self._task_arrived)
-        self.shelf.failed.connect(self._task_failed)
-        self.work.verified.connect(self._verified)
-        self.work.localized.connect(self._localized)
-        self.work.searched.connect(self._searched)
-        self.work.plan_found.connect(self._plan_found)
-        self.work.changed.connect(self._work_changed)
+        self.tasks.arrived.connect(self._on_task_arrived)
+        self.tasks.failed.connect(self._on_task_failed)
+        self.jobs.verified.connect(self._on_verified)
+        self.jobs.localized.connect(self._on_localized)
+        self.jobs.searched.connect(self._on_searched)
+        self.jobs.plan_found.connect(self._on_plan_found)
+        self.jobs.changed.connect(self._on_jobs_changed)
         detail = self.detail
         detail.header.localize_requested.connect(self.actions_of.localize)
         detail.header.plan_requested.connect(self._find_plan)
         detail.header.export_requested.connect(self.actions_of.export)
-        detail.header.note_written.connect(self._note_written)
+        detail.header.note_written.connect(self._on_note_written)
         detail.header.note_left.connect(self._back_to_table)
-        detail.localization.wanted.connect(self._localize)
+        detail.localization.localize_requested.connect(self._localize)
         detail.localization.stop_requested.connect(self._stop_localizing)
         detail.evidence.verify_requested.connect(self._verify_current)
         detail.evidence.plan_requested.connect(self._find_plan)
-        self.context.document.changed.connect(self._document_changed)
+        self.context.document.changed.connect(self._on_document_changed)
         self.context.theme.changed.connect(self.table.restyle)
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         seen = self.isVisible() and not self._telling  # else it is read when it is shown
         if seen and topic in ("bugs", "campaigns", "outside"):
             self.feed.refresh()
@@ -237,7 +237,7 @@ class BugsPage(Page):
             self.view.select_near(self._place)
 
     @Slot()
-    def _all_read(self) -> None:
+    def _on_all_read(self) -> None:
         self._show_count()
         row = None if self._bug is None else self.table.known(self._bug)
         if row is not None and row != self._row:
@@ -273,7 +273,7 @@ class BugsPage(Page):
         self.page_requested.emit("campaign", None)
 
     @Slot(QModelIndex, QModelIndex)
-    def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         row = self.table.bug_at(current.row())
         self._place = max(current.row(), 0)
         if row is not None and row.id != self._bug:
@@ -286,7 +286,7 @@ class BugsPage(Page):
         self._show_bug(row.id)
 
     def _show_bug(self, number: int) -> None:
-        self._bug_inquiry.ask(
+        self._bug_query.ask(
             lambda store: (store.bug(number), store.localization(number), store.history(number))
         )
 
@@ -296,9 +296,9 @@ class BugsPage(Page):
     def _show_whole(self, whole: tuple[Bug, Localization | None, History]) -> None:
         bug, found, history = whole
         number = bug.row.id
-        if number != self._bug or self._bug_inquiry.is_waiting:
+        if number != self._bug or self._bug_query.is_waiting:
             return  # by now another one is looked at, or there is news
-        task = self.shelf.get(bug.problem_id)
+        task = self.tasks.get(bug.problem_id)
         if task is None:
             return  # it comes later
         try:
@@ -316,22 +316,22 @@ class BugsPage(Page):
             self.detail.cursor_at.move_to_interesting_step()
 
     @Slot(int)
-    def _task_arrived(self, _: int) -> None:
+    def _on_task_arrived(self, _: int) -> None:
         if self._bug is not None:
             self._show_bug(self._bug)
 
     @Slot(int, str)
-    def _task_failed(self, _: int, why: str) -> None:
+    def _on_task_failed(self, _: int, why: str) -> None:
         self.context.messages.error(f"The task of this bug cannot be read: {why}")
 
     @Slot()
     def _verify_current(self) -> None:
         if self._bug is not None:
             self.detail.evidence.show_checking()
-            self.work.verify([self._bug])
+            self.jobs.verify([self._bug])
 
     @Slot(object)
-    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
         broken = [verdict for verdict in verdicts if verdict.problem]
         for verdict in verdicts:
             if verdict.bug == self._bug:
@@ -359,14 +359,14 @@ class BugsPage(Page):
     @Slot(object)
     def _localize(self, wish: LocalizeOptions) -> None:
         if self._bug is not None:
-            self.work.localize([self._bug], wish)
+            self.jobs.localize([self._bug], wish)
 
     @Slot()
     def _stop_localizing(self) -> None:
-        self.work.stop("localize")
+        self.jobs.stop("localize")
 
     @Slot(int)
-    def _localized(self, bug: int) -> None:
+    def _on_localized(self, bug: int) -> None:
         self.feed.take([bug])
         if bug == self._bug:
             self._wants_bad_step = True
@@ -374,16 +374,16 @@ class BugsPage(Page):
         self._tell_others()
 
     @Slot(object)
-    def _searched(self, event: Searched) -> None:
+    def _on_searched(self, event: Searched) -> None:
         self.detail.localization.show_running(True, event.decided, event.steps)
 
     @Slot()
     def _find_plan(self) -> None:
         if self._bug is not None:
-            self.work.find_plan(self._bug)
+            self.jobs.find_plan(self._bug)
 
     @Slot(object)
-    def _plan_found(self, found: FoundPlan) -> None:
+    def _on_plan_found(self, found: FoundPlan) -> None:
         if found.operators is None:
             self.context.messages.warning(
                 f"No plan better than the policy's was found for bug {found.bug} within the "
@@ -402,20 +402,20 @@ class BugsPage(Page):
         self._tell_others()
 
     @Slot()
-    def _work_changed(self) -> None:
+    def _on_jobs_changed(self) -> None:
         self._show_localizing()
-        if not self.work.running("verify"):
+        if not self.jobs.running("verify"):
             self.detail.evidence.end_of_check()
-        self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
-        self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
-        self.detail.header.plan_button.setEnabled(not self.work.running("plan"))
-        self.detail.header.localize_button.setEnabled(not self.work.running("localize"))
+        self.detail.evidence.verify_button.setEnabled(not self.jobs.running("verify"))
+        self.detail.evidence.plan_button.setEnabled(not self.jobs.running("plan"))
+        self.detail.header.plan_button.setEnabled(not self.jobs.running("plan"))
+        self.detail.header.localize_button.setEnabled(not self.jobs.running("localize"))
 
     def _show_localizing(self) -> None:
-        self.detail.localization.show_running(self.work.running("localize"))
+        self.detail.localization.show_running(self.jobs.running("localize"))
 
     @Slot(str)
-    def _note_written(self, note: str) -> None:
+    def _on_note_written(self, note: str) -> None:
         self.actions_of.keep_note(note)
         self.view.setFocus()
 
@@ -427,9 +427,9 @@ class BugsPage(Page):
         store = self.context.document.store
         paths = []
         try:
-            for number in bugs[:MOST_DRAGGED]:
+            for number in bugs[:MAX_DRAGGED_FILES]:
                 bug = store.bug(number)
-                task = self.shelf.get(bug.problem_id) or store.task(bug.problem_id)
+                task = self.tasks.get(bug.problem_id) or store.task(bug.problem_id)
                 require_fit(bug, task)
                 paths.append(write_problem(store, bug, task, folder / f"bug-{number}.pddl"))
         except PlumblineError as error:

@@ -22,7 +22,7 @@ class StepBar(QWidget):
         self._previous = self._button(theme, "left", "Previous step", self.back)
         self._next = self._button(theme, "right", "Next step", self.forth)
         self.slider = _MarkedSlider(theme)
-        self.slider.valueChanged.connect(self._moved)
+        self.slider.valueChanged.connect(self._on_value_changed)
         self.label = QLabel()
         self.label.setProperty("role", "muted")
         self.label.setMinimumWidth(
@@ -104,7 +104,7 @@ class StepBar(QWidget):
         self.label.setText(f"{whose}, {place}")
 
     @Slot(int)
-    def _moved(self, value: int) -> None:
+    def _on_value_changed(self, value: int) -> None:
         self._cursor.move(self._cursor.side, value)
 
 

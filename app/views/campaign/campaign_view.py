@@ -1,4 +1,4 @@
-"""One campaign, running or not: how it stands, its course, and what it found."""
+"""One campaign, running or not: how it stands, its timeline, and what it found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_controller import CampaignRunner, CampaignState
+from app.models.campaign_controller import CampaignController, CampaignState
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_settings import scene_text
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
@@ -26,14 +26,14 @@ from app.services.context import Context
 from app.services.jobs import in_words
 from app.services.theme import Theme
 from app.views.campaign.campaign_report import CampaignReport
-from app.views.campaign.changes_view import CompareView
+from app.views.campaign.changes_view import ChangesView
 from app.views.campaign.oracle_view import OracleView
 from app.views.campaign.timeline_view import TimelineView
 from app.views.unit_export import UnitExport
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.oracles.objective import BugKind
+from engine.records.finding import BugKind
 from engine.workspace.rows import UnitRow
 
 MARGIN, SPACE = 12, 24
@@ -123,12 +123,12 @@ class CampaignView(QWidget):
     def __init__(
         self,
         context: Context,
-        runner: CampaignRunner,
+        controller: CampaignController,
         monitor: CampaignMonitor,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._context, self._runner, self._monitor = context, runner, monitor
+        self._context, self._controller, self._monitor = context, controller, monitor
         self._line: CampaignLine | None = None
         self.figures = Figures(context.theme, FIGURES)
         self._make_header()
@@ -146,20 +146,20 @@ class CampaignView(QWidget):
         progress = QHBoxLayout()
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.left)
-        self.course = TimelineView(context.theme, monitor)
+        self.timeline = TimelineView(context.theme, monitor)
         self.oracles = OracleView(context, monitor)
         self.oracles.bug_requested.connect(self.bug_requested)
-        self.compare = CompareView(context)
-        self.compare.bug_requested.connect(self.bug_requested)
+        self.changes = ChangesView(context)
+        self.changes.bug_requested.connect(self.bug_requested)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("campaign-tabs")
         self.tabs.setAccessibleName("Views of the campaign")
         self.tabs.setDocumentMode(True)
         for widget, title in (
-            (self.course, "Timeline"),
+            (self.timeline, "Timeline"),
             (self.oracles, "Oracles and costs"),
             (self._units_table(), "Units"),
-            (self.compare, "Compare"),
+            (self.changes, "Compare"),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -171,12 +171,12 @@ class CampaignView(QWidget):
         layout.addWidget(self.where)
         layout.addWidget(self.tabs, 1)
         monitor.updated.connect(self.refresh)
-        runner.changed.connect(self.refresh)
+        controller.changed.connect(self.refresh)
 
     def show_line(self, line: CampaignLine, lines: Sequence[CampaignLine]) -> None:
         """How the campaign stands now, and which others there are."""
         self._line = line
-        self.compare.show_campaign(line.row.id, lines)
+        self.changes.show_campaign(line.row.id, lines)
         self.refresh()
 
     @Slot()
@@ -184,14 +184,14 @@ class CampaignView(QWidget):
         if self._line is None:
             return
         row = self._line.row
-        state = self._runner.state(self._monitor.row or row)
+        state = self._controller.state(self._monitor.row or row)
         self.title.setText(f"Campaign {row.id}")
         self.summary.setText(
             f"{self._line.words if state is self._line.state else state.value} · "
             f"begun {clock_time(row.created)}"
         )
         ours = state in (CampaignState.RUNNING, CampaignState.PAUSED)
-        stopping = self._runner.job is not None and self._runner.job.stopping
+        stopping = self._controller.job is not None and self._controller.job.stopping
         self.pause.setVisible(ours)
         self.pause.setText("Continue" if state is CampaignState.PAUSED else "Pause")
         self.pause.setEnabled(not stopping)
@@ -200,11 +200,11 @@ class CampaignView(QWidget):
         self.stop.setText("Stopping…" if stopping else "Stop")
         is_left = state is CampaignState.FINISHED and self._line.failed_units > 0
         self.resume.setVisible(state in RESUMABLE or is_left)
-        self.resume.setEnabled(not self._runner.is_busy)
+        self.resume.setEnabled(not self._controller.is_busy)
         self.again.setVisible(not ours)
         self.where.setVisible(ours)
         if ours:
-            self.where.setText(scene_text(self._runner.executor, self._runner.scene))
+            self.where.setText(scene_text(self._controller.executor, self._controller.scene))
         self._show_progress(state)
         self._show_figures()
         progress = self._monitor.progress
@@ -242,8 +242,8 @@ class CampaignView(QWidget):
         theme.keep_icon(self.bugs, "bugs")
         theme.keep_icon(self.export, "export")
         theme.keep_icon(self.report, "report")
-        self.pause.clicked.connect(self._runner.toggle_pause)
-        self.stop.clicked.connect(self._runner.stop)
+        self.pause.clicked.connect(self._controller.toggle_pause)
+        self.stop.clicked.connect(self._controller.stop)
         self.resume.clicked.connect(self._resume)
         self.again.clicked.connect(self._again)
         self.bugs.clicked.connect(self.bugs_requested)
@@ -276,7 +276,7 @@ class CampaignView(QWidget):
             done = sum(_done(unit, size) for unit in progress.units)
         self.bar.setValue(round(_STEPS * done / total))
         words = f"{done / total:.0%}"
-        seconds = self._runner.seconds_left() if state is CampaignState.RUNNING else None
+        seconds = self._controller.seconds_left() if state is CampaignState.RUNNING else None
         if seconds is not None:
             words += f" · {in_words(seconds)} left"
         elif state is CampaignState.RUNNING and progress is None:
@@ -294,8 +294,8 @@ class CampaignView(QWidget):
         seconds = progress.seconds
         show("states", f"{progress.states:,}")
         show("bugs", f"{progress.bugs:,}")
-        show("fail", f"{progress.kinds[BugKind.QUALITATIVE.value]:,}")
-        dear = progress.bugs - progress.kinds[BugKind.QUALITATIVE.value]
+        show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
+        dear = progress.bugs - progress.kinds[BugKind.FAILS]
         show("too expensive", f"{dear:,}")
         show("states/s", _rate(progress.states, seconds))
         show("policy calls/s", _rate(progress.policy_calls, seconds))

@@ -25,7 +25,7 @@ MANY_BUGS = 4000
 _WIDTHS = (13, 5, 12, 10, 12, 10, 12)
 
 
-class CompareView(QWidget):
+class ChangesView(QWidget):
     bug_requested = Signal(int)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
@@ -117,15 +117,15 @@ class CompareView(QWidget):
         self._context.document.reader.ask(
             self,
             lambda store: compare_campaigns(store, *pair),
-            partial(self._take, pair),
-            self._fail,
+            partial(self._on_compared, pair),
+            self._on_failed,
         )
 
-    def _take(self, pair: tuple[int, int], comparison: Comparison) -> None:
+    def _on_compared(self, pair: tuple[int, int], comparison: Comparison) -> None:
         if pair == self._pair:
             self._show(comparison)
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self._context.messages.error(f"The campaigns cannot be compared: {error}")
 
     def _forget_others(self, pair: tuple[int, int]) -> None:
@@ -147,7 +147,7 @@ class CompareView(QWidget):
             "Compare campaigns", compare_in_background, path, before, after
         )
         self._job.finished.connect(self._show)
-        self._job.ended.connect(self._end)
+        self._job.ended.connect(self._on_ended)
 
     @Slot(object)
     def _show(self, comparison: Comparison) -> None:
@@ -162,7 +162,7 @@ class CompareView(QWidget):
         return f"{way}, on {problems} both have tested" if count else ""
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
 

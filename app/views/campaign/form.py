@@ -37,17 +37,16 @@ from app.models.campaign_settings import (
     with_preset,
 )
 from app.services.context import Context
-from app.views.campaign.executor_card import WhereCard
+from app.views.campaign.executor_card import ExecutorCard
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
+from app.widgets.builders import card, form
 from app.widgets.fields import (
-    MOST,
+    MAX_NUMBER,
     LimitField,
     calm,
-    card,
     changed_signal,
     choice,
-    form,
     megabytes_box,
     number,
     seconds_box,
@@ -82,14 +81,14 @@ class CampaignForm(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it can be reached
         self._context, self._theme = context, context.theme
-        self.where = WhereCard(context)
+        self.executor = ExecutorCard(context)
         self._project = Project()
         self._config = default_config(self._project)
         self._is_showing = False
         self._make_fields()
         self._sides = left, right = QVBoxLayout(), QVBoxLayout()
         for column, cards in (
-            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.where)),
+            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.executor)),
             (right, (self._oracles_card(),)),
         ):
             column.setSpacing(SPACE)
@@ -177,7 +176,7 @@ class CampaignForm(QScrollArea):
             return "Tick at least one policy."
         if problem := self.pool.problem() or mixture_problem(self.problems.ticked()):
             return problem
-        return self.oracles.problem() or self._seeds_problem.text() or self.where.problem()
+        return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
 
     @property
     def unit_count(self) -> int:
@@ -200,16 +199,16 @@ class CampaignForm(QScrollArea):
         self._seeds_problem.setWordWrap(True)
         self._seeds_problem.hide()
         self._fields: dict[str, QWidget] = {
-            "fuzzing.size": number(1, MOST),
-            "fuzzing.walk_length": number(1, MOST),
+            "fuzzing.size": number(1, MAX_NUMBER),
+            "fuzzing.walk_length": number(1, MAX_NUMBER),
             "fuzzing.bias": choice(BIASES),
-            "fuzzing.horizon": number(1, MOST),
-            "fuzzing.budget": number(1, MOST),
+            "fuzzing.horizon": number(1, MAX_NUMBER),
+            "fuzzing.budget": number(1, MAX_NUMBER),
             "fuzzing.novelty": choice(NOVELTY),
             "fuzzing.prune_dead_ends": QCheckBox("Leave out states known to be dead ends"),
             "fuzzing.unsolved": choice(UNSOLVED),
             "testing.objective": choice(OBJECTIVES),
-            "testing.step_limit": number(1, MOST),
+            "testing.step_limit": number(1, MAX_NUMBER),
             "testing.skip_known_bugs": QCheckBox("Leave a state alone once it is known as a bug"),
             "localization.enabled": QCheckBox("Find the bad action of every bug"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
@@ -226,7 +225,7 @@ class CampaignForm(QScrollArea):
         for signal in (self.problems.changed, self.policies.changed, self.oracles.changed):
             signal.connect(self._edit)
         self.seeds.textChanged.connect(self._edit)
-        self.where.changed.connect(self.changed)
+        self.executor.changed.connect(self.changed)
 
     def field(self, name: str) -> QWidget:
         return self._fields[name]

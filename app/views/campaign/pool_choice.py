@@ -68,7 +68,7 @@ class PoolChoice(QWidget):
         self.box.currentIndexChanged.connect(self._choose)
         self._problems.changed.connect(self._show_words)
         self._files.changed.connect(self._fill)
-        self._files.checked.connect(self._checked)
+        self._files.checked.connect(self._on_checked)
 
     @property
     def path(self) -> str | None:
@@ -118,7 +118,7 @@ class PoolChoice(QWidget):
         self.changed.emit()
 
     @Slot()
-    def _checked(self) -> None:
+    def _on_checked(self) -> None:
         self._show_words()
         if self.states != self._counted:
             self._counted = self.states

@@ -38,7 +38,7 @@ from app.widgets.table_view import TableView
 from engine.report.comparison_text import READINGS
 
 ICON = QSize(24, 24)
-WIDEST = 320
+MAX_OPERATOR_WIDTH = 320
 """Of the operators' column, so that the macros can be seen, too."""
 VERIFY_TIP = "Compare once more; separate code then replays the macros or the counterexample"
 DETAIL_TIPS = (
@@ -158,7 +158,9 @@ class VerdictView(QWidget):
         self.operators.set_rows(sorted(operator_lines(document), key=self._how_telling))
         for table in (self.mapping_table, self.operator_table):
             table.resizeColumnsToContents()
-        self.operator_table.setColumnWidth(1, min(self.operator_table.columnWidth(1), WIDEST))
+        self.operator_table.setColumnWidth(
+            1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
+        )
         self._show_counterexample()
         sentences = [conflict["sentence"] for conflict in document["conflicts"]]
         self.conflicts.show_text("\n".join(sentences))

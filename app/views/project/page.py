@@ -115,7 +115,7 @@ class ProjectPage(Page):
             )
 
     def _make_actions(self) -> None:
-        self.run_action = self._action("Run a campaign", self._want_campaign, "F5")
+        self.run_action = self._action("Run a campaign", self._run_campaign, "F5")
         self._add_action = self._action("Add files…", self._choose_files, "Ctrl+Shift+O")
         self._folder_action = self._action("Add folder…", self._choose_folder)
         self._remove_action = self._action("Remove from project", self._remove_problems)
@@ -182,7 +182,7 @@ class ProjectPage(Page):
         self.add_button.setMenu(menu)
         self.run_button = _button("Run a campaign", "project-run", primary=True)
         self.run_button.setToolTip("Test the policies now, with the settings of the campaign (F5)")
-        self.run_button.clicked.connect(self._want_campaign)
+        self.run_button.clicked.connect(self._run_campaign)
         self.context.theme.keep_icon(self.run_button, "run", "on_accent")
         header = QHBoxLayout()
         header.setSpacing(8)
@@ -459,7 +459,7 @@ class ProjectPage(Page):
             self.add_files([name])
 
     @Slot()
-    def _want_campaign(self) -> None:
+    def _run_campaign(self) -> None:
         self.page_requested.emit("campaign", "run")
 
     @Slot()

@@ -64,7 +64,7 @@ class PoolCard(FileCard):
         self.task.setObjectName(f"task-of-{name}")
         self.task.setAccessibleName(f"Use the task of {name} as a problem")
         self.task.setToolTip("The file brings its task with it; it is saved beside the workspace")
-        self.task.clicked.connect(self._want_task)
+        self.task.clicked.connect(self._use_task)
         button = QHBoxLayout()
         button.addWidget(self.task)
         button.addStretch(1)
@@ -81,5 +81,5 @@ class PoolCard(FileCard):
         self.task.setVisible(has_task and fit.is_known and not fit.problems)
 
     @Slot()
-    def _want_task(self) -> None:
+    def _use_task(self) -> None:
         self.task_requested.emit(self.source)

@@ -29,7 +29,7 @@ SENTENCES = {
 }
 FIRST = "parcel-delivery"
 _ICON = QSize(48, 48)
-_SHOWN_RECENT = 5
+MAX_RECENT = 5
 
 
 class StartView(QScrollArea):
@@ -72,7 +72,7 @@ class StartView(QScrollArea):
         while (item := self._recent.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        shown = list(paths)[:_SHOWN_RECENT]
+        shown = list(paths)[:MAX_RECENT]
         self._recent_title.setVisible(bool(shown))
         for path in shown:
             link = self._link(path.stem, short_path(path.parent), f"recent-{path.stem}")

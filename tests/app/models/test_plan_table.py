@@ -10,12 +10,12 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.plan_table import (
-    Comparison,
     EndLine,
     FoldLine,
     Mark,
     NoteLine,
     PlanColumn,
+    PlanComparison,
     PlanTable,
     StepLine,
 )
@@ -31,14 +31,14 @@ Find = Callable[..., Bug]
 
 
 @pytest.fixture
-def compare(store: Workspace) -> Callable[[Bug], Comparison]:
+def compare(store: Workspace) -> Callable[[Bug], PlanComparison]:
     """A bug's plans, localized."""
 
-    def make(bug: Bug) -> Comparison:
+    def make(bug: Bug) -> PlanComparison:
         task = store.task(bug.problem_id)
         found = BugLocalizer(store).localize(bug)
         policy, better = policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence)
-        return Comparison.of(policy, better, found, task)
+        return PlanComparison.of(policy, better, found, task)
 
     return make
 
@@ -50,7 +50,7 @@ def table(qtbot: QtBot) -> PlanTable:
     return table
 
 
-def test_long_common_parts_are_folded(table: PlanTable, long_plans: Comparison) -> None:
+def test_long_common_parts_are_folded(table: PlanTable, long_plans: PlanComparison) -> None:
     table.show_comparison(long_plans)
     kinds = [type(line) for line in table.lines]
     assert kinds == [FoldLine, StepLine, StepLine, StepLine, StepLine, StepLine, FoldLine, EndLine]
@@ -65,16 +65,16 @@ def test_long_common_parts_are_folded(table: PlanTable, long_plans: Comparison) 
     assert len(table.lines) == 8
 
 
-def test_equal_plans_are_not_folded_away(table: PlanTable, long_plans: Comparison) -> None:
+def test_equal_plans_are_not_folded_away(table: PlanTable, long_plans: PlanComparison) -> None:
     better = long_plans.better
     assert better is not None
-    table.show_comparison(Comparison.of(better, better))
+    table.show_comparison(PlanComparison.of(better, better))
     assert len(table.lines) == 111
 
 
 @pytest.mark.parametrize("reason", ["loop", "no-action", "goal"])
 def test_bad_steps_are_marked_with_words(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison], reason: str
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison], reason: str
 ) -> None:
     comparison = compare(bug_with(reason))
     assert comparison.localization is not None
@@ -92,7 +92,7 @@ def test_bad_steps_are_marked_with_words(
 
 
 def test_how_both_end(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     for reason, evidence, policy_text, better_text in (
         ("loop", "plan", "loop: back to step", "goal reached"),
@@ -110,7 +110,7 @@ def test_how_both_end(
 
 
 def test_a_loop_is_marked_from_its_beginning_to_its_end(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     comparison = compare(bug_with("loop"))
     table.show_comparison(comparison)
@@ -127,12 +127,12 @@ def test_a_loop_is_marked_from_its_beginning_to_its_end(
 
 
 def test_texts_and_tips(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     bug = bug_with("goal")
     comparison = compare(bug)
     table.show_comparison(comparison)
-    index = comparison.blamed
+    index = comparison.cause_step
     assert index is not None
     line = table.show_row(comparison.alignment.row_of_policy_step(index))
     cell = table.index(line, PlanColumn.POLICY_ACTION)
@@ -146,19 +146,19 @@ def test_texts_and_tips(
 
 
 def test_the_cursor_begins_where_something_is_wrong(
-    bug_with: Find, compare: Callable[[Bug], Comparison]
+    bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     comparison = compare(bug_with("goal"))
-    assert interesting_step(comparison) == comparison.blamed
-    unknown = Comparison.of(comparison.policy, comparison.better)
+    assert interesting_step(comparison) == comparison.cause_step
+    unknown = PlanComparison.of(comparison.policy, comparison.better)
     assert comparison.better is not None
     ours, theirs = comparison.policy.steps, comparison.better.steps
     agreed = [a.operator == b.operator for a, b in zip(ours, theirs, strict=False)]
     assert interesting_step(unknown) == agreed.index(False)
-    assert interesting_step(Comparison.of(comparison.better, comparison.better)) == 0
+    assert interesting_step(PlanComparison.of(comparison.better, comparison.better)) == 0
 
 
-def test_what_the_cursor_sees(bug_with: Find, compare: Callable[[Bug], Comparison]) -> None:
+def test_what_the_cursor_sees(bug_with: Find, compare: Callable[[Bug], PlanComparison]) -> None:
     comparison = compare(bug_with("loop"))
     cursor = StepCursor()
     cursor.show_comparison(comparison)

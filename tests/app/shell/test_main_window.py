@@ -30,7 +30,7 @@ from app.shell.main_window import MainWindow
 from app.shell.pages import PageEntry
 from app.shell.shortcuts import ShortcutSheet, in_columns
 from app.widgets import banner
-from app.widgets.banner import MOST, BannerArea
+from app.widgets.banner import MAX_BANNERS, BannerArea
 from app.widgets.job_strip import JobItem
 from app.widgets.page import Page
 from engine.workspace.workspace import Workspace
@@ -256,9 +256,9 @@ def test_news_with_a_button_go_but_what_lasts_stays(
 
 
 def test_only_the_newest_banners_are_shown(window: MainWindow) -> None:
-    for number in range(MOST + 2):
+    for number in range(MAX_BANNERS + 2):
         window.context.messages.error(f"error {number}")
-    assert banners(window) == [f"error {number}" for number in range(MOST + 1, 1, -1)]
+    assert banners(window) == [f"error {number}" for number in range(MAX_BANNERS + 1, 1, -1)]
 
 
 def test_running_jobs_are_shown_and_stopped(qtbot: QtBot, window: MainWindow) -> None:

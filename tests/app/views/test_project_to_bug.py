@@ -51,7 +51,7 @@ def test_from_the_project_to_a_bug(
     page = window.current_page
     assert isinstance(page, CampaignPage)
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
     assert len(page.monitor.points)
     view = page.stack.currentWidget()

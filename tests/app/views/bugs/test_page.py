@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
-from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
+from app.models.plan_table import EndLine, FoldLine, NoteLine, PlanColumn, PlanComparison, StepLine
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
@@ -47,7 +47,7 @@ def shown(page: BugsPage) -> int | None:
 
 def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
     """The work has ended, and what came of it is shown."""
-    qtbot.waitUntil(lambda: not page.work.running(kind), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.jobs.running(kind), timeout=PATIENCE)
     answered(qtbot, page.context)
 
 
@@ -200,7 +200,7 @@ def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
 def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
     page.filter.focus()
     page.filter.edit.setText("status:new gap>2 ")
-    page.filter._edited()
+    page.filter._on_edited()
     assert page.filter.text == "status:new gap>2"
     qtbot.keyClicks(page.filter.edit, "oracle:")
     assert "oracle:bmo" in page.filter._names.stringList()
@@ -310,7 +310,7 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     assert page.detail.header.localize_button.isVisible()
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
-    assert page.work.running("localize")
+    assert page.jobs.running("localize")
     assert page.detail.localization.stop_button.isVisibleTo(page.detail.localization)
     done(qtbot, page, "localize")
     found = page.context.document.store.localization(bug)
@@ -321,10 +321,10 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     assert comparison.localization == found
     assert page.detail.cursor_at.index == found.cause.index
     assert not page.detail.header.localize_button.isVisible()
-    blame = page.detail.header.blame.text()
-    assert f"step {found.cause.index + 1}" in blame
-    assert found.cause.action in blame
-    assert ("to blame: " in blame) == (len(found.bad_steps) > 1)
+    cause = page.detail.header.cause.text()
+    assert f"step {found.cause.index + 1}" in cause
+    assert found.cause.action in cause
+    assert ("root cause: " in cause) == (len(found.bad_steps) > 1)
     row = page.table.place_of(bug)
     assert row is not None
     column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
@@ -422,7 +422,7 @@ def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Fin
 
 
 def test_folds_open_by_keyboard_and_mouse(
-    qtbot: QtBot, theme: Theme, long_plans: Comparison
+    qtbot: QtBot, theme: Theme, long_plans: PlanComparison
 ) -> None:
     cursor = StepCursor()
     plan = PlanView(theme, cursor)

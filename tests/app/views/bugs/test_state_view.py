@@ -12,10 +12,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from app.models import state_graph
 from app.models.cost_curves import cost_curves
 from app.models.fact_list import FactList, Heading
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.views.bugs.evidence_view import chain_states
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.report.bug_text import cause_text, cost_to_go, explain, verdict_text, why_bad
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
@@ -112,16 +112,16 @@ def test_a_picture_keeps_its_places(bug: Bug, task: Task) -> None:
 def test_too_many_objects_are_no_picture(
     bug: Bug, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state_graph, "MOST_OBJECTS", 3)
+    monkeypatch.setattr(state_graph, "MAX_OBJECTS", 3)
     layout = GraphLayout(task, [bug.state])
     assert layout.too_many
     assert layout.picture(state_facts(task, bug.state, None)).nodes == ()
 
 
-def localized(store: Workspace, bug: Bug) -> Comparison:
+def localized(store: Workspace, bug: Bug) -> PlanComparison:
     task = store.task(bug.problem_id)
     found = BugLocalizer(store).localize(bug)
-    return Comparison.of(
+    return PlanComparison.of(
         policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence), found, task
     )
 
@@ -138,7 +138,7 @@ def test_curves_meet_at_the_goal_and_part_at_bad_steps(store: Workspace, bug: Bu
     assert comparison.localization is not None
     falls = [n for n, (a, b) in enumerate(pairwise(excess)) if b < a]
     assert tuple(falls) == comparison.localization.bad_steps
-    unknown = cost_curves(Comparison.of(comparison.policy, comparison.better))
+    unknown = cost_curves(PlanComparison.of(comparison.policy, comparison.better))
     assert unknown.better[0] == (0, bug.row.bound)
 
 
@@ -146,12 +146,12 @@ def test_the_goal_is_lost_at_a_dead_end(store: Workspace, bug_with: Find) -> Non
     comparison = localized(store, bug_with("no-action"))
     curves = cost_curves(comparison)
     assert curves.policy == ()
-    assert comparison.blamed is not None
-    step = comparison.verdict(comparison.blamed)
+    assert comparison.cause_step is not None
+    step = comparison.verdict(comparison.cause_step)
     assert step is not None
     assert verdict_text(step).startswith("loses the goal, cost-to-go should be ")
-    if comparison.blamed + 1 < len(comparison.policy.steps):
-        assert curves.lost_from == comparison.blamed + 1
+    if comparison.cause_step + 1 < len(comparison.policy.steps):
+        assert curves.lost_from == comparison.cause_step + 1
 
 
 def test_words_for_verdicts() -> None:
@@ -177,7 +177,9 @@ def test_words_for_verdicts() -> None:
 def test_why_a_step_is_bad_in_words(store: Workspace, bug: Bug, task: Task) -> None:
     comparison = localized(store, bug)
     assert comparison.localization is not None
-    assert cause_text(comparison.localization).startswith(f"To blame: step {comparison.blamed + 1}")
+    assert cause_text(comparison.localization).startswith(
+        f"Root cause: step {comparison.cause_step + 1}"
+    )
     index = comparison.localization.bad_steps[0]
     step = comparison.verdict(index)
     assert step is not None

@@ -120,7 +120,7 @@ def checked(qtbot: QtBot, page: CampaignPage) -> None:
 
 
 def ended(qtbot: QtBot, page: CampaignPage) -> None:
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
 
 
@@ -142,7 +142,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     checked(qtbot, page)
     assert page.run_button.isEnabled()
     QTest.keyClick(page, Qt.Key.Key_F5)
-    assert page.runner.is_busy
+    assert page.controller.is_busy
     assert not page.run_button.isEnabled()
     assert "running" in page.run_button.toolTip()
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
@@ -175,7 +175,7 @@ def test_its_end_is_never_taken_for_a_crash(qtbot: QtBot, page: CampaignPage) ->
     page.prepare()
     assert page._view is not None
     view, seen = page._view, []
-    for news in (page.monitor.updated, page.runner.changed, page.list.chosen):
+    for news in (page.monitor.updated, page.controller.changed, page.list.chosen):
         news.connect(lambda *_: seen.append((view.summary.text(), view.resume.isHidden())))
     page.run()
     ended(qtbot, page)
@@ -192,7 +192,7 @@ def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
     before = _count(page.context.document.store)
     checked(qtbot, page)
     page.run()
-    qtbot.waitUntil(lambda: page.runner.campaign is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.controller.campaign is not None, timeout=PATIENCE)
     page.list._followed = None
     page.list._show(before)
     assert page.list._followed is None
@@ -211,14 +211,14 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
     page, view = first_of_two(qtbot, open_page(finished))
-    assert not view.course.pool.is_empty
+    assert not view.timeline.pool.is_empty
     assert view.oracles.model.rowCount() > 0
     page.show_item(2)
-    assert view.course.pool.is_empty
+    assert view.timeline.pool.is_empty
     assert view.oracles.model.rowCount() == 0
     assert view.left.text() == "reading…"
     ended(qtbot, page)
-    assert not view.course.pool.is_empty
+    assert not view.timeline.pool.is_empty
     assert view.left.text() == "100%"
     checked(qtbot, page)
 
@@ -309,10 +309,10 @@ def test_two_campaigns_are_compared(
     fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
     testers = [
         QAbstractItemModelTester(model, fatal, page)
-        for model in (view.compare.model, view.units, view.oracles.model)
+        for model in (view.changes.model, view.units, view.oracles.model)
     ]
-    view.tabs.setCurrentWidget(view.compare)
-    compare = view.compare
+    view.tabs.setCurrentWidget(view.changes)
+    compare = view.changes
     assert compare.other.currentText().startswith("Campaign 1")
     bugs = page.list.lines.rows[-1].bugs
     answered(qtbot, page.context)
@@ -377,10 +377,10 @@ def test_many_bugs_are_compared_in_the_background(
     page = open_page(finished)
     page.show_item(2)
     view = view_of(page)
-    view.tabs.setCurrentWidget(view.compare)
-    assert view.compare.counts.text() == "comparing…"
-    qtbot.waitUntil(lambda: "gone" in view.compare.counts.text(), timeout=PATIENCE)
-    assert view.compare.model.rowCount() == page.list.lines.rows[-1].bugs
+    view.tabs.setCurrentWidget(view.changes)
+    assert view.changes.counts.text() == "comparing…"
+    qtbot.waitUntil(lambda: "gone" in view.changes.counts.text(), timeout=PATIENCE)
+    assert view.changes.model.rowCount() == page.list.lines.rows[-1].bugs
     ended(qtbot, page)
     checked(qtbot, page)
 
@@ -415,9 +415,9 @@ def test_a_killed_worker_loses_nothing(
     qtbot: QtBot, page: CampaignPage, endless: Callable[[], None]
 ) -> None:
     view = started(qtbot, page)
-    assert page.runner.job is not None
-    assert page.runner.job.pid is not None
-    os.kill(page.runner.job.pid, signal.SIGKILL)
+    assert page.controller.job is not None
+    assert page.controller.job.pid is not None
+    os.kill(page.controller.job.pid, signal.SIGKILL)
     ended(qtbot, page)
     assert page.list.lines.row(0).state is CampaignState.INTERRUPTED
     (message,) = (m for m in page.context.messages.history if m.level == "error")
@@ -494,7 +494,7 @@ def test_a_file_that_vanishes_at_the_last_moment_is_told(
     checked(qtbot, page)
     config = page.form.config()
     (folder / "domain.pddl").unlink()
-    page.runner.start(config, "local:1")
+    page.controller.start(config, "local:1")
     ended(qtbot, page)
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "domain.pddl" in message.text

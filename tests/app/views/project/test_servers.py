@@ -127,7 +127,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         page.form.show_config(replace(config, policies=(f"grpc://{server.address}",)))
         mortal.left, mortal.die = 15, lambda: server._server.stop(0)
         page.run()
-        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (text,) = said(context)
     assert text.startswith("1 unit of campaign 1 could not be finished: the connection to ")
     assert text.endswith("What was found is kept; Resume does the rest.")
@@ -140,7 +140,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
     with PolicyServer(open_policy(POLICY).bind(task), task, server.address):
         press(view, "campaign-resume")
         assert [message.text for message in withdrawn] == [text]
-        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (unit,) = context.document.store.units()
     assert (unit.status, unit.statistics["states"]) == ("finished", 24)
     assert said(context) == [text]
