@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.services.messages import Messages
-from engine.workers.channel import Call, End, Events, unpack
+from engine.workers.channel import Call, Command, End, Events, unpack
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure, JobProgress
 from engine.workers.supervisor import Supervisor
@@ -113,7 +113,7 @@ class Job(QObject):
 
     def stop(self) -> None:
         """Cooperatively; if that takes more than 1.5 s the process group is killed."""
-        self._supervisor.stop()
+        self._supervisor.order(Command.STOP)
 
     @property
     def stopping(self) -> bool:
@@ -124,7 +124,7 @@ class Job(QObject):
         if paused != self.is_paused:
             self.is_paused = paused
             self._eta = Eta()  # how it got on before the pause does not count the pause
-            self._supervisor.pause(paused)
+            self._supervisor.order(Command.PAUSE if paused else Command.RESUME)
             self.paused.emit()
 
     def seconds_left(self) -> float | None:

@@ -7,14 +7,16 @@ may be defective or hostile.
 
 from __future__ import annotations
 
+import hmac
 import os
 import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cache
 from pathlib import PurePath
 from types import FunctionType
@@ -23,12 +25,16 @@ from typing import Any, TypeVar, get_type_hints
 import msgspec
 import numpy as np
 
+from engine.records.codec import Record
 from engine.workers.limits import NO_LIMITS, ProcessLimits
 from engine.workers.link import Failure, JobProgress
 
 MAX_MESSAGE = 2**31
+GREETING_SECONDS = 30.0
+"""How long the other side may take to show that it knows the secret."""
 _LENGTH = struct.Struct("<I")
 _CHUNK = 2**20
+_NONCE = 32
 
 Kind = TypeVar("Kind")
 
@@ -37,8 +43,11 @@ class ChannelError(Exception):
     """Bytes that are not a message, or a message that does not belong here."""
 
 
-class Message(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Tagged with the name of its class."""
+class Side(Enum):
+    """Which end of a connection this is."""
+
+    SERVER = b"server"
+    WORKER = b"worker"
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True):
@@ -48,7 +57,7 @@ class Packed(msgspec.Struct, frozen=True, array_like=True):
     data: bytes
 
 
-class Call(Message, frozen=True):
+class Call(Record):
     """To a worker: what to do. The function decides what its arguments have to be."""
 
     function: str  # module:name
@@ -67,14 +76,20 @@ class Call(Message, frozen=True):
         return [_decode(*item) for item in zip(self.arguments, hints, strict=True)]
 
 
-class Events(Message, frozen=True):
+class Take(Record):
+    """From a worker of another machine: which call it is to make."""
+
+    number: int
+
+
+class Events(Record):
     """What happened since the last message."""
 
     events: tuple[Packed, ...] = ()
     progress: JobProgress | None = None
 
 
-class End(Message, frozen=True):
+class End(Record):
     """How a call ended: with a result, a failure, or because it was stopped."""
 
     result: Packed | None = None
@@ -88,13 +103,13 @@ class Command(StrEnum):
     RESUME = "resume"
 
 
-class Order(Message, frozen=True):
+class Order(Record):
     """To a worker that is at work."""
 
     command: Command
 
 
-AnyMessage = Call | Events | End | Order
+AnyMessage = Call | Take | Events | End | Order
 
 
 def function_name(function: Callable[..., object]) -> str:
@@ -166,7 +181,7 @@ def _restore(kind: type, value: Any) -> Any:
     raise ChannelError(f"a {kind.__name__} that is a {type(value).__name__}")
 
 
-def frame(message: Message) -> bytes:
+def frame(message: Record) -> bytes:
     data = _encode(message)
     return _LENGTH.pack(len(data)) + data
 
@@ -204,7 +219,7 @@ class Connection:
         self._reader = FrameReader()
         self._sending = threading.Lock()
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Record) -> None:
         data = frame(message)
         with self._sending:
             self.socket.sendall(data)
@@ -218,5 +233,47 @@ class Connection:
             self._reader.feed(data)
         return message
 
+    @contextmanager
+    def greeting_timeout(self) -> Iterator[None]:
+        """TimeoutError if the other side falls silent."""
+        self.socket.settimeout(GREETING_SECONDS)
+        yield
+        self.socket.settimeout(None)
+
+    def authenticate(self, secret: bytes, side: Side) -> None:
+        """Show that we know the secret; ChannelError if the other side does not."""
+        ours = os.urandom(_NONCE)
+        self.socket.sendall(ours)
+        theirs = self._receive_exactly(_NONCE)
+        other = Side.WORKER if side is Side.SERVER else Side.SERVER
+        self.socket.sendall(_proof(secret, side, ours, theirs))
+        wanted = _proof(secret, other, theirs, ours)
+        if not hmac.compare_digest(self._receive_exactly(len(wanted)), wanted):
+            raise ChannelError("the other side does not know the secret")
+
+    def hang_up(self) -> None:
+        """Whoever waits to hear or to be heard here, on either side, no longer does."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         self.socket.close()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def _receive_exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+def _proof(secret: bytes, side: Side, ours: bytes, theirs: bytes) -> bytes:
+    return hmac.digest(secret, side.value + ours + theirs, "sha256")

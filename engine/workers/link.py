@@ -167,18 +167,3 @@ class WorkerLink(Link):
         self.limit = self.limit or f"{AT_LIMIT} {limit}"
         self.at_limit.set()
         self.stop()
-
-
-class RecordingLink(WorkerLink):
-    """Keeps what work reports, for tests."""
-
-    def __init__(self, limits: ProcessLimits = NO_LIMITS) -> None:
-        super().__init__(limits)
-        self.events: list[object] = []
-        self.reports: list[JobProgress] = []
-
-    def emit(self, event: object) -> None:
-        self.events.append(event)
-
-    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
-        self.reports.append(JobProgress(done, total, text))

@@ -1,4 +1,4 @@
-"""One thread that owns one worker: starts it, passes on what it says, ends it.
+"""One thread that owns one worker: starts it, passes on what it says, ends it. Many: an executor.
 
 Knows nothing of Qt. A worker that is asked to stop and does not is killed with its whole process
 group; one that dies by itself is reported, with its last words.
@@ -6,12 +6,17 @@ group; one that dies by itself is reported, with its last words.
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
 
+from engine.errors import UsageError
 from engine.workers.channel import Call, ChannelError, Command, End, Events, Order
 from engine.workers.launch import Worker, start
 from engine.workers.limits import NO_LIMITS, ProcessLimits
@@ -36,22 +41,23 @@ class Supervisor(threading.Thread):
         self._kill_at = float("inf")
         self.pid: int | None = None
 
-    def stop(self) -> None:
-        """Ask politely; from now on the work has a while to end."""
-        if not self.stopping:
+    def order(self, command: Command) -> None:
+        """Tell the work, also before it has begun; a stop gives it a while to end."""
+        if command is Command.STOP and not self.stopping:
             self._kill_at = time.monotonic() + GRACE_SECONDS
-            self._orders.append(Order(Command.STOP))
+        self._orders.append(Order(command))
 
     @property
     def stopping(self) -> bool:
         return self._kill_at < float("inf")
 
-    def pause(self, paused: bool) -> None:
-        self._orders.append(Order(Command.PAUSE if paused else Command.RESUME))
+    def kill(self) -> None:
+        """End it without asking."""
+        self._kill_at = 0.0
 
     def run(self) -> None:
         try:
-            self._report(self._supervise())
+            self._report(End(stopped=True) if self.stopping else self._supervise())
         except Exception as error:  # a message that its receiver does not understand, for example
             self._report(End(failure=unexpected(f"{type(error).__name__}: {error}")))
         del self._report  # the receiver must not be kept alive, and deleted, by this thread
@@ -127,3 +133,67 @@ def _lost(return_code: int, printed: tuple[str, ...]) -> Failure:
         message = f"the worker ended with exit code {return_code}"
     hint = "everything saved so far is safe; start it again"
     return Failure(message, hint, "\n".join(printed)[-_MAX_DETAILS:])
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSize:
+    workers: int
+    places: int  # how many calls run at a time: one per thread of a worker
+
+
+class Executor(Protocol):
+    """Makes calls in processes of their own, several at a time, here or elsewhere."""
+
+    lost: bool  # the connection to those who make the calls
+
+    @property
+    def size(self) -> ClusterSize | None:
+        """How many workers there are now, if that is not for us to decide."""
+
+    def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
+        """Make a call when there is a place for it; `report` may be called from any thread."""
+
+    def order(self, command: Command) -> None:
+        """Tell all calls, those that have not begun included."""
+
+    def close(self) -> None:
+        """End everything at once."""
+
+
+class LocalExecutor:
+    """Calls on this machine, at most `places` at a time."""
+
+    lost = False
+    size = None
+
+    def __init__(self, places: int) -> None:
+        self._pool = ThreadPoolExecutor(places, thread_name_prefix="supervisor")
+        self._supervisors: list[Supervisor] = []
+
+    def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
+        supervisor = Supervisor(call, report, limits)
+        self._supervisors.append(supervisor)
+        self._pool.submit(supervisor.run)
+
+    def order(self, command: Command) -> None:
+        for supervisor in self._supervisors:
+            supervisor.order(command)
+
+    def close(self) -> None:
+        for supervisor in self._supervisors:
+            supervisor.kill()
+        self._pool.shutdown()
+
+
+def make_executor(text: str) -> Executor:
+    """The executor a user asks for: `local:N` or `dask:ADDRESS`."""
+    if found := re.fullmatch(r"local:([1-9][0-9]{0,3})", text):
+        return LocalExecutor(int(found[1]))
+    if found := re.fullmatch(r"dask:(\S+)", text):
+        from engine.workers.cluster import ClusterExecutor
+
+        return ClusterExecutor(found[1])
+    raise UsageError(
+        f"unknown executor '{text}'",
+        hint="write local:N for N processes on this machine, or dask:ADDRESS for a cluster",
+    )

@@ -228,9 +228,4 @@ class _ProcessLink(WorkerLink):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        from engine.workers.unit_worker import main as unit_main
-
-        unit_main()
-    else:
-        main()
+    main()

@@ -28,7 +28,7 @@ from engine.records.training import TrainingConfig
 from engine.task.load import load_task
 from engine.training.imitation import train
 from engine.usecases.campaign import run_campaign
-from engine.workers.channel import Call, End, Events
+from engine.workers.channel import Call, Command, End, Events
 from engine.workers.supervisor import Supervisor
 from engine.workspace.workspace import Workspace
 
@@ -251,7 +251,7 @@ def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) ->
     wait_for(lambda: bench.processes("engine.workers.worker"))
     time.sleep(Random(way).random() * 0.4)
     if way == "stop":
-        window.supervisor.stop()
+        window.supervisor.order(Command.STOP)
         assert window.end().failure is None
     else:
         assert window.supervisor.pid is not None

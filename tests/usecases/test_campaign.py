@@ -30,7 +30,7 @@ from engine.records.events import (
     UnitStopped,
 )
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]

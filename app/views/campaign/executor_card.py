@@ -23,7 +23,7 @@ from app.services.jobs import Failure, Job
 from app.widgets.builders import card
 from app.widgets.fields import calm, number
 from engine.usecases.connect import check_cluster
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 
 INDENT = 24
 """Pixels: what belongs to a choice stands below its words."""
