@@ -13,14 +13,12 @@ from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
 from engine.errors import CancelledError, ExitCode, LimitReachedError, UsageError
 from engine.policies.policy import Policy, close_policy, notes_of, open_policy
-from engine.policies.runs import PolicyRun, PolicyRuns, Statistics
+from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns, Statistics
 from engine.records.finding import RunOutcome
 from engine.task.load import SAS_SUFFIX, load_task, load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.translate import NO_LIMITS, Limits
-
-STEP_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,10 @@ from engine.oracles.registry import ORACLES, make_oracle
 from engine.oracles.session import Finding, OracleSession, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import named_policies, open_portfolio
-from engine.policies.runs import PolicyRuns
+from engine.policies.runs import STEP_LIMIT, PolicyRuns
 from engine.records.codec import to_json
 from engine.records.finding import RunOutcome
 from engine.task.states import StateTable
-
-STEP_LIMIT = 10_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

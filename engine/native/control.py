@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-import numpy as np
-
 Result = TypeVar("Result")
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -26,6 +24,8 @@ class Control:
     """Shared with one kernel call at a time; all properties can be read by any thread."""
 
     def __init__(self) -> None:
+        import numpy as np  # here, because commands that start no kernel are to answer at once
+
         self.progress = np.zeros(6, np.int64)
 
     def cancel(self) -> None:

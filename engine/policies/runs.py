@@ -1,8 +1,9 @@
-"""Policy runs: what becomes of a task when the policy decides (ALGORITHMS section 1).
+"""Policy runs: what becomes of a task when the policy decides.
 
 Runs from many states advance together, one batched question to the policy per step, and a state
 is decided only once. Every state on a run learns its result. Only a run that was walked to its
 end gives one: what stopped early stays unknown, and is a lower bound at most.
+See docs/theory/definitions.md, "Policies and runs".
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from engine.policies.run_graph import (
 from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
+
+STEP_LIMIT = 10_000
+"""Steps after which a run is stopped unless the user says otherwise."""
 
 MAX_ERRORS_IN_A_ROW = 3
 """A policy that failed on so many single states is not asked again in this run."""

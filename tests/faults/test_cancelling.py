@@ -198,7 +198,7 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
     command = ("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = bench.start(*command)
-        wait_for(lambda process=process: process.poll() is not None or bench.processes("worker"))
+        wait_for(lambda process=process: process.poll() is not None or bench.processes("engine.workers.worker"))
         interrupt(process, number, chance)
         said = bench.end_of(process)
         assert said.code in (0, 130, ended_late(number))

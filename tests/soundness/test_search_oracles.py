@@ -1,9 +1,13 @@
-"""No oracle may say anything false, whatever the task and the policy (ALGORITHMS 16 and 19)."""
+"""No oracle may say anything false, whatever the task and the policy.
+
+See docs/theory/evidence.md, "What tests hold against the truth".
+"""
 
 from random import Random
 
 import pytest
 from reference import fdr
+from reference.amount import amount
 from reference.random_tasks import dials, make_task
 from reference.soundness import (
     TablePolicy,
@@ -36,7 +40,7 @@ ORACLES = [
     "undo",
     "inverse",
 ]
-TASKS = 10
+TASKS = amount(10, 4)
 
 
 def truths(seed: int, count: int) -> list[Truth]:
