@@ -188,7 +188,7 @@ def test_a_question_mark_shows_all_shortcuts(qtbot: QtBot, window: MainWindow) -
     sheet = window.findChild(ShortcutSheet)
     assert sheet is not None
     words = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {"Run a campaign", "F5", "Filter by words", "Ctrl+F", "Larger text"} <= words
+    assert {"Run a campaign", "F5", "Filter log", "Ctrl+F", "Larger text"} <= words
     sheet.close()
 
 
