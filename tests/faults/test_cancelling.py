@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
@@ -198,7 +199,8 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
     command = ("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = bench.start(*command)
-        wait_for(lambda process=process: process.poll() is not None or bench.processes("engine.workers.worker"))
+        begun = partial(bench.processes, "engine.workers.worker")
+        wait_for(lambda process=process, begun=begun: process.poll() is not None or begun())
         interrupt(process, number, chance)
         said = bench.end_of(process)
         assert said.code in (0, 130, ended_late(number))
