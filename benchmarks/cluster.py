@@ -31,7 +31,7 @@ from reference.dask_cluster import PATIENCE, Cluster
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.records.events import Event, StateTested
 from engine.usecases.campaign import Listener, ignore, run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
 

@@ -80,7 +80,7 @@ class Application(QObject):
     def end(self) -> None:
         """After the last window is closed: leave Python as it was, and nothing unwritten."""
         for window in self.windows:
-            window.context.document.close()  # whoever quits at once closes none
+            window.context.document.close()  # quitting at once closes no window
         if self._garbage is not None:
             self._garbage.close()
         self.settings.write()

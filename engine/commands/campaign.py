@@ -37,8 +37,8 @@ from engine.records.events import (
     Warned,
 )
 from engine.usecases.campaign import run as run_campaign
-from engine.workers.gate import AT_LIMIT
-from engine.workers.launch import make_executor
+from engine.workers.link import AT_LIMIT
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 INIT_FILE = "campaign.toml"

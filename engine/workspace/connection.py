@@ -107,6 +107,8 @@ class Connection:
             assert not exclusive, "a transaction within another"
             yield
             return
+        if self._descriptor < 0:
+            raise RuntimeError("the workspace is closed")
         try:
             self._is_held = True
             self._acquire(exclusive, patience)

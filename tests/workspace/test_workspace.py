@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from reference.forging import forge
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import policy_inputs, problem_inputs
@@ -23,7 +24,6 @@ from engine.campaign.unit import Unit, run_unit
 from engine.errors import UsageError, WorkspaceError
 from engine.records.events import BugFound, StateAdded, UnitEvent, Warned
 from engine.records.project import Project
-from engine.workers.gate import Gate
 from engine.workspace import guard, lock, schema
 from engine.workspace.event_writer import NO_CHANGES, Changes
 from engine.workspace.lock import Writer
@@ -46,8 +46,9 @@ def started(path: Path, configure: Configure) -> tuple[Path, list[UnitEvent], Un
     with Workspace.create(path) as store:
         campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
         (unit,) = store.pending(campaign)
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, Gate())
+    link = RecordingLink()
+    run_unit(link, unit)
+    events = link.events
     assert sum(isinstance(event, BugFound) for event in events) > 5
     return path, events, unit
 

@@ -159,7 +159,7 @@ def test_a_file_that_is_gone_is_told_though_nothing_can_be_read(
 
     document, lost = context.document, []
     document.lost.connect(lambda: lost.append(None))
-    monkeypatch.setattr(document.reader._store, "rows", cannot_be_read)
+    monkeypatch.setattr(document.reader._store, "data_version", cannot_be_read)
     document.path.unlink()
     qtbot.waitUntil(lambda: lost == [None], timeout=PATIENCE)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -102,8 +101,8 @@ def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float
         reader.close()
         reader.close()
         assert "reader" not in {thread.name for thread in threading.enumerate()}
-    with pytest.raises(sqlite3.ProgrammingError):
-        store.campaigns()
+    with pytest.raises(RuntimeError, match="closed"):
+        store.log()
     qtbot.wait(0)
     reader.deleteLater()
 

@@ -27,8 +27,8 @@ from app.services.context import Context
 from app.services.settings import (
     AGREED,
     Settings,
-    agree,
     consent,
+    grant,
     last_workspace,
     recent_workspaces,
     remember_workspace,
@@ -134,8 +134,8 @@ def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: 
     there.parent.mkdir()
     for path in (here, there):
         path.write_text("def factory(task): ...\n")
-    agree(settings, f"{here}:factory")
-    agree(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
     assert len(settings.get(AGREED, [])) == 1
     assert not consent(settings).objection(f"{here}:factory")
     assert "is a program" in consent(settings).objection(f"{there}:factory")
