@@ -46,7 +46,7 @@ from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
 from engine.report.comparison_text import READINGS, progress_line
-from engine.usecases.compare import CompareOptions, compare
+from engine.usecases.compare import DEFAULT_OPTIONS, Compared, CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
@@ -78,14 +78,16 @@ class EquivalencePage(Page):
         super().__init__(context, parent)
         theme, settings = context.theme, context.settings
         self._job: Job | None = None
-        self._options = CompareOptions()
+        self._options = DEFAULT_OPTIONS
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
         self.swap_button = self._button("swap", "Swap", "Exchange A and B")
         self.limit_label = QLabel("Time limit")
         self.run_button = self._button("run", "Compare", "")
         self.run_button.setProperty("primary", True)
         theme.keep_icon(self.run_button, "run", "on_accent")
-        self.stop_button = self._button("stop", "Stop", "Stop comparing; nothing is kept of it")
+        self.stop_button = self._button(
+            "stop", "Stop", "Stop the comparison; keep the verdicts found so far"
+        )
         self.reading = QComboBox()
         self.permute = QCheckBox("Try reordered arguments")
         self.seconds = QSpinBox()
@@ -144,7 +146,8 @@ class EquivalencePage(Page):
         self.progress.setText(progress_line(events) or self.progress.text())
 
     @Slot(object)
-    def _on_compared(self, answer: Mapping[str, Any]) -> None:
+    def _on_compared(self, found: Compared) -> None:
+        answer = found.document
         try:
             number = self.context.document.store.add_comparison(
                 *self._files, self._options.to_json(), answer
@@ -210,7 +213,10 @@ class EquivalencePage(Page):
 
     def _chosen_options(self) -> CompareOptions:
         return CompareOptions(
-            tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
+            tuple(self.reading.currentData()),
+            self.permute.isChecked(),
+            float(self.seconds.value()),
+            verify=True,
         )
 
     def _blocker(self) -> str:
@@ -342,7 +348,7 @@ class EquivalencePage(Page):
         self.seconds.setObjectName("seconds")
         self.seconds.setAccessibleName("Time limit in seconds")
         self.seconds.setRange(1, 86_400)
-        self.seconds.setValue(300)
+        self.seconds.setValue(int(DEFAULT_OPTIONS.seconds))
         self.seconds.setSuffix(" s")
         tip = "After this time the answer is: not decided within the limits"
         self.seconds.setToolTip(tip)
