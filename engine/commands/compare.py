@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     )
     asked = DEFAULT_OPTIONS.parameters if args.parameters == BOTH else (args.parameters,)
     options = CompareOptions(asked, args.permute_arguments, args.time_limit, args.verify, args.seed)
-    with console.link("Comparing") as link:
+    with console.link("Comparing", keeps_results=True) as link:
         found = compare(link, a, b, options)
     document, text = found.document, describe(found.comparison)
     problems = None

@@ -7,7 +7,7 @@ import argparse
 from engine.commands.arguments import add_task_argument
 from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
-from engine.errors import CancelledError
+from engine.errors import ExitCode
 from engine.usecases.serve import DEFAULT_PORT, Serving, serve
 
 DEFAULT_ADDRESS = f"localhost:{DEFAULT_PORT}"
@@ -40,4 +40,4 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     with console.link("Serving", hear=hear) as link:
         serve(link, args.policy, args.task, args.unit_costs, args.address)
-        raise CancelledError
+    return ExitCode.DONE

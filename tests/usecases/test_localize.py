@@ -162,7 +162,12 @@ def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
         def hear(event: object) -> None:
             seen.extend([1] if isinstance(event, BugLocalized) else [])
 
-        end = run_campaign(config, store, hear, lambda: len(seen) > 2, executor=in_threads())
+        end = run_campaign(
+            config,
+            store,
+            RecordingLink(hear=hear, cancelled=lambda: len(seen) > 2),
+            executor=in_threads(),
+        )
         run_campaign(config, store, executor=in_threads(), resume=True)
         assert seen or end.finished
         assert contents(store) == whole
