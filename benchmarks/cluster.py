@@ -31,8 +31,8 @@ from reference.dask_cluster import PATIENCE, Cluster
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.records.events import StateTested
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
 from engine.workers.link import NULL_LINK, Link
+from engine.workers.supervisor import make_executor
 from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
 

@@ -241,4 +241,4 @@ class CampaignMonitor(QObject):
         if follower is not self._follower:
             return
         self._is_asked = False
-        self._context.messages.error(f"The campaign cannot be read: {error}")
+        self._context.messages.error(f"Cannot read the campaign: {error}")

@@ -111,7 +111,7 @@ class Document(QObject):
     def refuse_copy(self, path: Path) -> None:
         """A copy must not replace what it is a copy of."""
         if path.resolve() == self.path:
-            message = "this is the workspace itself"
+            message = "a copy cannot replace its own workspace"
             raise WorkspaceError(message, Location.of(path), "choose another name")
 
     def save_copy(self, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Reads the workspace for the window in a thread of its own.
 
 What the system has put out of memory is fetched from the disk again, and a busy disk can take
-seconds. The window asks, goes on, and is told.
+seconds. The window asks, continues, and receives the answer later.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class QueryThread(QObject):
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
     ) -> None:
-        """Nobody is told if the owner is gone by then.
+        """The answer is dropped if the owner no longer exists.
 
         The question is put in the other thread: it must not touch what others change.
         """

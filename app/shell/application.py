@@ -73,14 +73,14 @@ class Application(QObject):
             if self.settings.problem:
                 window.context.messages.warning(self.settings.problem)
             if crashes:
-                text = "Plumbline met something unexpected last time; the details help to mend it"
+                text = "Plumbline crashed last time; please report it and include the details"
                 window.context.messages.warning(text, crashes)
         self._garbage.keep()
 
     def end(self) -> None:
         """After the last window is closed: leave Python as it was, and nothing unwritten."""
         for window in self.windows:
-            window.context.document.close()  # whoever quits at once closes none
+            window.context.document.close()  # quitting at once closes no window
         if self._garbage is not None:
             self._garbage.close()
         self.settings.write()

@@ -4,7 +4,7 @@ A bug is a policy in a state of a problem, so the very same problems must have b
 policy is compared with the one that took its place. That no bug was found proves nothing. What a
 finding proves is a bound on h*, which holds for every policy: whether the other policy pays more
 decides, or fails where both campaigns ask for the goal alone; and where it was not run to its end
-in that state nothing is decided.
+in that state nothing is decided. See docs/theory/definitions.md, "Changes between campaigns".
 """
 
 from __future__ import annotations

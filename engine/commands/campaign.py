@@ -26,7 +26,7 @@ from engine.files import write_text
 from engine.policies.consent import Consent
 from engine.records.events import UnitFailed, Warned
 from engine.usecases.campaign import DEFAULT_EXECUTOR, AlreadyDone, run_campaign
-from engine.workers.gate import AT_LIMIT
+from engine.workers.link import AT_LIMIT
 from engine.workspace.workspace import Workspace
 
 INIT_FILE = "campaign.toml"

@@ -10,10 +10,9 @@ from engine.commands.arguments import positive_seconds
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
-from engine.records.comparison import Comparison, Verdict
+from engine.records.comparison import Verdict
 from engine.report.comparison import comparison_report
-from engine.report.comparison_text import describe
-from engine.usecases.compare import DEFAULT_OPTIONS, CompareOptions, compare
+from engine.usecases.compare import DEFAULT_OPTIONS, Compared, CompareOptions, compare
 
 BOTH = "both"
 
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options = CompareOptions(asked, args.permute_arguments, args.time_limit, args.verify, args.seed)
     with console.link("Comparing", keeps_results=True) as link:
         found = compare(link, a, b, options)
-    document, text = found.document, describe(found.comparison)
+    document, text = found.document, found.text
     problems = None
     if found.problems is not None:
         problems = [
@@ -73,11 +72,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.result(document, text)  # first: the report may not find room on the disk
     if args.out is not None:
         write_text(args.out, comparison_report(document, a, b, args.out.suffix))
-    return _exit_code(found.comparison, problems)
+    return _exit_code(found, problems)
 
 
-def _exit_code(comparison: Comparison, problems: list[str] | None) -> int:
-    if comparison.stopped:
+def _exit_code(found: Compared, problems: list[str] | None) -> int:
+    if found.stopped:
         return ExitCode.INTERRUPTED
     if problems:
         return ExitCode.INTERNAL
@@ -86,4 +85,4 @@ def _exit_code(comparison: Comparison, problems: list[str] | None) -> int:
         Verdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
         Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
     }
-    return answers[comparison.first.verdict]
+    return answers[found.verdict]

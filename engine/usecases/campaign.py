@@ -6,14 +6,16 @@ resumed; the others go on.
 
 from __future__ import annotations
 
-import signal
+import logging
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError as FutureCancelled
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Semaphore
+from typing import get_args
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import (
@@ -25,8 +27,10 @@ from engine.campaign.inputs import (
     portfolio_inputs,
     problem_inputs,
 )
-from engine.campaign.unit import Unit
+from engine.campaign.unit import Unit, run_unit
 from engine.errors import WorkerLostError, WorkspaceError
+from engine.logs import log_path
+from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.events import (
     BugFound,
@@ -36,31 +40,29 @@ from engine.records.events import (
     ClusterChanged,
     Event,
     Progress,
+    UnitEvent,
     UnitFailed,
     UnitFinished,
     UnitStarted,
     UnitStopped,
     Warned,
 )
-from engine.workers.channel import Command
-from engine.workers.cluster import ClusterSize
-from engine.workers.launch import (
-    WorkerEnd,
-    cluster_size,
-    hub_address,
-    make_executor,
-    run_worker,
-)
-from engine.workers.link import NULL_LINK, Link
-from engine.workers.program import signal_name
-from engine.workers.server import Hub
+from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
+from engine.workers.limits import ProcessLimits
+from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
+from engine.workers.supervisor import ClusterSize, Executor, make_executor
 from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
-"""How long workers may take to stop before they are no longer waited for."""
+"""How long workers may take to stop before they are killed."""
 DEFAULT_EXECUTOR = "local:1"
+MAX_WAITING = 100
+"""Messages of workers that wait to be stored."""
+UNIT_EVENTS = frozenset(get_args(UnitEvent))
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +182,15 @@ class _Running:
     ) -> None:
         self._store, self._executor, self._link = store, executor, link
         self._keeper = keeper
-        self._units = {unit.number: unit for unit in units}
-        self._hub = Hub(self._units, hub_address(executor))
-        self._futures: dict[int, Future[WorkerEnd]] = {
-            unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
-        }
+        self._units = {unit.number: unit for unit in units}  # those that are not over
+        self._inbox = _Inbox()
+        for unit in units:
+            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
+            report = partial(self._inbox.put, unit.number)
+            executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
         self._cluster: ClusterSize | None = None
-        self._cut_off = False  # from those who run the units
         self._stopping = False
         self._paused = False
 
@@ -200,61 +202,53 @@ class _Running:
             self._link.emit(event)
 
     def until_done(self) -> bool:
-        while self._futures:
-            if self._link.cancelled():
+        while self._units:
+            # Asked in this way it does not wait while it is paused.
+            if self._link.control.cancelled or self._executor.lost:
                 self._stop()
                 return False
             if self._link.paused() != self._paused:
                 self._paused = not self._paused
-                self._hub.command(Command.PAUSE if self._paused else Command.RESUME)
+                self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
             self._turn()
-            if self._cut_off:
-                self._stop()
-                return False
         return True
 
     def refuse_loss(self) -> None:
-        if self._cut_off:
+        if self._executor.lost:
             raise WorkerLostError(
                 "the connection to the cluster was lost; all that was found is kept",
                 hint="start the cluster again and resume the campaign, there or on this machine",
             )
 
     def close(self) -> None:
-        for future in self._futures.values():
-            future.cancel()
-        self._hub.close()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self._inbox.close()
+        self._executor.close()
 
     def _stop(self) -> None:
         """Ask politely, take what still comes, then end what is left."""
         self._stopping = True
-        for future in self._futures.values():
-            future.cancel()
-        self._hub.command(Command.STOP)
+        self._executor.order(Command.STOP)
         deadline = time.monotonic() + STOP_SECONDS
-        while self._futures and time.monotonic() < deadline:
+        while self._units and time.monotonic() < deadline:
             self._turn()
-        self.tell([UnitStopped(unit) for unit in self._futures])
+        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
-        """Pass on what the workers say, and see who has ended."""
+        """Pass on what the workers say, and see which have ended."""
         events: list[Event] = []
-        for event in self._hub.receive(POLL_SECONDS):
-            events.append(event)
-            if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
-                self._ended.add(event.unit)
-            elif isinstance(event, UnitStarted):
-                events += self._note_start(event.unit)
-        for unit, future in list(self._futures.items()):
-            has_ended = unit in self._ended
-            if future.cancelled() and not has_ended and not self._stopping:
-                self._cut_off = True
-            elif (future.done() or has_ended) and not self._hub.has(unit):
-                del self._futures[unit]
-                if not has_ended:
-                    events += self._end_of(unit, future)
-        size = cluster_size(self._executor)
+        for number, told in self._inbox.take(POLL_SECONDS):
+            if isinstance(told, End):
+                unit = self._units.pop(number)
+                if number not in self._ended:
+                    events += self._end_of(unit, told)
+                continue
+            for event in told:
+                events.append(event)
+                if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
+                    self._ended.add(number)
+                elif isinstance(event, UnitStarted):
+                    events += self._note_start(number)
+        size = self._executor.size
         if size is not None and size != self._cluster:
             self._cluster = size
             events.append(ClusterChanged(size.workers, size.places))
@@ -266,32 +260,63 @@ class _Running:
             yield Warned(unit, "its worker was lost; it has started again on another one")
         self._started.add(unit)
 
-    def _end_of(self, unit: int, future: Future[WorkerEnd]) -> Iterator[UnitStopped | UnitFailed]:
+    def _end_of(self, unit: Unit, end: End) -> Iterator[UnitStopped | UnitFailed]:
         """A process that ends without a word was lost, unless it was to end anyway."""
         if not self._stopping:
-            yield UnitFailed(unit, _why(future, self._units[unit]), lost=True)
-        elif unit in self._started:
-            yield UnitStopped(unit)
+            failure = end.failure or Failure("the worker ended too early")
+            at_limit = failure.message.startswith(AT_LIMIT)
+            yield UnitFailed(unit.number, _why(failure, unit), lost=not at_limit)
+        elif unit.number in self._started:
+            yield UnitStopped(unit.number)
 
 
-def _why(future: Future[WorkerEnd], unit: Unit) -> str:
+class _Inbox:
+    """What workers say, decoded by the threads that receive it.
+
+    What is not taken soon enough waits in the workers.
+    """
+
+    def __init__(self) -> None:
+        self._messages: SimpleQueue[tuple[int, list[UnitEvent] | End]] = SimpleQueue()
+        self._places = Semaphore(MAX_WAITING)
+        self._closed = False
+
+    def put(self, unit: int, message: Events | End) -> None:
+        if isinstance(message, End):
+            self._messages.put((unit, message))
+            return
+        events = [unpack(event, UNIT_EVENTS) for event in message.events]
+        if any(event.unit not in (unit, None) for event in events):
+            raise ChannelError("a unit speaks of another one")
+        while not self._places.acquire(timeout=POLL_SECONDS):
+            if self._closed:
+                return
+        self._messages.put((unit, events))
+
+    def take(self, seconds: float) -> Iterator[tuple[int, list[UnitEvent] | End]]:
+        """Wait a while for the first."""
+        with suppress(Empty):
+            first = self._messages.get(timeout=seconds)
+            rest = [self._messages.get_nowait() for _ in range(self._messages.qsize())]
+            for unit, told in (first, *rest):
+                if not isinstance(told, End):
+                    self._places.release()
+                yield unit, told
+
+    def close(self) -> None:
+        self._closed = True
+
+
+def _why(failure: Failure, unit: Unit) -> str:
     """Why a process ended before its unit did."""
-    try:
-        end = future.result()
-    except FutureCancelled:
-        return "it was cancelled"
-    except Exception as error:
-        return f"its process could not be started or watched: {error}"
-    if end.return_code == -signal.SIGKILL:
-        how = "was killed; it may have needed more memory than there is"
-    elif end.return_code < 0:
-        how = f"died of {signal_name(end.return_code)}"
-    else:
-        how = f"ended with exit code {end.return_code}"
+    if not failure.expected:
+        _log.error("unit %d: %s\n%s", unit.number, failure.message, failure.details)
+        return f"{failure.message}; details in {log_path()}"
     limit = unit.limits.unit_megabytes
     memory = f" (it was given {limit} MB of memory)" if limit else ""
-    words = f"; it last printed: {end.last_words:.300}" if end.last_words else ""
-    return f"its process {how}{memory}{words}"
+    *_, last = failure.details.splitlines() or [""]
+    words = f"; it last printed: {last:.300}" if last else ""
+    return f"{failure.message}{memory}{words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +388,9 @@ class _Reporter(Link):
         self._done: dict[int, float] = {}
         self._bugs = self._localized = 0
 
-    def cancelled(self) -> bool:
-        return self._link.cancelled()
+    @property
+    def control(self) -> Control:
+        return self._link.control
 
     def paused(self) -> bool:
         return self._link.paused()

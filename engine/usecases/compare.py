@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,8 @@ from engine.campaign.inputs import File
 from engine.errors import CancelledError
 from engine.files import decode_text
 from engine.pddl import parse_domain
-from engine.records.comparison import Comparison, Parameters, Verdict
+from engine.records.comparison import Parameters, Verdict
+from engine.report.comparison_text import describe
 from engine.workers.link import Link
 
 
@@ -40,16 +40,17 @@ DEFAULT_OPTIONS = CompareOptions()
 class Compared:
     """`problems` are those that the check of the evidence found, by reading; None: no check."""
 
-    comparison: Comparison
-    problems: Mapping[str, list[str]] | None
+    answer: dict[str, Any]  # as `plumbline compare --json` gives it
+    text: str
+    verdict: Verdict  # of the first reading
+    stopped: bool
+    problems: dict[str, list[str]] | None
 
     @property
     def document(self) -> dict[str, Any]:
         """The answer as it is stored."""
-        answer = self.comparison.to_json()
-        if self.problems is not None:
-            answer["verification"] = dict(self.problems)
-        return answer
+        checked = {} if self.problems is None else {"verification": self.problems}
+        return {**self.answer, **checked}
 
 
 def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTIONS) -> Compared:
@@ -79,4 +80,10 @@ def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTI
             )
             for reading in comparison.readings
         }
-    return Compared(comparison, problems)
+    return Compared(
+        comparison.to_json(),
+        describe(comparison),
+        comparison.first.verdict,
+        comparison.stopped,
+        problems,
+    )

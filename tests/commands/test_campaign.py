@@ -309,7 +309,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, out = folder / "c.toml", folder / "w.plumb"
     assert "--out" in error(capsys, "campaign", config)
     assert "--init" in error(capsys, "campaign")
-    assert "no executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
+    assert "unknown executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
     config.write_text(CONFIG.replace("size = 8", "siez = 8"))
     message = error(capsys, "campaign", config, "--out", out)
     assert message.startswith(f"error: {config}:5:1: there is no setting 'fuzzing.siez'")

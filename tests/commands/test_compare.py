@@ -94,7 +94,7 @@ def test_the_exit_code_speaks_of_the_first_reading(capsys) -> None:
 def test_undecided_names_the_construct_and_its_place(capsys) -> None:
     assert compare("a.pddl", "odd.pddl") == ExitCode.LIMIT_REACHED
     output = capsys.readouterr().out
-    assert "Not decided" in output
+    assert "Undecided" in output
     assert "odd.pddl:2:" in output
     assert "'forall' in an effect of action 'odd'" in output
 

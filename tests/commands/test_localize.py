@@ -151,8 +151,8 @@ def test_a_bug_that_loses_the_goal(folder: Path, capsys: pytest.CaptureFixture[s
     assert found["steps"][2]["policy_to_go"] is None
     assert main(["localize", str(path), "--bug", str(bug["id"])]) == 0
     text = capsys.readouterr().out
-    assert "BAD: the goal, 4 away, is out of reach after it" in text
-    assert "to blame: step 2 (drown c marsh)" in text
+    assert "BAD: makes the goal unreachable; cost-to-go before: 4" in text
+    assert "root cause: step 2 (drown c marsh)" in text
 
 
 def test_all_bugs_at_once_then_none_is_left(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from os import system  # noqa: F401  imported, but not of this module
 from pathlib import Path
 
 from engine.errors import Location, PddlError
@@ -89,9 +90,15 @@ def meet_a_defect(link: Link) -> None:
     raise ZeroDivisionError("a defect")
 
 
-def return_something_unpicklable(link: Link) -> object:
+def return_a_function(link: Link) -> object:
     del link
     return lambda: None
+
+
+def emit_a_function(link: Link) -> None:
+    link.emit(lambda: None)
+    while not link.cancelled():
+        time.sleep(0.01)
 
 
 def print_and_die(link: Link) -> None:

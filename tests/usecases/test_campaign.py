@@ -31,7 +31,7 @@ from engine.records.events import (
     UnitStopped,
 )
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -202,7 +202,7 @@ def test_wrong_pddl_is_said_before_anything_runs(
 
 @pytest.mark.parametrize("text", ["local", "local:0", "local:-1", "local:x", "cloud:3"])
 def test_unknown_executors_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no executor"):
+    with pytest.raises(UsageError, match="unknown executor"):
         make_executor(text)
 
 

@@ -42,7 +42,8 @@ from engine.usecases.localize import (
     Localizing,
     localize,
 )
-from engine.workers.gate import Gate
+from engine.workers.channel import pack, unpack
+from engine.workers.limits import ProcessLimits
 from engine.workspace.schema import MIGRATIONS, migrate
 from engine.workspace.workspace import Workspace, campaign_key
 
@@ -53,10 +54,10 @@ Contents = Callable[[Workspace], dict[str, list[Any]]]
 ON = "[localization]\nenabled = true\n"
 
 
-def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, gate or Gate())
-    return events
+def events_of(unit: Unit) -> list[UnitEvent]:
+    link = RecordingLink()
+    run_unit(link, unit)
+    return link.events
 
 
 def test_every_bug_is_localized_and_the_verdicts_are_true(make_unit: MakeUnit) -> None:
@@ -109,15 +110,9 @@ def test_a_small_budget_leaves_steps_undecided(make_unit: MakeUnit) -> None:
 def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
     make_unit: MakeUnit,
 ) -> None:
-    gate = Gate()
-    events: list[UnitEvent] = []
-
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
-        if sum(isinstance(item, BugLocalized) for item in events) == 3:
-            gate.stop()
-
-    run_unit(make_unit(more=ON), emit, gate)
+    link = RecordingLink(lambda event: len(link.heard(BugLocalized)) == 3)
+    run_unit(link, make_unit(more=ON))
+    events = link.events
     assert isinstance(events[-1], UnitStopped)
     found = [event for event in events if isinstance(event, BugLocalized)]
     assert len(found) == 3
@@ -126,15 +121,14 @@ def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
 
 def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
     unit = make_unit(more=ON)
-    gate = Gate(megabytes_limit=10**6)
-    events: list[UnitEvent] = []
 
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
+    def refuse_memory(event: UnitEvent) -> None:
         if isinstance(event, BugLocalized):
-            assert gate.memory_is_over()
+            assert link.memory_is_over()
 
-    run_unit(unit, emit, gate)
+    link = RecordingLink(refuse_memory, ProcessLimits(megabytes=10**6))
+    run_unit(link, unit)
+    events = link.events
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 1000000 MB"
     left = events[-1].statistics.bugs - 1
@@ -339,7 +333,7 @@ def test_a_plan_that_comes_to_light_becomes_evidence(workspace: Path) -> None:
     link, bugs = RecordingLink(), bugs_with_bounds_only(workspace)
     done = localize(link, workspace, bugs)
     assert [item.bug for item in done] == bugs
-    assert link.heard(Localized) == list(done)
+    assert link.heard(Localized) == list(done) == [unpack(pack(item)) for item in done]
     assert [item.not_kept for item in done] == ["", "", ""]
     with Workspace.open(workspace) as store:
         assert {store.bug(bug).row.evidence_kind for bug in bugs} == {"plan"}

@@ -16,7 +16,7 @@ from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError
 from engine.records.events import Event, StateTested, UnitFailed, UnitStopped
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]

@@ -20,8 +20,8 @@ from engine.errors import UsageError, WorkerLostError
 from engine.records.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
 from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
-from engine.workers.cluster import ClusterSize, look_at, problem_with_address
-from engine.workers.launch import make_executor
+from engine.workers.cluster import look_at, problem_with_address
+from engine.workers.supervisor import ClusterSize, make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.unit import Unit, run_unit
 from engine.cli import main
-from engine.records.events import UnitEvent, UnitFailed
+from engine.records.events import UnitFailed
 from engine.usecases.campaign import run
-from engine.workers.gate import Gate
-from engine.workers.launch import make_executor
-from engine.workers.limits import SLACK_MEGABYTES, used_megabytes
+from engine.workers.limits import SLACK_MEGABYTES, ProcessLimits, used_megabytes
+from engine.workers.supervisor import make_executor
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
@@ -136,11 +136,10 @@ def test_a_limit_before_the_first_state_is_a_failure_with_words(
     make_unit: Callable[..., Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "empty"))
-    gate = Gate(megabytes_limit=64)
-    events: list[UnitEvent] = []
-    gate.memory_is_over()
-    run_unit(make_unit(), events.append, gate)
-    (failure,) = (event for event in events if isinstance(event, UnitFailed))
+    link = RecordingLink(limits=ProcessLimits(megabytes=64))
+    link.memory_is_over()
+    run_unit(link, make_unit())
+    (failure,) = link.heard(UnitFailed)
     assert failure.error == "stopped at its limit of 64 MB, before it could test a state"
 
 

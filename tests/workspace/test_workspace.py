@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import UsageError, WorkspaceError
 from engine.records.events import BugFound, StateAdded, UnitEvent
-from engine.workers.gate import Gate
 from engine.workspace import lock as writer
 from engine.workspace import schema
 from engine.workspace.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
@@ -41,8 +41,9 @@ def started(path: Path, configure: Configure) -> tuple[Path, list[UnitEvent], Un
     with Workspace.create(path) as store:
         campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
         (unit,) = store.pending(campaign)
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, Gate())
+    link = RecordingLink()
+    run_unit(link, unit)
+    events = link.events
     assert sum(isinstance(event, BugFound) for event in events) > 5
     return path, events, unit
 

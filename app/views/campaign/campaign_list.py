@@ -1,7 +1,7 @@
-"""All campaigns of the workspace, the newest first, with what they have found so far.
+"""All campaigns of the workspace, the newest first, with their status and bugs.
 
-A running campaign changes often and its bugs take time to count: they are counted at a pace that
-can be kept, and not at all while nobody looks.
+Counting the bugs of a running campaign takes time, so the list is read at a limited rate, and not
+at all while it is hidden.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.models.campaign_controller import CampaignController
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.reader import LatestQuery
+from app.widgets.builders import heading, paragraph
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
-NOTHING = "None yet. Choose the settings, and press Run (F5)."
+NOTHING = "No campaigns yet. Choose settings and press Run (F5)."
 COUNT_MILLISECONDS = 1000
 COUNT_SHARE = 20
 """The pause is at least this many times as long as counting takes."""
@@ -60,15 +61,12 @@ class CampaignList(QWidget):
         self.table.set_widths(4, 6, 16, 5)
         self.table.remember(context.settings)
         self.table.selectionModel().selectionChanged.connect(self._tell)
-        self.nothing = QLabel(NOTHING)
-        self.nothing.setWordWrap(True)
-        self.nothing.setProperty("role", "muted")
-        heading = QLabel("Campaigns")
-        heading.setProperty("role", "heading")
+        self.nothing = paragraph(NOTHING)
+
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(heading)
+        layout.addWidget(heading("Campaigns"))
         layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.table, 1)
         layout.addWidget(new)
@@ -103,7 +101,7 @@ class CampaignList(QWidget):
         self._show(counted)
 
     def _on_failed(self, error: PlumblineError) -> None:
-        self._context.messages.error(f"The campaigns cannot be read: {error}")
+        self._context.messages.error(f"Cannot read the campaigns: {error}")
 
     def _show(self, counted: _Counted) -> None:
         """One that has just begun is chosen, once."""

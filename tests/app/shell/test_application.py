@@ -219,6 +219,17 @@ def test_an_example_of_an_installation_that_is_gone_is_replaced(tmp_path: Path) 
         assert store.project() == right
 
 
+def test_an_example_that_cannot_be_opened_gets_a_neighbor() -> None:
+    first = workspaces_folder() / "ferry.plumb"
+    first.write_text("of another version")
+    second = example_workspace("ferry")
+    assert second.name == "ferry-2.plumb"
+    assert example_workspace("ferry") == second
+    with Workspace.open(second) as store:
+        assert not store.project().is_empty
+    assert first.read_text() == "of another version"
+
+
 def test_files_that_are_no_workspaces_are_refused_in_words(
     application: Application, tmp_path: Path
 ) -> None:

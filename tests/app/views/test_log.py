@@ -104,5 +104,5 @@ def test_an_entry_is_read_in_full_and_copied(qtbot: QtBot, page: LogPage, contex
     assert "it failed\nline 1\nline 2" in page.details.toPlainText()
     qtbot.mouseClick(page.copy, Qt.MouseButton.LeftButton)
     head, row = QGuiApplication.clipboard().text().splitlines()
-    assert head == "Time\tLevel\tSource\tWhat happened"
+    assert head == "Time\tLevel\tSource\tMessage"
     assert row.endswith("error\twindow\tit failed")

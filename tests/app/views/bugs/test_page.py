@@ -356,7 +356,7 @@ def test_localize_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find)
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     done(qtbot, page, "localize")
     assert page.context.document.store.localization(bug) is not None
-    assert view.run_button.toolTip() == "Once more, with these settings"
+    assert view.run_button.toolTip() == "Localize again with these settings"
 
 
 def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -380,7 +380,7 @@ def test_verify_says_what_does_not_hold(
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
     done(qtbot, page, "verify")
-    assert page.detail.evidence.verdict.text().startswith("Does not hold")
+    assert page.detail.evidence.verdict.text().startswith("Verification failed")
     assert page.context.messages.history[-1].level == "error"
 
 
@@ -400,9 +400,7 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     assert page.detail.known.bug.evidence.is_plan
     assert not button.isVisible()
     messages = page.context.messages
-    assert (
-        messages.history[-1].text == f"A plan of cost {found.row.bound} was found for bug {bug.id}"
-    )
+    assert messages.history[-1].text == f"Found a plan of cost {found.row.bound} for bug {bug.id}"
     assert not page.detail.evidence.isVisible()
     qtbot.keyClick(page.view, Qt.Key.Key_V)
     done(qtbot, page, "verify")
@@ -489,7 +487,7 @@ def test_a_workspace_that_may_only_be_read(
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_C)
     assert statuses(page)[bug] == "new"
-    assert "cannot be kept" in page.context.messages.history[-1].text
+    assert "Cannot save the triage" in page.context.messages.history[-1].text
     assert not page.context.document.undo_stack.canUndo()
 
 
