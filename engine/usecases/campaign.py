@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from engine.campaign.inputs import (
     problem_inputs,
 )
 from engine.campaign.unit import Unit, run_unit
-from engine.errors import WorkerLostError, WorkspaceError
+from engine.errors import WorkerLostError
 from engine.logs import log_path
 from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
@@ -51,7 +51,6 @@ from engine.workers.channel import Call, ChannelError, Command, End, Events, unp
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
 from engine.workers.supervisor import ClusterSize, Executor, make_executor
-from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
@@ -127,7 +126,7 @@ def _run(
     resume: bool,
 ) -> CampaignEnd:
     executor = executor or make_executor(DEFAULT_EXECUTOR)
-    with _writing(store):
+    with store.writing():
         return _work(inputs.begin(config, store, resume), store, executor, link)
 
 
@@ -136,26 +135,14 @@ def resume(
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
     executor = executor or make_executor(DEFAULT_EXECUTOR)
-    with _writing(store):
+    with store.writing():
         return _work(campaign, store, executor, link)
-
-
-@contextmanager
-def _writing(store: Workspace) -> Iterator[None]:
-    store.claim()
-    try:
-        yield
-    finally:
-        # On a broken disk there is worse to tell; that we are gone is seen by others anyway.
-        with suppress(WorkspaceError):
-            store.release()
 
 
 def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    keeper = WorkspaceWatch(store)
-    work = _Running(units, store, executor, link, keeper)
+    work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
         finished = work.until_done()
@@ -164,7 +151,6 @@ def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> Ca
     seconds = time.monotonic() - started
     status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
-    keeper.refuse_loss()
     work.refuse_loss()
     return CampaignEnd(campaign, finished, seconds)
 
@@ -178,10 +164,8 @@ class _Running:
         store: Workspace,
         executor: Executor,
         link: Link,
-        keeper: WorkspaceWatch,
     ) -> None:
         self._store, self._executor, self._link = store, executor, link
-        self._keeper = keeper
         self._units = {unit.number: unit for unit in units}  # those that are not over
         self._inbox = _Inbox()
         for unit in units:
@@ -253,7 +237,7 @@ class _Running:
             self._cluster = size
             events.append(ClusterChanged(size.workers, size.places))
         self.tell(events)
-        self._keeper.look()
+        self._store.heartbeat()
 
     def _note_start(self, unit: int) -> Iterator[Warned]:
         if unit in self._started:

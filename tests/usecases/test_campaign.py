@@ -283,8 +283,10 @@ def test_a_second_campaign_on_the_same_file_is_refused(
 ) -> None:
     code = (
         "import time; from engine.workspace.workspace import Workspace\n"
-        f"store = Workspace.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
-        "time.sleep(60)"
+        f"store = Workspace.create({str(path)!r})\n"
+        "with store.writing():\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
