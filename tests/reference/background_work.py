@@ -12,6 +12,7 @@ from os import system  # noqa: F401  imported, but not of this module
 from pathlib import Path
 
 from engine.errors import Location, PddlError
+from engine.records.events import Warned
 from engine.workers.link import Link
 from engine.workspace.workspace import Workspace
 
@@ -119,9 +120,4 @@ def fill_the_disk(link: Link, workspace: Path) -> None:
     del link
     with Workspace.open(workspace) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
-        with store.transaction() as connection:
-            for number in range(100):
-                connection.execute(
-                    "INSERT INTO log (time, level, text) VALUES (0, 'info', ?)",
-                    (f"{number} {'long ' * 1000}",),
-                )
+        store.apply([Warned(None, f"{number} {'long ' * 1000}") for number in range(100)])

@@ -118,7 +118,7 @@ def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path:
     with Workspace.open(path) as store:
         assert store.pool_states(1) == unit.statistics["states"] > 0
         assert len(store.bugs()) == unit.statistics["bugs"]
-        (text,) = (row[0] for row in store.rows("SELECT text FROM log WHERE level = 'warning'"))
+        (text,) = (row.text for row in store.log() if row.level == "warning")
     assert text.startswith(unit.statistics["limit"])
 
 
