@@ -1,14 +1,14 @@
-"""A campaign: many units on an executor, their events into the store and then to listeners.
+"""Runs a campaign: many units on an executor, their events into the store and then to the link.
 
 The campaign itself does nothing but move events. A unit whose process dies is reported and can be
-taken up again; the others go on.
+resumed; the others go on.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +19,9 @@ from typing import get_args
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import (
+    File,
+    PolicyInput,
+    ProblemInput,
     policy_inputs,
     pool_input,
     portfolio_inputs,
@@ -27,9 +30,11 @@ from engine.campaign.inputs import (
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import WorkerLostError
 from engine.logs import log_path
+from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.events import (
     BugFound,
+    BugLocalized,
     CampaignFinished,
     CampaignStarted,
     ClusterChanged,
@@ -51,13 +56,12 @@ from engine.workspace.workspace import Workspace, campaign_key
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before they are killed."""
+DEFAULT_EXECUTOR = "local:1"
 MAX_WAITING = 100
 """Messages of workers that wait to be stored."""
 UNIT_EVENTS = frozenset(get_args(UnitEvent))
 
 _log = logging.getLogger(__name__)
-
-Listener = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,59 +73,79 @@ class CampaignEnd:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """All files of a campaign, read once."""
+
+    problems: tuple[ProblemInput, ...]
+    policies: tuple[PolicyInput, ...]
+    portfolio: tuple[PolicyInput, ...]
+    pool: File | None
+
+    @classmethod
+    def read(cls, config: CampaignConfig) -> _Inputs:
+        return cls(
+            problem_inputs(config),
+            policy_inputs(config),
+            portfolio_inputs(config),
+            pool_input(config),
+        )
+
+    def key(self, config: CampaignConfig) -> str:
+        return campaign_key(config, self.problems, self.policies, self.portfolio, self.pool)
+
+    def begin(self, config: CampaignConfig, store: Workspace, resume: bool) -> int:
+        return store.begin(
+            config, self.problems, self.policies, resume, self.portfolio, pool=self.pool
+        )
+
+
 def run(
     config: CampaignConfig,
     store: Workspace,
-    emit: Listener = NULL_LINK.emit,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
+    link: Link = NULL_LINK,
     *,
     executor: Executor | None = None,
     resume: bool = False,
-    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
-    `cancelled` and `paused` are asked ten times a second. Stopping takes at most two seconds and
-    keeps everything. The executor (default: one process at a time) is shut down at the end.
+    The link gets every event and is asked ten times a second. Stopping takes at most two seconds
+    and keeps everything. The executor (default: one process at a time) is shut down at the end.
     """
-    problems, policies = problem_inputs(config), policy_inputs(config)
-    portfolio, pool = portfolio_inputs(config), pool_input(config)
-    executor = executor or make_executor("local:1")
+    return _run(config, _Inputs.read(config), store, link, executor=executor, resume=resume)
+
+
+def _run(
+    config: CampaignConfig,
+    inputs: _Inputs,
+    store: Workspace,
+    link: Link,
+    *,
+    executor: Executor | None,
+    resume: bool,
+) -> CampaignEnd:
+    executor = executor or make_executor(DEFAULT_EXECUTOR)
     with store.writing():
-        campaign = store.begin(config, problems, policies, resume, portfolio, pool=pool)
-        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+        return _work(inputs.begin(config, store, resume), store, executor, link)
 
 
 def resume(
-    campaign: int,
-    store: Workspace,
-    emit: Listener = NULL_LINK.emit,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-    *,
-    executor: Executor | None = None,
-    paused: Callable[[], bool] = NULL_LINK.cancelled,
+    campaign: int, store: Workspace, link: Link = NULL_LINK, *, executor: Executor | None = None
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
-    executor = executor or make_executor("local:1")
+    executor = executor or make_executor(DEFAULT_EXECUTOR)
     with store.writing():
-        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+        return _work(campaign, store, executor, link)
 
 
-def _work(
-    campaign: int,
-    store: Workspace,
-    executor: Executor,
-    emit: Listener,
-    *,
-    cancelled: Callable[[], bool],
-    paused: Callable[[], bool],
-) -> CampaignEnd:
+def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    work = _Running(units, store, executor, emit)
+    work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-        finished = work.until_done(cancelled, paused)
+        finished = work.until_done()
     finally:
         work.close()
     seconds = time.monotonic() - started
@@ -139,9 +163,9 @@ class _Running:
         units: Sequence[Unit],
         store: Workspace,
         executor: Executor,
-        emit: Listener,
+        link: Link,
     ) -> None:
-        self._store, self._executor, self._emit = store, executor, emit
+        self._store, self._executor, self._link = store, executor, link
         self._units = {unit.number: unit for unit in units}  # those that are not over
         self._inbox = _Inbox()
         for unit in units:
@@ -155,18 +179,19 @@ class _Running:
         self._paused = False
 
     def tell(self, events: Sequence[Event]) -> None:
-        """To the store first, to the listener second."""
+        """To the store first, to the link second."""
         if events:
             self._store.apply(events)
         for event in events:
-            self._emit(event)
+            self._link.emit(event)
 
-    def until_done(self, cancelled: Callable[[], bool], paused: Callable[[], bool]) -> bool:
+    def until_done(self) -> bool:
         while self._units:
-            if cancelled() or self._executor.lost:
+            # Asked in this way it does not wait while it is paused.
+            if self._link.control.cancelled or self._executor.lost:
                 self._stop()
                 return False
-            if paused() != self._paused:
+            if self._link.paused() != self._paused:
                 self._paused = not self._paused
                 self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
             self._turn()
@@ -307,58 +332,54 @@ class AlreadyDone:
 
 
 def run_campaign(
-    link: Link, workspace: Path, config: CampaignConfig, executor: str, consent: Consent
+    link: Link,
+    workspace: Path,
+    config: CampaignConfig,
+    executor: str,
+    consent: Consent,
+    *,
+    resume: bool | None = None,
 ) -> CampaignEnd | AlreadyDone:
-    """A new campaign, or what is left of the same one."""
+    """Run a new campaign, or with `resume` what is left of the same one (None: if it is there)."""
     refuse_without_consent((*config.policies, *config.portfolio), consent)
-    problems, policies = problem_inputs(config), policy_inputs(config)
-    portfolio, pool = portfolio_inputs(config), pool_input(config)
-    key = campaign_key(config, problems, policies, portfolio, pool)
+    inputs = _Inputs.read(config)
     with Workspace.open(workspace) as store:
-        known = store.campaign_with(key)
-        if known is not None and not store.pending(known):
+        known = store.campaign_with(inputs.key(config))
+        resume = known is not None if resume is None else resume
+        if resume and known is not None and not store.pending(known):
             return AlreadyDone(known)
-        reporter = _Reporter(link)
-        return run(
-            config,
-            store,
-            reporter.hear,
-            lambda: link.control.cancelled,  # also while it is paused
-            executor=make_executor(executor),
-            resume=known is not None,
-            paused=link.paused,
-        )
+        place = make_executor(executor)
+        return _run(config, inputs, store, _Reporter(link), executor=place, resume=resume)
 
 
 def resume_campaign(
     link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
 ) -> CampaignEnd:
-    """What is left of a campaign, with the files it began with."""
+    """Do what is left of a campaign, with the files it began with."""
     with Workspace.open(workspace) as store:
         refuse_without_consent(store.pending_policies(campaign), consent)
-        reporter = _Reporter(link)
-        return resume(
-            campaign,
-            store,
-            reporter.hear,
-            lambda: link.control.cancelled,  # also while it is paused
-            executor=make_executor(executor),
-            paused=link.paused,
-        )
+        return resume(campaign, store, _Reporter(link), executor=make_executor(executor))
 
 
-class _Reporter:
+class _Reporter(Link):
     """Makes few and small messages of many events."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._units = 1
         self._started: set[int] = set()
-        self._scene = ClusterStatus()
+        self._status = ClusterStatus()
         self._done: dict[int, float] = {}
-        self._bugs = 0
+        self._bugs = self._localized = 0
 
-    def hear(self, event: Event) -> None:
+    @property
+    def control(self) -> Control:
+        return self._link.control
+
+    def paused(self) -> bool:
+        return self._link.paused()
+
+    def emit(self, event: object) -> None:
         match event:
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
@@ -377,19 +398,21 @@ class _Reporter:
             case UnitStarted():
                 self._link.emit(event)
                 if event.unit in self._started:
-                    self._show(replace(self._scene, restarted=self._scene.restarted + 1))
+                    self._show(replace(self._status, restarted=self._status.restarted + 1))
                 self._started.add(event.unit)
             case ClusterChanged():
-                self._show(replace(self._scene, cluster=ClusterSize(event.workers, event.places)))
+                self._show(replace(self._status, cluster=ClusterSize(event.workers, event.places)))
             case BugFound():
                 self._bugs += type(event) is BugFound
                 self._link.emit(Advanced(bugs=True))
+            case BugLocalized():
+                self._localized += 1
             case _:
                 return
-        done = sum(self._done.values())
-        bugs = f"{self._bugs} new bugs" if self._bugs != 1 else "1 new bug"
-        self._link.progress(done, float(self._units), bugs)
+        bugs = "1 new bug" if self._bugs == 1 else f"{self._bugs} new bugs"
+        localized = f", {self._localized} localized" if self._localized else ""
+        self._link.progress(sum(self._done.values()), float(self._units), f"{bugs}{localized}")
 
-    def _show(self, scene: ClusterStatus) -> None:
-        self._scene = scene
-        self._link.emit(scene)
+    def _show(self, status: ClusterStatus) -> None:
+        self._status = status
+        self._link.emit(status)

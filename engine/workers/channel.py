@@ -116,10 +116,10 @@ def function_name(function: Callable[..., object]) -> str:
     return f"{function.__module__}:{function.__qualname__}"
 
 
-def parameter_types(function: Callable[..., object]) -> dict[str, Any]:
-    hints = get_type_hints(function)
-    hints.pop("return", None)
-    return hints
+def parameter_types(function: FunctionType) -> dict[str, Any]:
+    """Of those parameters that a call passes: keywords keep their defaults."""
+    hints, code = get_type_hints(function), function.__code__
+    return {name: hints[name] for name in code.co_varnames[: code.co_argcount]}
 
 
 def pack(value: object) -> Packed:

@@ -179,7 +179,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--out", "report.odt"], "the format of report.odt is not clear"),
+        (["--out", "report.odt"], "cannot tell the format of report.odt"),
         (["--out", "missing/report.html"], "missing/report.html: cannot be written"),
         (["--out", "report.html", "--campaign", "7"], "unknown campaign 7 in"),
         (["--out", "report.html", "--details", "-1"], "'-1' is not a whole number"),

@@ -16,6 +16,7 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
 from reference.ports import free_port
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import read_config
 from engine.records.events import Event, UnitFailed
@@ -80,7 +81,7 @@ def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
     path: Path = bench.folder / "w.plumb"
     with Workspace.create(path) as store:
         config = read_config(bench.folder / "campaign.toml")
-        run(config, store, seen.append, executor=Unreachable("127.0.0.1"))
+        run(config, store, RecordingLink(hear=seen.append), executor=Unreachable("127.0.0.1"))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
     assert failure.lost  # so that resuming does it again
     assert "the campaign at 127.0.0.1:" in failure.error
@@ -94,7 +95,7 @@ def test_units_that_find_no_room_for_their_files(
     with Workspace.create(bench.folder / "w.plumb") as store:
         config = read_config(bench.folder / "campaign.toml")
         monkeypatch.setattr("tempfile.tempdir", "/proc/none")
-        run(config, store, seen.append, executor=InThreads(1))
+        run(config, store, RecordingLink(hear=seen.append), executor=InThreads(1))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
     assert "temporary files cannot be handled" in failure.error
     assert "set TMPDIR to another folder" in failure.error

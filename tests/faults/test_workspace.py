@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig, read_config
 from engine.errors import PlumblineError, WorkspaceError
@@ -80,7 +81,7 @@ def path(bench: Bench) -> Path:
 
 def disturbed(config: CampaignConfig, path: Path, fault: Callable[[], object]) -> None:
     with Workspace.create(path) as store:
-        run(config, store, Disturbance(fault).hear, executor=InThreads(1))
+        run(config, store, RecordingLink(hear=Disturbance(fault).hear), executor=InThreads(1))
 
 
 def taken_up(config: CampaignConfig, path: Path) -> set[Any]:
@@ -278,5 +279,10 @@ def test_a_writer_is_heard_of_although_nothing_happens(
         return len(heard) > 5
 
     with Workspace.create(path) as store:
-        run(config, store, cancelled=beats, executor=InThreads(1), paused=lambda: True)
+        run(
+            config,
+            store,
+            RecordingLink(cancelled=beats, paused=lambda: True),
+            executor=InThreads(1),
+        )
     assert len(heard) > 5

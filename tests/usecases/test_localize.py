@@ -42,6 +42,7 @@ from engine.usecases.localize import (
     Localizing,
     localize,
 )
+from engine.workers.channel import pack, unpack
 from engine.workers.limits import ProcessLimits
 from engine.workspace.workspace import Workspace, campaign_key
 
@@ -154,7 +155,12 @@ def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
         def hear(event: object) -> None:
             seen.extend([1] if isinstance(event, BugLocalized) else [])
 
-        end = run_campaign(config, store, hear, lambda: len(seen) > 2, executor=in_threads())
+        end = run_campaign(
+            config,
+            store,
+            RecordingLink(hear=hear, cancelled=lambda: len(seen) > 2),
+            executor=in_threads(),
+        )
         run_campaign(config, store, executor=in_threads(), resume=True)
         assert seen or end.finished
         assert contents(store) == whole
@@ -284,7 +290,7 @@ def test_a_plan_that_comes_to_light_becomes_evidence(workspace: Path) -> None:
     link, bugs = RecordingLink(), bugs_with_bounds_only(workspace)
     done = localize(link, workspace, bugs)
     assert [item.bug for item in done] == bugs
-    assert link.heard(Localized) == list(done)
+    assert link.heard(Localized) == list(done) == [unpack(pack(item)) for item in done]
     assert [item.not_kept for item in done] == ["", "", ""]
     with Workspace.open(workspace) as store:
         assert {store.bug(bug).row.evidence_kind for bug in bugs} == {"plan"}
@@ -335,7 +341,7 @@ def test_a_workspace_that_cannot_be_written_still_gets_an_answer(
 ) -> None:
     bug, *_ = bugs_with_bounds_only(workspace)
     before = what_is_known(workspace)
-    monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
+    monkeypatch.setattr("engine.workspace.guard.os.access", lambda path, mode: False)
     (item,) = localize(RecordingLink(), workspace, [bug])
     assert "cannot be written" in item.not_kept
     assert item.localization.bad_steps

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.records.events import Event, UnitStarted
@@ -36,7 +37,9 @@ def test_a_process_that_never_takes_its_call_is_ended(
     monkeypatch.setattr("engine.workers.launch.WORKER", "sleeper")
     with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor("local:1")
-        assert not run(configure(), store, cancelled=sign.exists, executor=executor).finished
+        assert not run(
+            configure(), store, RecordingLink(cancelled=sign.exists), executor=executor
+        ).finished
         assert statuses(store) == ["stopped"]
 
 
@@ -95,7 +98,12 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
         return any(isinstance(event, UnitStarted) for event in seen)
 
     with Workspace.create(tmp_path / "w.plumb") as store:
-        run(configure(), store, seen.append, has_started, executor=Elsewhere(work))
+        run(
+            configure(),
+            store,
+            RecordingLink(hear=seen.append, cancelled=has_started),
+            executor=Elsewhere(work),
+        )
         assert statuses(store) == ["stopped"]
 
 
