@@ -26,7 +26,7 @@ from engine.usecases.campaign import (
     resume_campaign,
     run_campaign,
 )
-from engine.workers.gate import AT_LIMIT
+from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 
@@ -100,8 +100,8 @@ class CampaignController(QObject):
             return CampaignState.PAUSED if self.is_paused else CampaignState.RUNNING
         if row.status != "running":
             return CampaignState(row.status)
-        somebody = self._context.document.writer()
-        if somebody is not None and somebody.pid not in self._context.jobs.pids:
+        writer = self._context.document.writer()
+        if writer is not None and writer.pid not in self._context.jobs.pids:
             return CampaignState.ELSEWHERE
         if self._ended is not None and self._ended[0] == row.id:
             return self._ended[1]  # the row was read before

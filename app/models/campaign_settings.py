@@ -17,7 +17,8 @@ from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
 from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
-from engine.workers.cluster import ClusterSize, problem_with_address
+from engine.workers.cluster import problem_with_address
+from engine.workers.supervisor import ClusterSize
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000

@@ -15,7 +15,7 @@ _TOKENS = {"info": "muted", "warning": "undecided", "error": "bad"}
 
 @dataclass(frozen=True, eq=False)
 class LogEntry:
-    """`source` is the unit of a campaign, or who else speaks."""
+    """`source` is the unit of a campaign, the workspace or the window."""
 
     time: float
     level: str

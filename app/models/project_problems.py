@@ -26,14 +26,14 @@ _OUTCOMES = {"failed": "fails: ", "aborted": "undecided: ", "error": "cannot run
 
 @dataclass(eq=False)
 class ProblemRow:
-    """Filled in as the checks go on; None is not known yet."""
+    """Filled in during the checks; None means not known yet."""
 
     path: str
     checked: ProblemChecked | None = None
     task: TaskMeasured | None = None
     runs: dict[str, PolicyRan] = field(default_factory=dict)
     pools: dict[str, PoolTried] = field(default_factory=dict)
-    policy: str = ""  # the one the table speaks of
+    policy: str = ""  # the policy whose runs the table shows
     is_waiting: bool = True  # for what is being found out
 
     @property

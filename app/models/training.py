@@ -13,8 +13,7 @@ from typing import Any
 
 from app.models.table_model import Column
 from app.services.folders import EXAMPLES, example_names
-from engine.records.training import EpochFinished
-from engine.training.folder import best_of
+from engine.records.training import EpochFinished, best_of
 from engine.usecases.train import TrainingPlan
 
 STATUSES = ("running", "finished", "stopped", "failed")

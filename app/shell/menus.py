@@ -199,7 +199,7 @@ def _with_mnemonic(title: str) -> str:
 
 
 def _without_checked(do: Do) -> Do:
-    """`triggered` says whether an action is checked; nobody here wants to know."""
+    """Drop the argument of `triggered`, whether the action is checked."""
 
     def call() -> None:
         do()

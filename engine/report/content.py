@@ -89,14 +89,14 @@ def gather(store: WorkspaceReader, campaign: int | None, stories: int) -> Conten
 def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
     rows = store.campaigns()
     if not rows:
-        raise UsageError(f"{store.path} holds no campaign", hint="run one first")
+        raise UsageError(f"{store.path} has no campaigns", hint="run a campaign first")
     if number is None:
         return rows[-1]
     for row in rows:
         if row.id == number:
             return row
     known = ", ".join(str(row.id) for row in rows)
-    raise UsageError(f"{store.path} holds no campaign {number}", hint=f"it holds {known}")
+    raise UsageError(f"unknown campaign {number} in {store.path}", hint=f"known: {known}")
 
 
 def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
@@ -115,7 +115,7 @@ def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
 def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
     tasks: dict[int, Task] = {}
     for row in bugs:
-        bug = store.with_proof(row)
+        bug = store.bug(row.id)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
         task, localization = tasks[bug.problem_id], store.localization(row.id)

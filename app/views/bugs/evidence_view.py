@@ -27,7 +27,7 @@ class EvidenceView(QWidget):
     verify_requested = Signal()
     plan_requested = Signal()
     state_requested = Signal(str, object, object)
-    """A state of the proof is to be looked at: title, state, state to compare it with."""
+    """Show a state of the evidence: title, state, state to compare it with."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

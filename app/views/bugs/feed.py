@@ -36,7 +36,7 @@ class BugFeed(QObject):
         self._document, self._table = document, table
         self._position = 0
         self._again = False
-        self._reading = 0  # the number of the reading that goes on, if one does
+        self._reading = 0  # the number of the current reading; 0 if there is none
         self._readings = 0
         self._fresh: set[int] = set()  # bugs that were read after the answer that is to come
         self._began = self._all_at = 0.0

@@ -107,7 +107,7 @@ class GraphView(QWidget):
         return (
             f'<span style="color:{added}">+ becomes true</span> &nbsp; '
             f'<span style="color:{removed}">\N{MINUS SIGN} becomes false</span> &nbsp; '
-            "framed: object of the action"
+            "framed: in the action"
         )
 
     def _write(self, text: str) -> None:

@@ -219,7 +219,7 @@ class LocalizationView(QWidget):
                 f"{count_text(found.searches, 'search')}, {count_text(found.expanded, 'state')}, "
                 f"{found.seconds:.1f} s"
             )
-            self.words.setText(f"{cause_text(found)}  ({effort})")
+            self.words.setText(f"{cause_text(found)}\n{effort}")
         self.table.resizeColumnsToContents()
         self._follow()
 

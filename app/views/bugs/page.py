@@ -241,7 +241,7 @@ class BugsPage(Page):
         self._show_count()
         row = None if self._bug is None else self.table.known(self._bug)
         if row is not None and row != self._row:
-            self._show_row(row)  # somebody else has changed it
+            self._show_row(row)  # another process has changed it
         if self._wanted is not None and self.view.select_bug(self._wanted):
             self._wanted = None
         elif not self.view.currentIndex().isValid():
@@ -297,7 +297,7 @@ class BugsPage(Page):
         bug, found, history = whole
         number = bug.row.id
         if number != self._bug or self._bug_query.is_waiting:
-            return  # by now another one is looked at, or there is news
+            return  # the user has selected another bug, or the bug has changed
         task = self.tasks.get(bug.problem_id)
         if task is None:
             return  # it comes later

@@ -317,8 +317,8 @@ class CampaignView(QWidget):
         show("states", f"{progress.states:,}")
         show("bugs", f"{progress.bugs:,}")
         show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
-        dear = progress.bugs - progress.kinds[BugKind.FAILS]
-        show("too expensive", f"{dear:,}")
+        expensive = progress.bugs - progress.kinds[BugKind.FAILS]
+        show("too expensive", f"{expensive:,}")
         show("states/s", _rate(progress.states, seconds))
         show("policy calls/s", _rate(progress.policy_calls, seconds))
         show("time", duration(seconds))

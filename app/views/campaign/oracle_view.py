@@ -33,7 +33,7 @@ class OracleView(QWidget):
         self.scatter = Plot(
             context.theme,
             "plot-costs",
-            "Policy cost against best known",
+            "Policy cost and best known cost",
             ("best known cost", "policy cost"),
             legend=(-12, -8),
         )
@@ -72,14 +72,14 @@ class OracleView(QWidget):
 def _point_sets(points: BugPoints) -> list[Points]:
     """Failures have no cost; they lie on a line of their own above all others."""
     failing = np.isnan(points.policy_costs)
-    dear = ~failing
+    expensive = ~failing
     largest = float(np.fmax(points.policy_costs, points.bounds).max(initial=1.0))
     sets = [
         Points(
             "too expensive",
-            points.bounds[dear],
-            points.policy_costs[dear],
-            points.bugs[dear],
+            points.bounds[expensive],
+            points.policy_costs[expensive],
+            points.bugs[expensive],
             "policy",
         ),
         Points(

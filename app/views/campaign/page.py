@@ -58,7 +58,7 @@ class CampaignPage(Page):
         self.controller: CampaignController = campaign_controller(context)
         self.monitor = CampaignMonitor(context, self.controller, self)
         self._wants_run = False
-        self._trouble: Message | None = None  # why the last one could not go on
+        self._trouble: Message | None = None  # why the last one failed
         self._make_actions()
         new = button(
             "New campaign",

@@ -123,7 +123,7 @@ class DomainSlot(QFrame):
             words = ", ".join(count_text(number, noun) for number, noun in counts)
             self._say(f"{self.domain.name}: {words}", "muted")
         else:
-            self._say("or open one", "muted")
+            self._say("or open a file", "muted")
 
     def _say(self, text: str, role: str) -> None:
         self._state.setText(text)

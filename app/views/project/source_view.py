@@ -93,7 +93,7 @@ class SourceView(QWidget):
             self.list.setCurrentRow((start + step) % len(self._diagnostics))
 
     def _text(self, path: str) -> str:
-        """What cannot be read is told in the list."""
+        """Return the text; the list shows why a file cannot be read."""
         try:
             return read_text(path)[:MAX_SHOWN_CHARACTERS]
         except PlumblineError:

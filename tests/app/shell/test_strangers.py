@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
+from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, full_workspace, strange_cells
@@ -26,8 +27,8 @@ from app.services.context import Context
 from app.services.settings import (
     AGREED,
     Settings,
-    agree,
     consent,
+    grant,
     last_workspace,
     recent_workspaces,
     remember_workspace,
@@ -71,9 +72,9 @@ def stranger(folder: Path) -> Callable[..., Path]:
         project = Project(str(folder / "domain.pddl"), (str(folder / "p2.pddl"),), policies)
         names = [consent_name(spec) for spec in policies]
         claims = [*names, *(name.partition(" ")[0] for name in names)]
-        with Workspace.create(path) as store:
-            document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
-            store.connection.execute("INSERT INTO project VALUES (1, ?)", (document,))
+        Workspace.create(path).close()
+        document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
+        forge(path, "INSERT INTO project VALUES (1, ?)", (document,))
         return path
 
     return make
@@ -133,8 +134,8 @@ def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: 
     there.parent.mkdir()
     for path in (here, there):
         path.write_text("def factory(task): ...\n")
-    agree(settings, f"{here}:factory")
-    agree(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
     assert len(settings.get(AGREED, [])) == 1
     assert not consent(settings).objection(f"{here}:factory")
     assert "is a program" in consent(settings).objection(f"{there}:factory")

@@ -28,12 +28,12 @@ from app.models.campaign_tables import UNITS
 from app.services.context import Context
 from app.services.settings import Settings, grant
 from app.views.campaign.campaign_view import CampaignView
-from app.views.campaign.executor_card import ADDRESS_WANTED, ExecutorCard
+from app.views.campaign.executor_card import ENTER_ADDRESS, ExecutorCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
 from engine.records.project import Project
 from engine.usecases.campaign import ClusterStatus
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
@@ -108,7 +108,7 @@ def test_an_address_is_checked_while_it_is_written(card: ExecutorCard, context: 
     QTest.keyClick(card.on_cluster, Qt.Key.Key_Space)
     assert card.address.isVisible()
     assert not card.workers.isEnabled()
-    assert card.verdict.text() == ADDRESS_WANTED
+    assert card.verdict.text() == ENTER_ADDRESS
     QTest.keyClicks(card.address, "tcp://host")
     assert "has no port: write tcp://host:8786" in card.verdict.text()
     assert card.address.property("invalid")
