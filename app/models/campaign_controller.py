@@ -26,7 +26,7 @@ from engine.usecases.campaign import (
     resume_campaign,
     run_campaign,
 )
-from engine.workers.gate import AT_LIMIT
+from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 

@@ -19,10 +19,13 @@ from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
 from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
-from engine.workers.cluster import ClusterSize, problem_with_address
+from engine.workers.cluster import problem_with_address
+from engine.workers.supervisor import ClusterSize
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000
+MAX_WORKERS = 256
+_KEY = "campaign/where"
 
 BIASES = {
     "none": "None: all steps are equally likely",
@@ -175,10 +178,6 @@ def default_text(value: object) -> str:
     if isinstance(value, float) and value == int(value):
         return str(int(value))
     return str(value)
-
-
-MAX_WORKERS = 256
-_KEY = "campaign/where"
 
 
 @dataclass(frozen=True, slots=True)

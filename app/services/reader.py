@@ -62,9 +62,9 @@ class QueryThread(QObject):
         self._is_closed = True
         self._questions.put(None)
         while self._thread.is_alive():
-            self._store.connection.interrupt()  # what it is at; it may begin another query
+            self._store.interrupt()  # what it is at; it may begin another query
             self._thread.join(INTERRUPT_SECONDS)
-        self._store.connection.close()
+        self._store.close()
 
     def _work(self) -> None:
         while (question := self._questions.get()) is not None and not self._is_closed:

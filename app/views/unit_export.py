@@ -16,7 +16,7 @@ from app.widgets.dialog import FormDialog
 from app.widgets.fields import choice
 from engine.campaign.exchange import FORMATS, Exported
 from engine.report.words import count_text
-from engine.usecases.export import export_for_others
+from engine.usecases.export import export_unit_file
 from engine.workspace.rows import UnitRow
 
 FOLDER = "exchange/folder"
@@ -69,7 +69,7 @@ class UnitExport(QObject):
     def export(self, unit: int, name: str, path: Path) -> None:
         workspace = self._context.document.path
         job = self._context.jobs.start(
-            f"Export {path.name}", export_for_others, workspace, unit, name, path
+            f"Export {path.name}", export_unit_file, workspace, unit, name, path
         )
         job.finished.connect(self._tell)
 

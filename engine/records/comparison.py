@@ -217,11 +217,13 @@ class ReadingResult(Record):
 
 
 class CompareOptions(Record):
-    """What is asked of a comparison."""
+    """`seconds` hold for all readings of the parameters together."""
 
     parameters: tuple[Parameters, ...] = tuple(Parameters)
     permute_arguments: bool = False
     seconds: Seconds = 300.0
+    verify: bool = False  # check the evidence with separate code
+    seed: int = 0  # of the states that this check tries
 
 
 class Comparison(Record):

@@ -115,7 +115,7 @@ def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
 def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
     tasks: dict[int, Task] = {}
     for row in bugs:
-        bug = store.with_proof(row)
+        bug = store.bug(row.id)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
         task, localization = tasks[bug.problem_id], store.localization(row.id)

@@ -1,35 +1,45 @@
-"""Comparing two domain models in the background, and checking what came out."""
+"""Decides whether two domain models mean the same, and checks the evidence."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from engine.errors import CancelledError
+from engine.files import decode_text
 from engine.pddl import parse_domain
-from engine.records.comparison import CompareOptions, Comparison
+from engine.records.comparison import CompareOptions, Comparison, EquivalenceVerdict
 from engine.records.inputs import File
 from engine.workers.link import Link
 
+DEFAULT_OPTIONS = CompareOptions()
 
-def compare(link: Link, a: File, b: File, question: CompareOptions) -> Comparison:
-    """The comparison, with what the verifier says about its evidence.
+
+def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTIONS) -> Comparison:
+    """Compare under every reading; stopped, the verdicts that were found by then.
 
     The events of the engine are passed on as they are.
     """
-    from engine.equivalence import CompareOptions as SearchOptions
-    from engine.equivalence import Limits, compare_domains, verify_certificate
+    from engine import equivalence  # it brings z3, which is slow to import
 
-    first, second = (parse_domain(file.content.decode("utf-8-sig"), file.path) for file in (a, b))
-    options = SearchOptions(
-        question.parameters,
-        question.permute_arguments,
-        Limits(seconds=question.seconds),
+    first, second = (
+        parse_domain(decode_text(file.content, file.path, "a domain"), file.path) for file in (a, b)
     )
-    comparison = compare_domains(first, second, options, link.emit, link.cancelled)
-    if comparison.stopped:
+    asked = equivalence.CompareOptions(
+        options.parameters,
+        options.permute_arguments,
+        equivalence.Limits(seconds=options.seconds),
+    )
+    comparison = equivalence.compare_domains(first, second, asked, link.emit, link.cancelled)
+    undecided = all(item.verdict is EquivalenceVerdict.UNDECIDED for item in comparison.readings)
+    if comparison.stopped and undecided:
         raise CancelledError
+    if not options.verify:
+        return comparison
     readings = [
-        replace(reading, objections=tuple(verify_certificate(reading, first, second)))
+        replace(
+            reading,
+            objections=tuple(equivalence.verify_certificate(reading, first, second, options.seed)),
+        )
         for reading in comparison.readings
     ]
     return replace(comparison, readings=tuple(readings))

@@ -1,11 +1,13 @@
-"""Training a policy in the background. Everything lies in its folder and can be continued."""
+"""Trains a policy. Everything lies in its folder, so that a training can be continued."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.records.training import TrainingPlan
+from engine.records import events
+from engine.records.training import EpochRecord, TrainingConfig, TrainingPlan
 from engine.task.load import load_task
 from engine.workers.link import Link
 
@@ -13,11 +15,29 @@ if TYPE_CHECKING:
     from engine.records.events import TrainingEvent
 
 
-def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
-    """Passes on the events of the training but for its steps; returns why it ended."""
-    from engine.records import events
-    from engine.records.training import TrainingConfig
-    from engine.training.imitation import train
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """`reason` says why it ended."""
+
+    reason: str
+    epochs: tuple[EpochRecord, ...]
+    best: EpochRecord
+    checkpoints: Path
+    policy: Path
+
+
+def can_resume(folder: Path) -> bool:
+    from engine.training.folder import TrainingFolder  # torch is slow to import
+
+    return TrainingFolder(folder).has_state
+
+
+def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
+    """Pass on the events of the training but for its steps, which are its progress.
+
+    Stopped, it leaves the policy of the last whole epoch, and can be continued from there.
+    """
+    from engine.training import imitation  # torch is slow to import
 
     reason = ""
 
@@ -27,11 +47,10 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
             case events.StepFinished(epoch, step, steps):
                 done = (epoch - 1) * steps + step
                 link.progress(done, plan.epochs * steps, f"epoch {epoch} of {plan.epochs}")
+                return
             case events.TrainingFinished():
                 reason = event.reason
-                link.emit(event)
-            case _:
-                link.emit(event)
+        link.emit(event)
 
     tasks = []
     names = [*plan.training, *plan.validation]
@@ -49,7 +68,7 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
         steps=plan.steps,
         patience=plan.patience,
     )
-    train(
+    result = imitation.train(
         tasks[:split],
         tasks[split:],
         Path(plan.folder),
@@ -58,4 +77,5 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
         emit=hear,
         cancelled=link.cancelled,
     )
-    return reason
+    folder = result.folder
+    return Trained(reason, result.history, result.best, folder.checkpoints, folder.policy)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forging
 
 from engine.cli import main
 from engine.commands.console import ConsoleLink
@@ -69,7 +70,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = fill(tmp_path_factory.mktemp("finished"))
     assert main(["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb")]) == 0
     shutil.copy(folder / "c.plumb", folder / "plain.plumb")
-    with Workspace.open(folder / "plain.plumb") as store, store.transaction() as connection:
+    with forging(folder / "plain.plumb") as connection:
         connection.execute("DELETE FROM localizations")
         connection.execute("DELETE FROM root_causes")
     return folder

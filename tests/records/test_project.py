@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from engine.errors import DamagedRecordError
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig
 from engine.records.project import Project
-from engine.workspace import guard as workspace_file
-from engine.workspace.schema import MIGRATIONS, migrate
 from engine.workspace.workspace import Workspace
 
 names_of_files = st.text(
@@ -51,25 +48,6 @@ def test_a_workspace_keeps_its_project(
     with Workspace.open(path) as store:
         assert store.project() == project
         assert not store.project().is_empty
-
-
-def test_a_workspace_of_before_has_an_empty_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "w.plumb"
-    with monkeypatch.context() as past:
-        past.setattr(workspace_file, "MIGRATIONS", MIGRATIONS[:2])
-        past.setattr(
-            workspace_file, "migrate", lambda connection: migrate(connection, MIGRATIONS[:2])
-        )
-        Workspace.create(path).close()
-    with monkeypatch.context() as locked:
-        locked.setattr(os, "access", lambda *arguments: False)
-        with Workspace.open(path) as store:
-            assert store.project() == Project()
-    with Workspace.open(path) as store:  # now it can be brought up to date
-        store.set_project(Project("d"))
-        assert store.project().domain == "d"
 
 
 def test_files_join_once_and_leave_whatever_they_are() -> None:

@@ -64,7 +64,6 @@ def full_workspace(folder: Path) -> Path:
             _add_comparison(store, domain, spoiled)
         plan = TrainingPlan(str(domain), (problem,), (problem,), str(folder / "training"))
         store.save_training(Training(plan, TrainingStatus.STOPPED, epochs=(EPOCH,)))
-        store.connection.execute("PRAGMA journal_mode = DELETE")
     return path
 
 

@@ -22,7 +22,7 @@ from app.widgets.builders import heading, paragraph
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import CampaignRow
+from engine.workspace.rows import CampaignCounts, CampaignRow
 
 NOTHING = "No campaigns yet. Choose settings and press Run (F5)."
 COUNT_MILLISECONDS = 1000
@@ -34,13 +34,11 @@ class _Counted(NamedTuple):
     """Campaigns, and by their numbers how many bugs and units they have."""
 
     rows: list[CampaignRow]
-    bugs: dict[int, int]
-    failed: dict[int, int]
-    limited: dict[int, int]  # units that met a limit
+    counts: dict[int, CampaignCounts]
     seconds: float  # it took, without waiting for the disk
 
 
-NO_CAMPAIGNS = _Counted([], {}, {}, {}, 0.0)
+NO_CAMPAIGNS = _Counted([], {}, 0.0)
 
 
 class CampaignList(QWidget):
@@ -58,7 +56,7 @@ class CampaignList(QWidget):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(4, 6, 16, 5)
+        self.table.set_widths(4, 8, 16, 5)
         self.table.remember(context.settings)
         self.table.selectionModel().selectionChanged.connect(self._tell)
         self.nothing = paragraph(NOTHING)
@@ -123,11 +121,12 @@ class CampaignList(QWidget):
             CampaignLine(
                 row,
                 self._controller.state(row),
-                counted.bugs.get(row.id, 0),
-                counted.failed.get(row.id, 0),
-                counted.limited.get(row.id, 0),
+                counts.bugs,
+                counts.failed_units,
+                counts.limited_units,
             )
             for row in reversed(counted.rows)
+            if (counts := counted.counts.get(row.id))
         ]
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
@@ -160,15 +159,4 @@ class CampaignList(QWidget):
 
 def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
-    bugs, failed, limited = (
-        dict(store.rows(query))
-        for query in (
-            "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
-            "GROUP BY u.campaign",
-            "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
-            "GROUP BY campaign",
-            "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
-            "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign",
-        )
-    )
-    return _Counted(store.campaigns(), bugs, failed, limited, time.thread_time() - began)
+    return _Counted(store.campaigns(), store.counts(), time.thread_time() - began)

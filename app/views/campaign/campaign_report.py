@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
-from engine.usecases.report import write_report
+from engine.usecases.report import ReportOptions, WrittenReport, write_report
 
 FOLDER = "report/folder"
 KINDS: Mapping[str, tuple[str, str]] = {
@@ -44,7 +44,9 @@ class CampaignReport(QObject):
     def write(self, campaign: int, kind: str, path: Path) -> None:
         document = self._context.document
         job = self._context.jobs.start(
-            f"Write {path.name}", write_report, document.path, campaign, kind, path
+            f"Write {path.name}",
+            write_report,
+            *(document.path, path, ReportOptions(kind, campaign)),
         )
         job.finished.connect(self._tell)
 
@@ -59,7 +61,8 @@ class CampaignReport(QObject):
         return folder / f"{workspace.stem}-campaign-{campaign}.html"
 
     @Slot(object)
-    def _tell(self, path: Path) -> None:
+    def _tell(self, report: WrittenReport) -> None:
+        path = report.path
         messages = self._context.messages
         messages.info(
             f"Wrote the report to {path}",

@@ -19,7 +19,7 @@ from app.widgets.table_view import TableView
 from engine.campaign.changes import Change, ComparedBug, Comparison, compare_campaigns
 from engine.errors import PlumblineError
 from engine.report.words import count_text
-from engine.usecases.changes import compare_in_background
+from engine.usecases.changes import Changes, find_changes
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
@@ -140,17 +140,18 @@ class ChangesView(QWidget):
     def _compare_in_background(self, before: int, after: int) -> None:
         self._forget_others((before, after))
         if self._job is not None:
-            self._job.finished.disconnect(self._show)
+            self._job.finished.disconnect(self._on_changes)
             self._job.stop()
         path = self._context.document.path
         self.counts.setText("Comparing…")
-        self._job = self._context.jobs.start(
-            "Compare campaigns", compare_in_background, path, before, after
-        )
-        self._job.finished.connect(self._show)
+        self._job = self._context.jobs.start("Compare campaigns", find_changes, path, before, after)
+        self._job.finished.connect(self._on_changes)
         self._job.ended.connect(self._on_ended)
 
     @Slot(object)
+    def _on_changes(self, found: Changes) -> None:
+        self._show(found.comparison)
+
     def _show(self, comparison: Comparison) -> None:
         self.counts.setText(_words(comparison))
         self.direction.setText(self._from_to(comparison))

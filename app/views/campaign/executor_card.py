@@ -20,7 +20,7 @@ from app.widgets.builders import button, card, describe
 from app.widgets.fields import calm, number
 from engine.report.words import sentence
 from engine.usecases.connect import check_cluster
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 
 INDENT = 24
 """Pixels, so that fields align with the text of their radio button."""

@@ -46,7 +46,7 @@ from engine.pddl import diff_domains
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.inputs import File
 from engine.report.comparison_text import READINGS, progress_line
-from engine.usecases.compare import compare
+from engine.usecases.compare import DEFAULT_OPTIONS, compare
 from engine.workspace.rows import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
@@ -78,7 +78,7 @@ class EquivalencePage(Page):
         super().__init__(context, parent)
         theme, settings = context.theme, context.settings
         self._job: Job | None = None
-        self._options = CompareOptions()
+        self._options = DEFAULT_OPTIONS
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
         self.swap_button = button(
             "Swap", "comparison-swap", "Swap A and B", clicked=self._swap, icon=(theme, "swap")
@@ -94,7 +94,7 @@ class EquivalencePage(Page):
         self.stop_button = button(
             "Stop",
             "comparison-stop",
-            "Stop the comparison without a verdict (Shift+F5)",
+            "Stop the comparison; keep the verdicts found so far (Shift+F5)",
             clicked=self.stop,
             icon=(theme, "stop"),
         )
@@ -222,7 +222,10 @@ class EquivalencePage(Page):
 
     def _chosen_options(self) -> CompareOptions:
         return CompareOptions(
-            tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
+            tuple(self.reading.currentData()),
+            self.permute.isChecked(),
+            float(self.seconds.value()),
+            verify=True,
         )
 
     def _blocker(self) -> str:
@@ -352,7 +355,7 @@ class EquivalencePage(Page):
         self.seconds.setObjectName("seconds")
         self.seconds.setAccessibleName("Time limit in seconds")
         self.seconds.setRange(1, 86_400)
-        self.seconds.setValue(300)
+        self.seconds.setValue(int(DEFAULT_OPTIONS.seconds))
         self.seconds.setSuffix(" s")
         tip = "Stop after this time; the verdict is then undecided"
         self.seconds.setToolTip(tip)

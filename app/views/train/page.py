@@ -33,8 +33,7 @@ from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.records.events import EpochFinished, ProblemSkipped
 from engine.records.training import Training, TrainingPlan, TrainingStatus
-from engine.training.folder import TrainingFolder
-from engine.usecases.train import train_policy
+from engine.usecases.train import Trained, can_resume, train
 
 if TYPE_CHECKING:
     from app.widgets.plot import Plot
@@ -113,7 +112,7 @@ class TrainPage(Page):
     def _is_ours(self, folder: Path) -> bool:
         """A workspace from elsewhere must not make Plumbline write to arbitrary folders."""
         beside = self.context.document.path.parent in folder.resolve().parents
-        return beside or TrainingFolder(folder).has_state
+        return beside or can_resume(folder)
 
     @Slot()
     def stop(self) -> None:
@@ -128,7 +127,7 @@ class TrainPage(Page):
         self._training = Training(plan, TrainingStatus.RUNNING, epochs=known)
         self._save()
         title = f"Train {Path(plan.folder).name}"
-        self._job = self.context.jobs.start(title, train_policy, plan, resume)
+        self._job = self.context.jobs.start(title, train, plan, resume)
         self._job.events.connect(self._on_events)
         self._job.progressed.connect(self._on_progressed)
         self._job.finished.connect(self._on_finished)
@@ -159,8 +158,8 @@ class TrainPage(Page):
         self.state.setText(progress.text)
 
     @Slot(object)
-    def _on_finished(self, reason: str) -> None:
-        self._set_status(TrainingStatus.FINISHED, reason)
+    def _on_finished(self, found: Trained) -> None:
+        self._set_status(TrainingStatus.FINISHED, found.reason)
 
     @Slot(object)
     def _on_failed(self, failure: Failure) -> None:

@@ -36,6 +36,7 @@ from app.widgets.page import Page
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
+pytestmark = pytest.mark.usefixtures("callable_works")
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -342,7 +343,7 @@ def test_a_worker_killed_from_outside_leaves_the_window(qtbot: QtBot, window: Ma
     qtbot.waitUntil(lambda: not jobs.running, timeout=PATIENCE)
     assert window.isVisible()
     (text,) = banners(window)
-    assert text.startswith("Campaign: the worker process ended with exit code 7")
+    assert text.startswith("Campaign: the worker ended with exit code 7")
 
 
 def test_undo_is_the_documents(qtbot: QtBot, window: MainWindow) -> None:

@@ -33,7 +33,7 @@ from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
 from engine.records.project import Project
 from engine.usecases.campaign import ClusterStatus
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
