@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forge
 
 from engine.equivalence import compare_domains
 from engine.errors import WorkspaceError
@@ -93,8 +94,7 @@ def test_an_answer_that_is_none_is_damage(tmp_path: Path, spoil: Spoil) -> None:
         assert len(store.comparisons()) == 1
         document = json.loads(encode(found(AGREES)))
         spoil(document)
-        with store.transaction() as connection:
-            connection.execute("UPDATE comparisons SET answer = ?", (json.dumps(document),))
+        forge(store.path, "UPDATE comparisons SET answer = ?", (json.dumps(document),))
         with pytest.raises(WorkspaceError, match="damaged"):
             store.comparisons()
 

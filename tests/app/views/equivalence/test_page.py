@@ -102,14 +102,14 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     assert "Not equivalent" in page.verdict._cards["pddl"].text()
     found = page.verdict.counterexample
     assert found is not None
-    assert found["plan"][0] in page.verdict._plan.text()
+    assert str(found.step) in page.verdict._plan.text()
     shown = page.verdict.operators.row(page.verdict.operator_table.currentIndex().row())
-    assert (shown.domain, shown.covered) == (found["solved_by"], False)
+    assert (shown.domain, shown.covered) == (found.solved_by, False)
     assert "(:goal" in page.verdict.problem_a.toPlainText()
     wanted: list[tuple[str, object]] = []
     page.page_requested.connect(lambda name, item: wanted.append((name, item)))
     page.open_problem_in(tmp_path)
-    side = found["solved_by"].lower()
+    side = found.solved_by.lower()
     files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]
     assert wanted == [("project", files)]
     page.context.document.store.set_project(example_project("parcel-delivery"))
