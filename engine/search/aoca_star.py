@@ -1,7 +1,7 @@
 """AOCA*: one search that decides whether an action is optimal (ALGORITHMS 12.3).
 
-The kernel (engine/native/aoca_star.hpp) looks at the open nodes only once it knows that the state
-has a plan: because it is told so, or because it has generated a goal. A plan it finds is
+The kernel (engine/native/search/aoca_star.hpp) looks at the open nodes only once it knows that the
+state has a plan: because it is told so, or because it has generated a goal. A plan it finds is
 replayed before it is believed.
 """
 

@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "../compiled_task.hpp"
-#include "../dominance_closure.hpp"
-#include "../dominance_comparison.hpp"
-#include "../dominance_fix_point.hpp"
-#include "../dominance_system.hpp"
-#include "../dominance_tables.hpp"
-#include "../hff.hpp"
-#include "../lookahead.hpp"
-#include "../state_store.hpp"
-#include "random_task.hpp"
+#include "core/compiled_task.hpp"
+#include "dominance/closure.hpp"
+#include "dominance/comparison.hpp"
+#include "dominance/fix_point.hpp"
+#include "dominance/system.hpp"
+#include "dominance/tables.hpp"
+#include "heuristics/hff.hpp"
+#include "search/lookahead.hpp"
+#include "core/state_store.hpp"
+#include "tests/random_task.hpp"
 
 namespace plumbline::testing {
 

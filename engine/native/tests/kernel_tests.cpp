@@ -7,18 +7,18 @@
 #include <span>
 #include <vector>
 
-#include "../aoca_star.hpp"
-#include "../astar.hpp"
-#include "../blind_search.hpp"
-#include "../enforced_hill_climbing.hpp"
-#include "../goal_count.hpp"
-#include "../greedy_best_first.hpp"
-#include "../hff.hpp"
-#include "../lmcut.hpp"
-#include "../state_store.hpp"
-#include "abstraction_checks.hpp"
-#include "dominance_checks.hpp"
-#include "random_task.hpp"
+#include "search/aoca_star.hpp"
+#include "search/astar.hpp"
+#include "search/blind_search.hpp"
+#include "search/enforced_hill_climbing.hpp"
+#include "heuristics/goal_count.hpp"
+#include "search/greedy_best_first.hpp"
+#include "heuristics/hff.hpp"
+#include "heuristics/lmcut.hpp"
+#include "core/state_store.hpp"
+#include "tests/abstraction_checks.hpp"
+#include "tests/dominance_checks.hpp"
+#include "tests/random_task.hpp"
 
 namespace plumbline::testing {
 namespace {

@@ -1,0 +1,10 @@
+#include "heuristics/hff.hpp"
+
+#include "heuristics/heuristic_kernels.hpp"
+#include "search/heuristic_searches.hpp"
+
+namespace plumbline {
+
+HeuristicKernels hff_kernels() { return kernels_of<HFF>(); }
+
+}  // namespace plumbline

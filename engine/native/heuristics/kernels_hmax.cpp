@@ -1,0 +1,10 @@
+#include "heuristics/hmax.hpp"
+
+#include "heuristics/heuristic_kernels.hpp"
+#include "search/heuristic_searches.hpp"
+
+namespace plumbline {
+
+HeuristicKernels hmax_kernels() { return kernels_of<HMax>(); }
+
+}  // namespace plumbline
