@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "search/search.hpp"
-#include "core/task.hpp"
 #include "abstractions/transition_system.hpp"
+#include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

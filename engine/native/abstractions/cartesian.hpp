@@ -17,10 +17,10 @@
 
 #include "abstractions/cartesian_refinement.hpp"
 #include "abstractions/cartesian_subtasks.hpp"
-#include "core/memory.hpp"
 #include "abstractions/refinement_tree.hpp"
-#include "search/search.hpp"
+#include "core/memory.hpp"
 #include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

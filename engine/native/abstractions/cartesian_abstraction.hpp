@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/task.hpp"
 #include "abstractions/value_sets.hpp"
+#include "core/task.hpp"
 
 namespace plumbline {
 

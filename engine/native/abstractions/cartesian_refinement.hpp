@@ -15,9 +15,9 @@
 #include "abstractions/cartesian_abstraction.hpp"
 #include "abstractions/cartesian_subtasks.hpp"
 #include "abstractions/refinement_tree.hpp"
+#include "core/task.hpp"
 #include "heuristics/relaxed_reachability.hpp"
 #include "search/search.hpp"
-#include "core/task.hpp"
 
 namespace plumbline {
 

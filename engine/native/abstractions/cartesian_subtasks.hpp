@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/task.hpp"
 #include "heuristics/relaxation.hpp"
 #include "heuristics/relaxed_exploration.hpp"
 #include "heuristics/relaxed_reachability.hpp"
 #include "search/search.hpp"
-#include "core/task.hpp"
 
 namespace plumbline {
 

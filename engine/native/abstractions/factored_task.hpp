@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "abstractions/merge_tree.hpp"
-#include "search/search.hpp"
-#include "core/task.hpp"
 #include "abstractions/transition_system.hpp"
+#include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

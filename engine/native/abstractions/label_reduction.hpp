@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "abstractions/factored_task.hpp"
-#include "search/search.hpp"
 #include "abstractions/transition_system.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

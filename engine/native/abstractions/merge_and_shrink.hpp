@@ -16,12 +16,12 @@
 #include "abstractions/bisimulation.hpp"
 #include "abstractions/factored_task.hpp"
 #include "abstractions/label_reduction.hpp"
-#include "core/memory.hpp"
 #include "abstractions/merge_tree.hpp"
 #include "abstractions/scc_dfp.hpp"
-#include "search/search.hpp"
-#include "core/task.hpp"
 #include "abstractions/transition_system.hpp"
+#include "core/memory.hpp"
+#include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

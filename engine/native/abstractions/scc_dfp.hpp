@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "abstractions/factored_task.hpp"
-#include "search/search.hpp"
-#include "core/task.hpp"
 #include "abstractions/transition_system.hpp"
+#include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

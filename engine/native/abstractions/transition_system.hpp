@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "search/search.hpp"
 #include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/compiled_task.hpp"
-#include "search/exhaustive.hpp"
 #include "core/memory.hpp"
-#include "search/search.hpp"
 #include "core/state_table.hpp"
+#include "search/exhaustive.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

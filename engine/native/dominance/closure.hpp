@@ -1,7 +1,7 @@
-// The R-closure of a dominance function (DOMINANCE 5.4): whoever can execute a label for the benefit of one factor and
-// put all others back in order knows a bound for that factor alone. Works from below: every table on the way is
-// sound, so it may be stopped at any moment. Tables are closed under D(a, b) + D(b, c) once, by Floyd and Warshall;
-// later entries are inserted one by one, which touches only the rows that get better.
+// The R-closure of a dominance function (DOMINANCE 5.4): whoever can execute a label for the benefit of one
+// factor and put all others back in order knows a bound for that factor alone. Works from below: every table
+// on the way is sound, so it may be stopped at any moment. Tables are closed under D(a, b) + D(b, c) once, by
+// Floyd and Warshall; later entries are inserted one by one, which touches only the rows that get better.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace plumbline {
 class DominanceClosure {
  public:
   // `heights` are the goal distances inside the factors, one after the other.
-  DominanceClosure(const DominanceSystem& system, std::vector<DominanceTable> tables, const std::int32_t* heights,
-                   Monitor& monitor)
+  DominanceClosure(const DominanceSystem& system, std::vector<DominanceTable> tables,
+                   const std::int32_t* heights, Monitor& monitor)
       : system_(system), tables_(std::move(tables)), monitor_(monitor) {
     for (const DominanceFactor& factor : system.factors) {
       heights_.emplace_back(heights, heights + factor.n_states);
@@ -72,7 +72,7 @@ class DominanceClosure {
       std::fill(best.begin(), best.end(), kNoValue);
       for (const Arc arc : factor.by_group[group]) {
         monitor_.check();
-        const Value* there = table.row(arc.from);                            // D(u, x)
+        const Value* there = table.row(arc.from);                         // D(u, x)
         const Value* back = transposed.data() + index(arc.to) * table.n;  // D(x, u')
         for (std::size_t x = 0; x < table.n; ++x) {
           const Value sum = there[x] + back[x];

@@ -1,7 +1,8 @@
 // States that are compared with each other, as the bound-maintenance oracle does: u(t) <= u(s) - D(s, t).
 //
-// Each known state has told the others of its bound as it was at some time. Whose bound has fallen since has something
-// to tell; whom it improves has nothing to add to that, because D satisfies the triangle inequality.
+// Each known state has told the others of its bound as it was at some time. Whose bound has fallen since has
+// something to tell; whom it improves has nothing to add to that, because D satisfies the triangle
+// inequality.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "dominance/tables.hpp"
 #include "core/task.hpp"
+#include "dominance/tables.hpp"
 
 namespace plumbline {
 
@@ -42,7 +43,8 @@ class DominanceComparison {
   bool fits(std::int64_t n_bounds) const { return n_bounds > largest_; }
 
   // The best bounds that known states imply for others; of equals the one known longest.
-  void infer(std::span<const Cost> bounds, std::int64_t n, const std::int32_t* targets, Inference* best) const {
+  void infer(std::span<const Cost> bounds, std::int64_t n, const std::int32_t* targets,
+             Inference* best) const {
     for (std::size_t row = 0; row < size(); ++row) {
       const Cost bound = bounds[static_cast<std::size_t>(states_[row])];
       if (bound == kInfinity) continue;  // D says nothing then (P13)
@@ -56,8 +58,8 @@ class DominanceComparison {
     }
   }
 
-  // Lets known states that have something to tell do so, until one improves the bounds of others: `use(state, gain)`
-  // for each of these. The number of that one, or -1 if nobody has anything to tell.
+  // Lets known states that have something to tell do so, until one improves the bounds of others: `use(state,
+  // gain)` for each of these. The number of that one, or -1 if nobody has anything to tell.
   template <class Use>
   std::int32_t tell(std::span<const Cost> bounds, Use&& use) {
     for (std::size_t row = 0; row < size(); ++row) {

@@ -1,9 +1,10 @@
 // The quantitative dominance fix-point without tau steps (Torralba 2017; DOMINANCE 5.1, 5.2, 5.7).
 //
-// Tables come in too large and fall until condition (T) holds: every step of s has an answer of t. Different from the
-// textbook: an answer's price in the other factors is kept only for the few pairs of labels that can answer each
-// other at all, a pair (s, t) is done with as soon as one answer is good enough, and a step is looked at again only
-// when the row it depends on has fallen. Values may only fall, so the order does not matter.
+// Tables come in too large and fall until condition (T) holds: every step of s has an answer of t. Different
+// from the textbook: an answer's price in the other factors is kept only for the few pairs of labels that can
+// answer each other at all, a pair (s, t) is done with as soon as one answer is good enough, and a step is
+// looked at again only when the row it depends on has fallen. Values may only fall, so the order does not
+// matter.
 #pragma once
 
 #include <algorithm>
@@ -99,8 +100,8 @@ class LabelPrices {
   std::vector<std::int32_t> covered_;
 };
 
-// The labels that can answer a label, each with the sum of its prices over all factors. A pair without a price in
-// two factors is no answer in any factor and is forgotten.
+// The labels that can answer a label, each with the sum of its prices over all factors. A pair without a
+// price in two factors is no answer in any factor and is forgotten.
 class LabelAnswers {
  public:
   struct Answer {
@@ -109,7 +110,8 @@ class LabelAnswers {
     std::int64_t total;    // of all others
   };
 
-  LabelAnswers(const DominanceSystem& system, const std::vector<LabelPrices>& prices, Answers answers, Monitor& monitor)
+  LabelAnswers(const DominanceSystem& system, const std::vector<LabelPrices>& prices, Answers answers,
+               Monitor& monitor)
       : system_(system), prices_(prices), by_label_(static_cast<std::size_t>(system.n_labels())) {
     for (std::int32_t l = 0; l < system.n_labels(); ++l) {
       monitor.check();
@@ -124,7 +126,9 @@ class LabelAnswers {
     }
   }
 
-  const std::vector<Answer>& operator[](std::int32_t label) const { return by_label_[static_cast<std::size_t>(label)]; }
+  const std::vector<Answer>& operator[](std::int32_t label) const {
+    return by_label_[static_cast<std::size_t>(label)];
+  }
 
   void recompute(Monitor& monitor) {
     for (std::int32_t l = 0; l < system_.n_labels(); ++l) {
@@ -173,7 +177,11 @@ class DominanceFixPoint {
  public:
   DominanceFixPoint(const DominanceSystem& system, std::vector<DominanceTable> tables, Value truncation,
                     Answers answers, Monitor& monitor)
-      : system_(system), tables_(std::move(tables)), truncation_(truncation), answers_(answers), monitor_(monitor) {
+      : system_(system),
+        tables_(std::move(tables)),
+        truncation_(truncation),
+        answers_(answers),
+        monitor_(monitor) {
     for (const DominanceFactor& factor : system.factors) prices_.emplace_back(factor, answers);
     steps_.resize(system.factors.size());
     row_fell_.resize(system.factors.size());
@@ -183,13 +191,15 @@ class DominanceFixPoint {
       for (std::int32_t l = 0; l < system.n_labels(); ++l) {
         const std::int32_t group = system.group(i, l);
         if (group == 0) continue;
-        steps_[index(i)].push_back({l, group, {}, std::vector<std::int64_t>(system.factor(i).by_group[group].size())});
+        steps_[index(i)].push_back(
+            {l, group, {}, std::vector<std::int64_t>(system.factor(i).by_group[group].size())});
       }
       std::stable_sort(steps_[index(i)].begin(), steps_[index(i)].end(),
                        [](const Step& a, const Step& b) { return a.group < b.group; });
     }
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::int32_t a, std::int32_t b) { return tables_[index(a)].n < tables_[index(b)].n; });
+    std::stable_sort(order_.begin(), order_.end(), [&](std::int32_t a, std::int32_t b) {
+      return tables_[index(a)].n < tables_[index(b)].n;
+    });
   }
 
   void run() {
@@ -262,7 +272,8 @@ class DominanceFixPoint {
         } else if (answer.missing != i) {
           continue;
         }
-        const Value value = lowered(elsewhere + system_.costs[index(step.label)] - system_.costs[index(answer.label)]);
+        const Value value =
+            lowered(elsewhere + system_.costs[index(step.label)] - system_.costs[index(answer.label)]);
         if (value > best[index(group)]) {
           if (best[index(group)] == kNoValue) found.push_back({group, 0});
           best[index(group)] = value;
@@ -280,7 +291,8 @@ class DominanceFixPoint {
     }
     for (std::size_t k = 0; k < steps.size(); ++k) {
       steps[k].repeated = false;
-      for (std::size_t other = k; other-- > 0 && steps[other].group == steps[k].group && !steps[k].repeated;) {
+      for (std::size_t other = k;
+           other-- > 0 && steps[other].group == steps[k].group && !steps[k].repeated;) {
         steps[k].repeated = !steps[other].repeated && steps[other].answers == steps[k].answers;
       }
     }
@@ -354,9 +366,9 @@ class DominanceFixPoint {
   Answers answers_;
   Monitor& monitor_;
   std::vector<LabelPrices> prices_;
-  std::vector<std::vector<Step>> steps_;            // by factor
+  std::vector<std::vector<Step>> steps_;             // by factor
   std::vector<std::vector<std::int64_t>> row_fell_;  // by factor and state: when
-  std::vector<std::int32_t> order_;                 // small factors first
+  std::vector<std::int32_t> order_;                  // small factors first
   std::int64_t clock_ = 1;
   std::vector<Value> price_of_group_;
   std::vector<Landing> landings_;

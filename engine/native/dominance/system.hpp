@@ -1,8 +1,8 @@
 // Factored transition systems as the dominance kernels see them, and the numbers they reckon with.
 //
-// In a factor, labels with the same transitions form a group. Group 0 is special: labels that change nothing there
-// and apply everywhere; it has no stored transitions, every state has its self-loop. A label leads from a state to
-// at most one state.
+// In a factor, labels with the same transitions form a group. Group 0 is special: labels that change nothing
+// there and apply everywhere; it has no stored transitions, every state has its self-loop. A label leads from
+// a state to at most one state.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 
 namespace plumbline {
 
-// Finite values lie in [-kRange, kRange]; "no value" is so far below that it stays below the range when a finite value
-// or another "no value" is added, and no sum of two overflows. What would leave the range is lowered, which is sound.
+// Finite values lie in [-kRange, kRange]; "no value" is so far below that it stays below the range when a
+// finite value or another "no value" is added, and no sum of two overflows. What would leave the range is
+// lowered, which is sound.
 using Value = std::int32_t;
 inline constexpr Value kRange = Value{1} << 27;
 inline constexpr Value kNoValue = -(Value{1} << 29);
@@ -55,7 +56,8 @@ struct DominanceFactor {
   std::vector<std::int32_t> group_of;  // by label; one more entry for doing nothing, which is in group 0
 
   // False if a number is out of range.
-  bool fill(std::int64_t n_arcs, const std::int32_t* groups, const std::int32_t* sources, const std::int32_t* targets) {
+  bool fill(std::int64_t n_arcs, const std::int32_t* groups, const std::int32_t* sources,
+            const std::int32_t* targets) {
     by_group.begin.assign(static_cast<std::size_t>(n_groups) + 1, 0);
     by_source.begin.assign(static_cast<std::size_t>(n_states) + 1, 0);
     for (std::int64_t a = 0; a < n_arcs; ++a) {
@@ -107,7 +109,8 @@ struct DominanceSystem {
   std::vector<std::size_t> table_offsets() const {
     std::vector<std::size_t> offsets{0};
     for (const DominanceFactor& f : factors) {
-      offsets.push_back(offsets.back() + static_cast<std::size_t>(f.n_states) * static_cast<std::size_t>(f.n_states));
+      offsets.push_back(offsets.back() +
+                        static_cast<std::size_t>(f.n_states) * static_cast<std::size_t>(f.n_states));
     }
     return offsets;
   }

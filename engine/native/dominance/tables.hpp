@@ -21,9 +21,9 @@ class DominanceTables {
     std::int32_t domain_size;
   };
 
-  // `table` is the square of D_i, `lookup` has a state, or -1 for a pruned one, for every combination of the values of
-  // `variables` (the last one counts fastest). Both belong to the caller and must outlive this object. False if a
-  // state in the lookup does not exist or the lookup has another size.
+  // `table` is the square of D_i, `lookup` has a state, or -1 for a pruned one, for every combination of the
+  // values of `variables` (the last one counts fastest). Both belong to the caller and must outlive this
+  // object. False if a state in the lookup does not exist or the lookup has another size.
   bool add_factor(std::int32_t n_states, const Value* table, std::vector<Variable> variables,
                   std::int64_t lookup_size, const std::int32_t* lookup) {
     std::int64_t combinations = 1;
@@ -41,7 +41,8 @@ class DominanceTables {
 
   std::size_t n_factors() const { return factors_.size(); }
 
-  // The factor states of a state given by the values of all variables; false if a value is outside its domain.
+  // The factor states of a state given by the values of all variables; false if a value is outside its
+  // domain.
   bool find(std::int32_t n_variables, const std::int32_t* values, std::int32_t* ids) const {
     for (const Factor& factor : factors_) {
       std::int64_t place = 0;

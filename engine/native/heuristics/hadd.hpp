@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
+#include "core/task.hpp"
 #include "heuristics/relaxation.hpp"
 #include "heuristics/relaxed_exploration.hpp"
-#include "core/task.hpp"
 
 namespace plumbline {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "search/search.hpp"
 #include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

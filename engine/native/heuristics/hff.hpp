@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "core/task.hpp"
 #include "heuristics/relaxation.hpp"
 #include "heuristics/relaxed_exploration.hpp"
-#include "core/task.hpp"
 
 namespace plumbline {
 

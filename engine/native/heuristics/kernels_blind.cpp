@@ -1,6 +1,6 @@
 #include "heuristics/blind.hpp"
-#include "search/blind_search.hpp"
 #include "heuristics/heuristic_kernels.hpp"
+#include "search/blind_search.hpp"
 #include "search/heuristic_searches.hpp"
 
 namespace plumbline {

@@ -1,5 +1,4 @@
 #include "heuristics/goal_count.hpp"
-
 #include "heuristics/heuristic_kernels.hpp"
 #include "search/heuristic_searches.hpp"
 

@@ -1,6 +1,5 @@
-#include "heuristics/hff.hpp"
-
 #include "heuristics/heuristic_kernels.hpp"
+#include "heuristics/hff.hpp"
 #include "search/heuristic_searches.hpp"
 
 namespace plumbline {

@@ -1,6 +1,5 @@
-#include "heuristics/hmax.hpp"
-
 #include "heuristics/heuristic_kernels.hpp"
+#include "heuristics/hmax.hpp"
 #include "search/heuristic_searches.hpp"
 
 namespace plumbline {

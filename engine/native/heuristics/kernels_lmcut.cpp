@@ -1,8 +1,8 @@
 #include <memory>
 
 #include "heuristics/heuristic_kernels.hpp"
-#include "search/heuristic_searches.hpp"
 #include "heuristics/lmcut.hpp"
+#include "search/heuristic_searches.hpp"
 
 namespace plumbline {
 

@@ -1,6 +1,6 @@
+#include "abstractions/merge_and_shrink.hpp"
 #include "heuristics/heuristic_kernels.hpp"
 #include "search/heuristic_searches.hpp"
-#include "abstractions/merge_and_shrink.hpp"
 
 namespace plumbline {
 

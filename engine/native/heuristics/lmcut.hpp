@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/task.hpp"
 #include "heuristics/lmcut_kernel.hpp"
 #include "heuristics/relaxation.hpp"
-#include "core/task.hpp"
 
 namespace plumbline {
 

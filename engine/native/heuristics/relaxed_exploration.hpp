@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/fact_queue.hpp"
-#include "heuristics/relaxation.hpp"
 #include "core/task.hpp"
+#include "heuristics/relaxation.hpp"
 
 namespace plumbline {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "abstractions/cartesian.hpp"
-#include "interface/checked_input.hpp"
-#include "core/compiled_task.hpp"
-#include "interface/guarded.hpp"
-#include "heuristics/heuristic_kernels.hpp"
 #include "abstractions/merge_and_shrink.hpp"
-#include "search/search.hpp"
+#include "core/compiled_task.hpp"
 #include "core/task.hpp"
+#include "heuristics/heuristic_kernels.hpp"
+#include "interface/checked_input.hpp"
+#include "interface/guarded.hpp"
+#include "search/search.hpp"
 
 namespace {
 

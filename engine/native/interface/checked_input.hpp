@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "search/search.hpp"
 #include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

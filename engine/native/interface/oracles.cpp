@@ -1,5 +1,5 @@
-// The C interface of what oracles ask often: dominance values, comparisons by them, short look-ahead searches. As in
-// interface.cpp: sizes are the caller's business, contents are checked here.
+// The C interface of what oracles ask often: dominance values, comparisons by them, short look-ahead
+// searches. As in interface.cpp: sizes are the caller's business, contents are checked here.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/state_store.hpp"
 #include "dominance/comparison.hpp"
 #include "dominance/tables.hpp"
-#include "interface/guarded.hpp"
 #include "heuristics/heuristic_kernels.hpp"
+#include "interface/guarded.hpp"
 #include "search/lookahead.hpp"
-#include "core/state_store.hpp"
 
 namespace {
 
@@ -27,13 +27,12 @@ bool all_known(const DominanceTables& tables, std::int64_t n, const std::int32_t
 
 }  // namespace
 
-// Squares and lookups of all factors follow each other, as do the variables of all factors; they must stay where they
-// are as long as the result lives.
-PLUMBLINE_API std::int32_t plumbline_tables_create(std::int32_t n_factors, const std::int32_t* n_states,
-                                                   const std::int32_t* squares, const std::int32_t* n_variables,
-                                                   const std::int32_t* variables, const std::int32_t* domain_sizes,
-                                                   const std::int64_t* lookup_sizes, const std::int32_t* lookups,
-                                                   DominanceTables** result) {
+// Squares and lookups of all factors follow each other, as do the variables of all factors; they must stay
+// where they are as long as the result lives.
+PLUMBLINE_API std::int32_t plumbline_tables_create(
+    std::int32_t n_factors, const std::int32_t* n_states, const std::int32_t* squares,
+    const std::int32_t* n_variables, const std::int32_t* variables, const std::int32_t* domain_sizes,
+    const std::int64_t* lookup_sizes, const std::int32_t* lookups, DominanceTables** result) {
   return guarded([&] {
     auto tables = std::make_unique<DominanceTables>();
     for (std::int32_t i = 0; i < n_factors; ++i) {
@@ -49,7 +48,9 @@ PLUMBLINE_API std::int32_t plumbline_tables_create(std::int32_t n_factors, const
   });
 }
 
-PLUMBLINE_API void plumbline_tables_destroy(DominanceTables* tables) { std::unique_ptr<DominanceTables>{tables}.reset(); }
+PLUMBLINE_API void plumbline_tables_destroy(DominanceTables* tables) {
+  std::unique_ptr<DominanceTables>{tables}.reset();
+}
 
 // The factor states of states given by values, one row each.
 PLUMBLINE_API std::int32_t plumbline_tables_find(const DominanceTables* tables, std::int64_t n,
@@ -79,7 +80,8 @@ PLUMBLINE_API std::int32_t plumbline_tables_values(const DominanceTables* tables
   });
 }
 
-PLUMBLINE_API std::int32_t plumbline_comparison_create(const DominanceTables* tables, DominanceComparison** result) {
+PLUMBLINE_API std::int32_t plumbline_comparison_create(const DominanceTables* tables,
+                                                       DominanceComparison** result) {
   return guarded([&] {
     *result = std::make_unique<DominanceComparison>(*tables).release();
     return true;
@@ -107,10 +109,10 @@ PLUMBLINE_API std::int32_t plumbline_comparison_add(DominanceComparison* compari
 }
 
 // The best bound that known states imply for each of these: from which state (-1: none), with which D.
-PLUMBLINE_API std::int32_t plumbline_comparison_infer(const DominanceComparison* comparison, std::int64_t n_bounds,
-                                                      const std::int64_t* bounds, std::int64_t n,
-                                                      const std::int32_t* ids, std::int32_t* sources,
-                                                      std::int64_t* gains) {
+PLUMBLINE_API std::int32_t plumbline_comparison_infer(const DominanceComparison* comparison,
+                                                      std::int64_t n_bounds, const std::int64_t* bounds,
+                                                      std::int64_t n, const std::int32_t* ids,
+                                                      std::int32_t* sources, std::int64_t* gains) {
   return guarded([&] {
     if (!comparison->fits(n_bounds) || !all_known(comparison->tables(), n, ids)) return false;
     std::vector<Inference> best(static_cast<std::size_t>(n));
@@ -123,8 +125,8 @@ PLUMBLINE_API std::int32_t plumbline_comparison_infer(const DominanceComparison*
   });
 }
 
-// `states` and `gains` have room for all known states. `answer` receives how many bounds the source improves and its
-// number, -1 if no known state has anything to tell.
+// `states` and `gains` have room for all known states. `answer` receives how many bounds the source improves
+// and its number, -1 if no known state has anything to tell.
 PLUMBLINE_API std::int32_t plumbline_comparison_tell(DominanceComparison* comparison, std::int64_t n_bounds,
                                                      const std::int64_t* bounds, std::int32_t* states,
                                                      std::int64_t* gains, std::int64_t* answer) {
@@ -148,14 +150,17 @@ PLUMBLINE_API std::int32_t plumbline_lookahead_create(StateStore* states, Lookah
   });
 }
 
-PLUMBLINE_API void plumbline_lookahead_destroy(Lookahead* lookahead) { std::unique_ptr<Lookahead>{lookahead}.reset(); }
+PLUMBLINE_API void plumbline_lookahead_destroy(Lookahead* lookahead) {
+  std::unique_ptr<Lookahead>{lookahead}.reset();
+}
 
 PLUMBLINE_API std::int32_t plumbline_lookahead_begin(Lookahead* lookahead, std::int32_t start) {
   return guarded([&] { return lookahead->begin(start); });
 }
 
 // Goes on until so many states are visited; `n_visited` receives how many there are.
-PLUMBLINE_API std::int32_t plumbline_lookahead_go_on(Lookahead* lookahead, std::int64_t size, std::int64_t* n_visited) {
+PLUMBLINE_API std::int32_t plumbline_lookahead_go_on(Lookahead* lookahead, std::int64_t size,
+                                                     std::int64_t* n_visited) {
   return guarded([&] {
     lookahead->go_on(size);
     *n_visited = static_cast<std::int64_t>(lookahead->visits().size());

@@ -1,6 +1,6 @@
-// The C interface of the kernels: the only symbols the library exports. Handles are opaque, every call answers with
-// a status, no exception leaves. Array sizes are the caller's business (engine/native/library.py checks them),
-// their contents are checked here.
+// The C interface of the kernels: the only symbols the library exports. Handles are opaque, every call
+// answers with a status, no exception leaves. Array sizes are the caller's business (engine/native/library.py
+// checks them), their contents are checked here.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "search/aras.hpp"
-#include "interface/checked_input.hpp"
 #include "core/compiled_task.hpp"
-#include "interface/guarded.hpp"
+#include "core/state_store.hpp"
+#include "core/task.hpp"
 #include "heuristics/heuristic_kernels.hpp"
+#include "heuristics/table_heuristic.hpp"
+#include "interface/checked_input.hpp"
+#include "interface/guarded.hpp"
+#include "search/aras.hpp"
 #include "search/heuristic_searches.hpp"
 #include "search/search.hpp"
-#include "core/state_store.hpp"
-#include "heuristics/table_heuristic.hpp"
-#include "core/task.hpp"
 
 namespace {
 
@@ -34,25 +34,34 @@ bool apply(const Task& task, std::int32_t op, const std::int32_t* values, std::i
 }
 
 using MakeKernels = HeuristicKernels (*)();
-constexpr MakeKernels kHeuristics[] = {blind_kernels, goal_count_kernels, hmax_kernels,
-                                       hadd_kernels,  hff_kernels,        lmcut_kernels,
-                                       hadd_unit_kernels, lmcut_base_kernels, lmcut_gzbd_kernels,
-                                       lmcut_delay_open_kernels, lmcut_fglobal_kernels,
-                                       cartesian_kernels, merge_and_shrink_kernels};
+constexpr MakeKernels kHeuristics[] = {blind_kernels,
+                                       goal_count_kernels,
+                                       hmax_kernels,
+                                       hadd_kernels,
+                                       hff_kernels,
+                                       lmcut_kernels,
+                                       hadd_unit_kernels,
+                                       lmcut_base_kernels,
+                                       lmcut_gzbd_kernels,
+                                       lmcut_delay_open_kernels,
+                                       lmcut_fglobal_kernels,
+                                       cartesian_kernels,
+                                       merge_and_shrink_kernels};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
 
 std::vector<std::int32_t> project(const RelevantPart& part, const std::vector<std::int32_t>& whole) {
   std::vector<std::int32_t> values;
-  for (const std::int32_t variable : part.variables) values.push_back(whole[static_cast<std::size_t>(variable)]);
+  for (const std::int32_t variable : part.variables)
+    values.push_back(whole[static_cast<std::size_t>(variable)]);
   return values;
 }
 
 // For the task's own goal, without what does not matter to it.
-SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm algorithm, const SearchRequest& whole,
-                                  Monitor& monitor) {
+SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm algorithm,
+                                  const SearchRequest& whole, Monitor& monitor) {
   const RelevantPart& part = whole.compiled.relevant();
-  SearchRequest request{part.compiled,       project(part, whole.start), part.compiled.task.goal, whole.bound,
-                        whole.is_admissible, whole.action};
+  SearchRequest request{part.compiled, project(part, whole.start), part.compiled.task.goal,
+                        whole.bound,   whole.is_admissible,        whole.action};
   if (request.action) request.action->successor = project(part, request.action->successor);
   SearchResult result = kernels.search(algorithm, request, monitor);
   for (std::int32_t& op : result.plan) op = part.operators[static_cast<std::size_t>(op)];
@@ -74,7 +83,8 @@ SearchResult search(Algorithm algorithm, std::int32_t heuristic, std::span<const
 }
 
 // `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
-void hand_over(Outcome outcome, std::unique_ptr<SearchResult> found, std::int64_t* answer, SearchResult** result) {
+void hand_over(Outcome outcome, std::unique_ptr<SearchResult> found, std::int64_t* answer,
+               SearchResult** result) {
   answer[0] = static_cast<std::int64_t>(outcome);
   answer[1] = found->cost;
   answer[2] = found->lower_bound;
@@ -96,7 +106,8 @@ PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const
     Task task;
     task.domain_sizes.assign(domain_sizes, domain_sizes + n_variables);
     task.fact_offset.push_back(0);
-    for (const std::int32_t size : task.domain_sizes) task.fact_offset.push_back(task.fact_offset.back() + size);
+    for (const std::int32_t size : task.domain_sizes)
+      task.fact_offset.push_back(task.fact_offset.back() + size);
     task.preconditions = to_rows(n_operators, pre_begin, preconditions);
     task.effects = to_rows(n_operators, eff_begin, effects);
     task.costs.assign(costs, costs + n_operators);
@@ -116,34 +127,37 @@ PLUMBLINE_API std::int32_t plumbline_states_create(const CompiledTask* task, Sta
   });
 }
 
-PLUMBLINE_API void plumbline_states_destroy(StateStore* states) { std::unique_ptr<StateStore>{states}.reset(); }
+PLUMBLINE_API void plumbline_states_destroy(StateStore* states) {
+  std::unique_ptr<StateStore>{states}.reset();
+}
 
 PLUMBLINE_API std::int64_t plumbline_states_size(const StateStore* states) { return states->size(); }
 
 PLUMBLINE_API std::int64_t plumbline_states_bytes(const StateStore* states) { return states->bytes(); }
 
-PLUMBLINE_API std::int32_t plumbline_states_add(StateStore* states, std::int64_t n, const std::int32_t* values,
-                                                std::int32_t* ids) {
+PLUMBLINE_API std::int32_t plumbline_states_add(StateStore* states, std::int64_t n,
+                                                const std::int32_t* values, std::int32_t* ids) {
   return guarded([&] { return states->add(n, values, ids); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_find(StateStore* states, std::int64_t n, const std::int32_t* values,
-                                                 std::int32_t* ids) {
+PLUMBLINE_API std::int32_t plumbline_states_find(StateStore* states, std::int64_t n,
+                                                 const std::int32_t* values, std::int32_t* ids) {
   return guarded([&] { return states->find(n, values, ids); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_values(StateStore* states, std::int64_t n, const std::int32_t* ids,
-                                                   std::int32_t* values) {
+PLUMBLINE_API std::int32_t plumbline_states_values(StateStore* states, std::int64_t n,
+                                                   const std::int32_t* ids, std::int32_t* values) {
   return guarded([&] { return states->values(n, ids, values); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_is_goal(StateStore* states, std::int64_t n, const std::int32_t* ids,
-                                                    std::uint8_t* answers) {
+PLUMBLINE_API std::int32_t plumbline_states_is_goal(StateStore* states, std::int64_t n,
+                                                    const std::int32_t* ids, std::uint8_t* answers) {
   return guarded([&] { return states->is_goal(n, ids, answers); });
 }
 
 PLUMBLINE_API std::int32_t plumbline_states_count_applicable(StateStore* states, std::int64_t n,
-                                                             const std::int32_t* ids, std::int64_t* row_begin) {
+                                                             const std::int32_t* ids,
+                                                             std::int64_t* row_begin) {
   return guarded([&] { return states->count_applicable(n, ids, row_begin); });
 }
 
@@ -158,8 +172,8 @@ PLUMBLINE_API std::int32_t plumbline_states_apply(StateStore* states, std::int64
 }
 
 // Adds every state that can be reached from those in the table.
-PLUMBLINE_API std::int32_t plumbline_states_close(StateStore* states, const Limits* limits, Progress* progress,
-                                                  std::int64_t* outcome) {
+PLUMBLINE_API std::int32_t plumbline_states_close(StateStore* states, const Limits* limits,
+                                                  Progress* progress, std::int64_t* outcome) {
   return guarded([&] {
     Monitor monitor(*limits, progress);
     *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
@@ -191,13 +205,13 @@ PLUMBLINE_API std::int32_t plumbline_states_optimal_costs(StateStore* states, st
 PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32_t algorithm,
                                             std::int32_t heuristic, std::int32_t is_admissible,
                                             const std::int64_t* table, std::int64_t table_size,
-                                            const std::int32_t* start,
-                                            std::int32_t n_goals, const std::int32_t* goal, std::int64_t bound,
+                                            const std::int32_t* start, std::int32_t n_goals,
+                                            const std::int32_t* goal, std::int64_t bound,
                                             const Limits* limits, Progress* progress, std::int64_t* answer,
                                             SearchResult** result) {
   return guarded([&] {
-    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound,
-                          is_admissible != 0};
+    SearchRequest request{
+        *task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound, is_admissible != 0};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
     if (algorithm < 0 || algorithm > 2 || heuristic < -1 || heuristic >= kNumHeuristics) return false;
     const auto chosen = static_cast<Algorithm>(algorithm);
@@ -215,18 +229,24 @@ PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32
   });
 }
 
-// AOCA* from `start` about an action that costs `action_cost` and leads to `successor`. `plan_cost` is that of a
-// plan from `start`, infinite if none is known. The plan found, if any, comes after the action if that is optimal.
+// AOCA* from `start` about an action that costs `action_cost` and leads to `successor`. `plan_cost` is that
+// of a plan from `start`, infinite if none is known. The plan found, if any, comes after the action if that
+// is optimal.
 PLUMBLINE_API std::int32_t plumbline_check_action(const CompiledTask* task, std::int32_t heuristic,
                                                   const std::int64_t* table, std::int64_t table_size,
                                                   const std::int32_t* start, const std::int32_t* successor,
                                                   std::int64_t action_cost, std::int32_t is_solvable,
-                                                  std::int64_t plan_cost, const Limits* limits, Progress* progress,
-                                                  std::int64_t* answer, SearchResult** result) {
+                                                  std::int64_t plan_cost, const Limits* limits,
+                                                  Progress* progress, std::int64_t* answer,
+                                                  SearchResult** result) {
   return guarded([&] {
     const std::int32_t n = task->task.n_variables();
     const SearchRequest request{
-        *task, {start, start + n}, task->task.goal, kInfinity, true,
+        *task,
+        {start, start + n},
+        task->task.goal,
+        kInfinity,
+        true,
         ActionQuestion{{successor, successor + n}, action_cost, is_solvable != 0, plan_cost}};
     if (!in_domains(task->task, start) || !in_domains(task->task, successor)) return false;
     if (heuristic < -1 || heuristic >= kNumHeuristics) return false;
@@ -234,7 +254,8 @@ PLUMBLINE_API std::int32_t plumbline_check_action(const CompiledTask* task, std:
     auto found = std::make_unique<SearchResult>();
     Monitor monitor(*limits, progress);
     const Outcome outcome = run_limited(monitor, [&] {
-      *found = search(Algorithm::kAocaStar, heuristic, {table, static_cast<std::size_t>(table_size)}, request, monitor);
+      *found = search(Algorithm::kAocaStar, heuristic, {table, static_cast<std::size_t>(table_size)}, request,
+                      monitor);
       return found->outcome;
     });
     if (outcome != found->outcome) found->lower_bound = monitor.best;
@@ -247,7 +268,9 @@ PLUMBLINE_API void plumbline_result_plan(const SearchResult* result, std::int32_
   std::copy(result->plan.begin(), result->plan.end(), operators);
 }
 
-PLUMBLINE_API void plumbline_result_destroy(SearchResult* result) { std::unique_ptr<SearchResult>{result}.reset(); }
+PLUMBLINE_API void plumbline_result_destroy(SearchResult* result) {
+  std::unique_ptr<SearchResult>{result}.reset();
+}
 
 PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, std::int32_t heuristic,
                                                       std::int32_t n_goals, const std::int32_t* goal,
@@ -264,7 +287,9 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, 
   });
 }
 
-PLUMBLINE_API void plumbline_evaluator_destroy(Evaluator* evaluator) { std::unique_ptr<Evaluator>{evaluator}.reset(); }
+PLUMBLINE_API void plumbline_evaluator_destroy(Evaluator* evaluator) {
+  std::unique_ptr<Evaluator>{evaluator}.reset();
+}
 
 PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, const CompiledTask* task,
                                                       std::int64_t n, const std::int32_t* states,
@@ -282,7 +307,8 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, cons
 // The values of a state's successors by operator, as a search from that state computes them.
 PLUMBLINE_API std::int32_t plumbline_evaluator_successors(Evaluator* evaluator, const CompiledTask* task,
                                                           const std::int32_t* state, std::int64_t n,
-                                                          const std::int32_t* operators, std::int64_t* values) {
+                                                          const std::int32_t* operators,
+                                                          std::int64_t* values) {
   return guarded([&] {
     if (!in_domains(task->task, state) || !are_operators(task->task, n, operators)) return false;
     std::vector<std::int32_t> successor(task->task.domain_sizes.size());
@@ -305,8 +331,9 @@ PLUMBLINE_API std::int32_t plumbline_aras_create(const CompiledTask* task, const
     SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal)};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
     if (!are_operators(task->task, plan_length, plan) || first_size < 1 || max_states < 1) return false;
-    auto run = std::make_unique<ArasRun>(std::move(request), std::vector<std::int32_t>(plan, plan + plan_length),
-                                         first_size, max_states, *limits, progress);
+    auto run =
+        std::make_unique<ArasRun>(std::move(request), std::vector<std::int32_t>(plan, plan + plan_length),
+                                  first_size, max_states, *limits, progress);
     if (!run->aras.plan_is_valid()) return false;
     *result = run.release();
     return true;
@@ -315,8 +342,8 @@ PLUMBLINE_API std::int32_t plumbline_aras_create(const CompiledTask* task, const
 
 PLUMBLINE_API void plumbline_aras_destroy(ArasRun* run) { std::unique_ptr<ArasRun>{run}.reset(); }
 
-// Works until the plan is cheaper, or proved optimal, or a limit is reached; `answer` receives the outcome, and the
-// cost and the length of the plan as it is now.
+// Works until the plan is cheaper, or proved optimal, or a limit is reached; `answer` receives the outcome,
+// and the cost and the length of the plan as it is now.
 PLUMBLINE_API std::int32_t plumbline_aras_improve(ArasRun* run, std::int64_t* answer) {
   return guarded([&] {
     answer[0] = static_cast<std::int64_t>(run_limited(run->monitor, [&] { return run->aras.improve(); }));

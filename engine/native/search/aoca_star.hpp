@@ -69,7 +69,7 @@ class AocaStar {
   bool counters_hold() { return n_open_ == counted(); }
 
  private:
-  using Key = std::tuple<Cost, bool, Cost>;  // f, untagged, h
+  using Key = std::tuple<Cost, bool, Cost>;    // f, untagged, h
   using Counts = std::array<std::int64_t, 2>;  // by tag
 
   static Cost f(const SearchNode& node) { return saturating_add(node.g, node.h); }
@@ -162,7 +162,7 @@ class AocaStar {
   BucketQueue<Key, StateId, Ties::kNewestFirst> queue_;
   Counts n_open_{};
   bool is_solvable_;
-  Cost plan_cost_;  // of the cheapest plan known
+  Cost plan_cost_;           // of the cheapest plan known
   StateId goal_ = kNoState;  // where such a plan leads, if it was generated here
 };
 

@@ -18,9 +18,9 @@
 #include "core/compiled_task.hpp"
 #include "core/memory.hpp"
 #include "core/packed_operators.hpp"
-#include "search/search.hpp"
 #include "core/state_table.hpp"
 #include "core/task.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

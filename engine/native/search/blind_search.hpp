@@ -14,9 +14,9 @@
 #include "core/bucket_queue.hpp"
 #include "core/compiled_task.hpp"
 #include "core/cyclic_buckets.hpp"
-#include "search/search.hpp"
 #include "core/state_table.hpp"
 #include "core/successor_batch.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

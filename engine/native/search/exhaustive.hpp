@@ -10,8 +10,8 @@
 #include "core/bucket_queue.hpp"
 #include "core/compiled_task.hpp"
 #include "core/packed_operators.hpp"
-#include "search/search.hpp"
 #include "core/state_table.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

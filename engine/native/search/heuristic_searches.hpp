@@ -4,12 +4,12 @@
 #include <memory>
 #include <span>
 
+#include "heuristics/heuristic.hpp"
+#include "heuristics/heuristic_kernels.hpp"
 #include "search/aoca_star.hpp"
 #include "search/astar.hpp"
 #include "search/enforced_hill_climbing.hpp"
 #include "search/greedy_best_first.hpp"
-#include "heuristics/heuristic.hpp"
-#include "heuristics/heuristic_kernels.hpp"
 #include "search/search.hpp"
 
 namespace plumbline {

@@ -1,7 +1,8 @@
 // A short greedy search that visits a given number of states, for oracles that know something about states.
 //
-// The state with the smallest heuristic value is visited next, of equals the one seen first; dead ends are not
-// visited. Nothing is reopened, and goals do not end the search (ALGORITHMS 6.5). Values are kept for later searches.
+// The state with the smallest heuristic value is visited next, of equals the one seen first; dead ends are
+// not visited. Nothing is reopened, and goals do not end the search (ALGORITHMS 6.5). Values are kept for
+// later searches.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/heuristic_kernels.hpp"
 #include "core/state_store.hpp"
+#include "heuristics/heuristic_kernels.hpp"
 
 namespace plumbline {
 
 class Lookahead {
  public:
-  // By what step a state was reached: the row of the state before (-1: none), the operator, the cost of all steps.
+  // By what step a state was reached: the row of the state before (-1: none), the operator, the cost of all
+  // steps.
   struct Visit {
     std::int32_t state;
     std::int32_t before;
@@ -64,7 +66,9 @@ class Lookahead {
 
   static constexpr Cost kUnknown = -1;
 
-  static bool is_later(const Entry& a, const Entry& b) { return a.h != b.h ? a.h > b.h : a.number > b.number; }
+  static bool is_later(const Entry& a, const Entry& b) {
+    return a.h != b.h ? a.h > b.h : a.number > b.number;
+  }
 
   bool is_visited(std::int32_t state) {
     grow();

@@ -35,7 +35,7 @@ enum class Outcome : std::int64_t {
 struct ActionQuestion {
   std::vector<std::int32_t> successor;  // the state it leads to
   Cost cost;
-  bool is_solvable;             // that the start has a plan is known
+  bool is_solvable;            // that the start has a plan is known
   Cost plan_cost = kInfinity;  // of a plan from the start, if one is known
 };
 

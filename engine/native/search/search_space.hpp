@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/compiled_task.hpp"
-#include "heuristics/heuristic.hpp"
 #include "core/packed_operators.hpp"
-#include "search/search.hpp"
 #include "core/state_table.hpp"
 #include "core/task.hpp"
+#include "heuristics/heuristic.hpp"
+#include "search/search.hpp"
 
 namespace plumbline {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "abstractions/cartesian.hpp"
-#include "core/compiled_task.hpp"
 #include "abstractions/merge_and_shrink.hpp"
-#include "search/search.hpp"
+#include "core/compiled_task.hpp"
 #include "core/state_store.hpp"
+#include "search/search.hpp"
 #include "tests/random_task.hpp"
 
 namespace plumbline::testing {
