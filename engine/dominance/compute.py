@@ -21,9 +21,8 @@ from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
 from engine.dominance.merging import merge
 from engine.errors import UsageError
-from engine.native.comparison import NO_SUM
 from engine.native.control import Control
-from engine.native.dominance import NO_VALUE
+from engine.native.dominance import NO_SUM, NO_VALUE
 from engine.native.library import Int32Array
 from engine.search.forward import SearchLimits
 from engine.task.task import Task

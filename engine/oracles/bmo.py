@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError
-from engine.native.comparison import NativeComparison
+from engine.native.dominance import NativeComparison
 from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
 from engine.oracles.local_test import local_test

@@ -14,14 +14,8 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import (
-    INFINITY,
-    Heuristic,
-    Int64Array,
-    NativeAnswer,
-    Outcome,
-    native_check_action,
-)
+from engine.native.library import INFINITY, TABLE_HEURISTIC, Heuristic, Int64Array, Outcome
+from engine.native.searches import NativeAnswer, native_check_action
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.search.results import SearchResult, replay
@@ -77,9 +71,9 @@ def aoca_star(
 def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
     """The kernels' form of a heuristic that can prove something; the user's error if it cannot."""
     if not isinstance(heuristic, str):
-        return Heuristic.TABLE, heuristic
+        return TABLE_HEURISTIC, heuristic
     kernel = heuristic_called(heuristic)
-    if heuristic not in ADMISSIBLE:
+    if not kernel.is_admissible:
         raise UsageError(
             f"{heuristic} may overestimate, so that it cannot prove anything optimal",
             hint=f"choose one of {', '.join(sorted(ADMISSIBLE))}",

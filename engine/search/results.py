@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.native.control import Control
-from engine.native.library import INFINITY, NativeAnswer, NativeLimits, Outcome
+from engine.native.library import INFINITY, NativeLimits, Outcome
+from engine.native.searches import NativeAnswer
 from engine.task.task import Task
 from engine.task.validate import validate_operators
 

@@ -1,5 +1,4 @@
-// What the interface needs of a heuristic: searches with it, and its value in many states. Each heuristic is
-// compiled in its own translation unit (kernels_NAME.cpp), so that they are built side by side.
+// What the interface needs of a heuristic: searches with it, and its value in many states.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +6,11 @@
 #include <span>
 
 #include "core/task.hpp"
+#include "heuristics/heuristic.hpp"
+#include "interface/abi.hpp"
 #include "search/search.hpp"
 
 namespace plumbline {
-
-enum class Algorithm : std::int32_t {
-  kAstar = 0,
-  kGreedyBestFirst = 1,
-  kEnforcedHillClimbing = 2,
-  kAocaStar = 3,
-};
 
 // A heuristic behind a virtual call: for evaluation outside of searches.
 class Evaluator {
@@ -29,24 +23,33 @@ class Evaluator {
   virtual Cost evaluate_successor(const std::int32_t* values, std::int32_t op) = 0;
 };
 
-struct HeuristicKernels {
-  SearchResult (*search)(Algorithm algorithm, const SearchRequest& request, Monitor& monitor);
-  // Null for a heuristic that is built for one state: see abstraction_interface.cpp.
-  std::unique_ptr<Evaluator> (*make_evaluator)(const Task& task);
+template <class Heuristic>
+class EvaluatorOf final : public Evaluator {
+ public:
+  template <class... Arguments>
+  explicit EvaluatorOf(const Task& task, Arguments... arguments) : heuristic_(task, arguments...) {}
+  void set_goal(std::span<const Fact> goal) override { heuristic_.set_goal(goal); }
+  Cost evaluate(const std::int32_t* values) override { return heuristic_(values); }
+
+  void expand([[maybe_unused]] const std::int32_t* values) override {
+    if constexpr (IncrementalHeuristic<Heuristic>) heuristic_.expand(values);
+  }
+  Cost evaluate_successor(const std::int32_t* values, [[maybe_unused]] std::int32_t op) override {
+    if constexpr (IncrementalHeuristic<Heuristic>) {
+      return heuristic_.evaluate_successor(values, op);
+    } else {
+      return heuristic_(values);
+    }
+  }
+
+ private:
+  Heuristic heuristic_;
 };
 
-HeuristicKernels blind_kernels();
-HeuristicKernels goal_count_kernels();
-HeuristicKernels hmax_kernels();
-HeuristicKernels hadd_kernels();
-HeuristicKernels hff_kernels();
-HeuristicKernels lmcut_kernels();
-HeuristicKernels hadd_unit_kernels();
-HeuristicKernels lmcut_base_kernels();
-HeuristicKernels lmcut_gzbd_kernels();
-HeuristicKernels lmcut_delay_open_kernels();
-HeuristicKernels lmcut_fglobal_kernels();
-HeuristicKernels cartesian_kernels();
-HeuristicKernels merge_and_shrink_kernels();
+struct HeuristicKernels {
+  SearchResult (*search)(Algorithm algorithm, const SearchRequest& request, Monitor& monitor);
+  // Null for a heuristic that is built for one state: see interface/abstractions.cpp.
+  std::unique_ptr<Evaluator> (*make_evaluator)(const Task& task);
+};
 
 }  // namespace plumbline

@@ -1,5 +1,5 @@
-// The C interface of the heuristics that are built for one state. As in interface.cpp: sizes are the caller's
-// business, contents are checked here.
+// The C interface of the heuristics that are built for one state. As in tasks_and_searches.cpp: sizes are the
+// caller's business, contents are checked here.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -63,53 +63,51 @@ class AbstractionEvaluator final : public Evaluator {
 
 // `describe` gets the heuristic if it could be built within the limits; `outcome` says whether.
 template <class Heuristic, class Options, class Describe>
-std::int32_t create(const CompiledTask* task, const std::int32_t* start, std::int32_t n_goals,
-                    const std::int32_t* goal, const Options& options, const Limits* limits,
-                    Progress* progress, std::int64_t* outcome, Evaluator** result, Describe&& describe) {
+Status create(const CompiledTask* task, const std::int32_t* start, std::int32_t n_goals,
+              const std::int32_t* goal, const Options& options, const Limits* limits, Progress* progress,
+              Outcome* outcome, Evaluator** result, Describe&& describe) {
   return guarded([&] {
     const SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal)};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
     Monitor monitor(*limits, progress);
-    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+    *outcome = run_limited(monitor, [&] {
       auto evaluator = std::make_unique<AbstractionEvaluator<Heuristic>>(request, monitor, options);
       describe(evaluator->heuristic());
       *result = evaluator.release();
       return Outcome::kSolved;
-    }));
+    });
     return true;
   });
 }
 
 }  // namespace
 
-// `statistics` receives how many abstractions there are, and their states and transitions.
-PLUMBLINE_API std::int32_t plumbline_cartesian_create(const CompiledTask* task, const std::int32_t* start,
-                                                      std::int32_t n_goals, const std::int32_t* goal,
-                                                      std::int64_t max_transitions, std::int32_t landmarks,
-                                                      std::int32_t goals, const Limits* limits,
-                                                      Progress* progress, std::int64_t* statistics,
-                                                      std::int64_t* outcome, Evaluator** result) {
+// `size` receives how many abstractions there are, and their states and transitions.
+PLUMBLINE_API Status plumbline_cartesian_create(const CompiledTask* task, const std::int32_t* start,
+                                                std::int32_t n_goals, const std::int32_t* goal,
+                                                std::int64_t max_transitions, std::int32_t landmarks,
+                                                std::int32_t goals, const Limits* limits, Progress* progress,
+                                                AbstractionSize* size, Outcome* outcome, Evaluator** result) {
   const CartesianOptions options{max_transitions, landmarks != 0, goals != 0};
   return create<Cartesian>(task, start, n_goals, goal, options, limits, progress, outcome, result,
-                           [statistics](const Cartesian& heuristic) {
-                             statistics[0] = heuristic.n_abstractions();
-                             statistics[1] = heuristic.n_states();
-                             statistics[2] = heuristic.n_transitions();
+                           [size](const Cartesian& heuristic) {
+                             *size = {heuristic.n_abstractions(), heuristic.n_states(),
+                                      heuristic.n_transitions()};
                            });
 }
 
-// `statistics` receives 1, and the most states and transitions a product had.
-PLUMBLINE_API std::int32_t plumbline_merge_and_shrink_create(
-    const CompiledTask* task, const std::int32_t* start, std::int32_t n_goals, const std::int32_t* goal,
-    std::int64_t max_states, std::int64_t max_transitions, const Limits* limits, Progress* progress,
-    std::int64_t* statistics, std::int64_t* outcome, Evaluator** result) {
+// `size` receives 1, and the most states and transitions a product had.
+PLUMBLINE_API Status plumbline_merge_and_shrink_create(const CompiledTask* task, const std::int32_t* start,
+                                                       std::int32_t n_goals, const std::int32_t* goal,
+                                                       std::int64_t max_states, std::int64_t max_transitions,
+                                                       const Limits* limits, Progress* progress,
+                                                       AbstractionSize* size, Outcome* outcome,
+                                                       Evaluator** result) {
   const MergeAndShrinkOptions options{
       std::clamp<std::int64_t>(max_states, 1, MergeAndShrinkOptions::kMostStates),
       std::max<std::int64_t>(max_transitions, 1)};
   return create<MergeAndShrink>(task, start, n_goals, goal, options, limits, progress, outcome, result,
-                                [statistics](const MergeAndShrink& heuristic) {
-                                  statistics[0] = 1;
-                                  statistics[1] = heuristic.n_states();
-                                  statistics[2] = heuristic.n_transitions();
+                                [size](const MergeAndShrink& heuristic) {
+                                  *size = {1, heuristic.n_states(), heuristic.n_transitions()};
                                 });
 }

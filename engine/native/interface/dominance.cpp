@@ -1,5 +1,5 @@
-// The C interface of the dominance kernels. As in interface.cpp: sizes are the caller's business, contents
-// are checked here.
+// The C interface of the dominance kernels. As in tasks_and_searches.cpp: sizes are the caller's business,
+// contents are checked here.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,11 +13,12 @@
 using namespace plumbline;
 
 // Arcs of all factors follow each other; `label_groups` has a row of groups by label for each factor.
-PLUMBLINE_API std::int32_t plumbline_dominance_create(
-    std::int32_t n_factors, const std::int32_t* n_states, const std::int32_t* n_groups,
-    const std::int64_t* n_arcs, const std::int32_t* groups, const std::int32_t* sources,
-    const std::int32_t* targets, std::int32_t n_labels, const std::int64_t* costs,
-    const std::int32_t* label_groups, DominanceSystem** result) {
+PLUMBLINE_API Status plumbline_dominance_create(std::int32_t n_factors, const std::int32_t* n_states,
+                                                const std::int32_t* n_groups, const std::int64_t* n_arcs,
+                                                const std::int32_t* groups, const std::int32_t* sources,
+                                                const std::int32_t* targets, std::int32_t n_labels,
+                                                const std::int64_t* costs, const std::int32_t* label_groups,
+                                                DominanceSystem** result) {
   return guarded([&] {
     auto system = std::make_unique<DominanceSystem>();
     system->costs.assign(costs, costs + n_labels);
@@ -54,32 +55,32 @@ PLUMBLINE_API void plumbline_dominance_destroy(DominanceSystem* system) {
 
 // Lowers `tables` until they are stable; those of an interrupted fix-point are too large and must not be
 // used.
-PLUMBLINE_API std::int32_t plumbline_dominance_fix_point(const DominanceSystem* system, std::int32_t* tables,
-                                                         std::int32_t truncation, std::int32_t all_answers,
-                                                         const Limits* limits, Progress* progress,
-                                                         std::int64_t* outcome) {
+PLUMBLINE_API Status plumbline_dominance_fix_point(const DominanceSystem* system, std::int32_t* tables,
+                                                   std::int32_t truncation, std::int32_t all_answers,
+                                                   const Limits* limits, Progress* progress,
+                                                   Outcome* outcome) {
   return guarded([&] {
     if (truncation < 0 || truncation > kRange) return false;
     const Answers answers = all_answers != 0 ? Answers::kAll : Answers::kSameOrNothing;
     Monitor monitor(*limits, progress);
-    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+    *outcome = run_limited(monitor, [&] {
       DominanceFixPoint(*system, split_tables(*system, tables), truncation, answers, monitor).run();
       return Outcome::kSolved;
-    }));
+    });
     return true;
   });
 }
 
 // Raises `tables` to their R-closure; sound whenever it is interrupted.
-PLUMBLINE_API std::int32_t plumbline_dominance_closure(const DominanceSystem* system, std::int32_t* tables,
-                                                       const std::int32_t* heights, const Limits* limits,
-                                                       Progress* progress, std::int64_t* outcome) {
+PLUMBLINE_API Status plumbline_dominance_closure(const DominanceSystem* system, std::int32_t* tables,
+                                                 const std::int32_t* heights, const Limits* limits,
+                                                 Progress* progress, Outcome* outcome) {
   return guarded([&] {
     Monitor monitor(*limits, progress);
-    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+    *outcome = run_limited(monitor, [&] {
       DominanceClosure(*system, split_tables(*system, tables), heights, monitor).run();
       return Outcome::kSolved;
-    }));
+    });
     return true;
   });
 }

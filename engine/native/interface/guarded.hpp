@@ -5,22 +5,21 @@
 #include <new>
 
 #include "core/memory.hpp"
+#include "interface/abi.hpp"
 #include "search/search.hpp"
 
 #define PLUMBLINE_API extern "C" __attribute__((visibility("default")))
 
 namespace plumbline {
 
-enum Status : std::int32_t { kDone = 0, kOutOfMemory = 1, kBadArgument = 2, kDefect = 3 };
-
 template <class Body>
-std::int32_t guarded(Body&& body) {
+Status guarded(Body&& body) {
   try {
-    return body() ? kDone : kBadArgument;
+    return body() ? Status::kDone : Status::kBadArgument;
   } catch (const std::bad_alloc&) {
-    return kOutOfMemory;
+    return Status::kOutOfMemory;
   } catch (...) {
-    return kDefect;
+    return Status::kDefect;
   }
 }
 

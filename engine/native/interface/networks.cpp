@@ -32,8 +32,8 @@ PLUMBLINE_WIDEST_VECTORS void pool_of_vectors(const PoolIndex& index, std::int64
 
 }  // namespace plumbline
 
-PLUMBLINE_API std::int32_t plumbline_network_elu_rows(std::int32_t is_double, std::int64_t n_rows,
-                                                      std::int64_t width, const void* bias, void* rows) {
+PLUMBLINE_API Status plumbline_network_elu_rows(std::int32_t is_double, std::int64_t n_rows,
+                                                std::int64_t width, const void* bias, void* rows) {
   return guarded([&] {
     if (is_double != 0) {
       elu_rows<1>(n_rows, width, static_cast<const double*>(bias), static_cast<double*>(rows));
@@ -46,9 +46,9 @@ PLUMBLINE_API std::int32_t plumbline_network_elu_rows(std::int32_t is_double, st
   });
 }
 
-PLUMBLINE_API std::int32_t plumbline_network_pool(const PoolIndex* index, std::int32_t is_double,
-                                                  std::int64_t n_states, std::int64_t hidden, double empty,
-                                                  const void* operators, void* pools) {
+PLUMBLINE_API Status plumbline_network_pool(const PoolIndex* index, std::int32_t is_double,
+                                            std::int64_t n_states, std::int64_t hidden, double empty,
+                                            const void* operators, void* pools) {
   return guarded([&] {
     if (is_double != 0) {
       pool<double>(*index, n_states, hidden, empty, static_cast<const double*>(operators),

@@ -1,5 +1,5 @@
 // The C interface of what oracles ask often: dominance values, comparisons by them, short look-ahead
-// searches. As in interface.cpp: sizes are the caller's business, contents are checked here.
+// searches. As in tasks_and_searches.cpp: sizes are the caller's business, contents are checked here.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "dominance/comparison.hpp"
 #include "dominance/tables.hpp"
 #include "heuristics/heuristic_kernels.hpp"
+#include "heuristics/hff.hpp"
 #include "interface/guarded.hpp"
 #include "search/lookahead.hpp"
 
@@ -29,10 +30,11 @@ bool all_known(const DominanceTables& tables, std::int64_t n, const std::int32_t
 
 // Squares and lookups of all factors follow each other, as do the variables of all factors; they must stay
 // where they are as long as the result lives.
-PLUMBLINE_API std::int32_t plumbline_tables_create(
-    std::int32_t n_factors, const std::int32_t* n_states, const std::int32_t* squares,
-    const std::int32_t* n_variables, const std::int32_t* variables, const std::int32_t* domain_sizes,
-    const std::int64_t* lookup_sizes, const std::int32_t* lookups, DominanceTables** result) {
+PLUMBLINE_API Status plumbline_tables_create(std::int32_t n_factors, const std::int32_t* n_states,
+                                             const std::int32_t* squares, const std::int32_t* n_variables,
+                                             const std::int32_t* variables, const std::int32_t* domain_sizes,
+                                             const std::int64_t* lookup_sizes, const std::int32_t* lookups,
+                                             DominanceTables** result) {
   return guarded([&] {
     auto tables = std::make_unique<DominanceTables>();
     for (std::int32_t i = 0; i < n_factors; ++i) {
@@ -53,9 +55,9 @@ PLUMBLINE_API void plumbline_tables_destroy(DominanceTables* tables) {
 }
 
 // The factor states of states given by values, one row each.
-PLUMBLINE_API std::int32_t plumbline_tables_find(const DominanceTables* tables, std::int64_t n,
-                                                 std::int32_t n_variables, const std::int32_t* values,
-                                                 std::int32_t* ids) {
+PLUMBLINE_API Status plumbline_tables_find(const DominanceTables* tables, std::int64_t n,
+                                           std::int32_t n_variables, const std::int32_t* values,
+                                           std::int32_t* ids) {
   return guarded([&] {
     for (std::int64_t k = 0; k < n; ++k, values += n_variables, ids += tables->n_factors()) {
       if (!tables->find(n_variables, values, ids)) return false;
@@ -65,9 +67,9 @@ PLUMBLINE_API std::int32_t plumbline_tables_find(const DominanceTables* tables, 
 }
 
 // D(s, t) of all pairs of states given by factor states.
-PLUMBLINE_API std::int32_t plumbline_tables_values(const DominanceTables* tables, std::int64_t n_sources,
-                                                   const std::int32_t* sources, std::int64_t n_targets,
-                                                   const std::int32_t* targets, std::int64_t* values) {
+PLUMBLINE_API Status plumbline_tables_values(const DominanceTables* tables, std::int64_t n_sources,
+                                             const std::int32_t* sources, std::int64_t n_targets,
+                                             const std::int32_t* targets, std::int64_t* values) {
   return guarded([&] {
     if (!all_known(*tables, n_sources, sources) || !all_known(*tables, n_targets, targets)) return false;
     for (std::int64_t s = 0; s < n_sources; ++s, sources += tables->n_factors()) {
@@ -80,8 +82,8 @@ PLUMBLINE_API std::int32_t plumbline_tables_values(const DominanceTables* tables
   });
 }
 
-PLUMBLINE_API std::int32_t plumbline_comparison_create(const DominanceTables* tables,
-                                                       DominanceComparison** result) {
+PLUMBLINE_API Status plumbline_comparison_create(const DominanceTables* tables,
+                                                 DominanceComparison** result) {
   return guarded([&] {
     *result = std::make_unique<DominanceComparison>(*tables).release();
     return true;
@@ -93,10 +95,10 @@ PLUMBLINE_API void plumbline_comparison_destroy(DominanceComparison* comparison)
 }
 
 // One more known state; `source` (-1: none) and `gain` receive the best bound that the others imply for it.
-PLUMBLINE_API std::int32_t plumbline_comparison_add(DominanceComparison* comparison, std::int64_t n_bounds,
-                                                    const std::int64_t* bounds, std::int32_t state,
-                                                    const std::int32_t* ids, std::int32_t* source,
-                                                    std::int64_t* gain) {
+PLUMBLINE_API Status plumbline_comparison_add(DominanceComparison* comparison, std::int64_t n_bounds,
+                                              const std::int64_t* bounds, std::int32_t state,
+                                              const std::int32_t* ids, std::int32_t* source,
+                                              std::int64_t* gain) {
   return guarded([&] {
     if (!comparison->fits(n_bounds) || state < 0 || !comparison->tables().has(ids)) return false;
     Inference best;
@@ -109,10 +111,10 @@ PLUMBLINE_API std::int32_t plumbline_comparison_add(DominanceComparison* compari
 }
 
 // The best bound that known states imply for each of these: from which state (-1: none), with which D.
-PLUMBLINE_API std::int32_t plumbline_comparison_infer(const DominanceComparison* comparison,
-                                                      std::int64_t n_bounds, const std::int64_t* bounds,
-                                                      std::int64_t n, const std::int32_t* ids,
-                                                      std::int32_t* sources, std::int64_t* gains) {
+PLUMBLINE_API Status plumbline_comparison_infer(const DominanceComparison* comparison, std::int64_t n_bounds,
+                                                const std::int64_t* bounds, std::int64_t n,
+                                                const std::int32_t* ids, std::int32_t* sources,
+                                                std::int64_t* gains) {
   return guarded([&] {
     if (!comparison->fits(n_bounds) || !all_known(comparison->tables(), n, ids)) return false;
     std::vector<Inference> best(static_cast<std::size_t>(n));
@@ -127,9 +129,9 @@ PLUMBLINE_API std::int32_t plumbline_comparison_infer(const DominanceComparison*
 
 // `states` and `gains` have room for all known states. `answer` receives how many bounds the source improves
 // and its number, -1 if no known state has anything to tell.
-PLUMBLINE_API std::int32_t plumbline_comparison_tell(DominanceComparison* comparison, std::int64_t n_bounds,
-                                                     const std::int64_t* bounds, std::int32_t* states,
-                                                     std::int64_t* gains, std::int64_t* answer) {
+PLUMBLINE_API Status plumbline_comparison_tell(DominanceComparison* comparison, std::int64_t n_bounds,
+                                               const std::int64_t* bounds, std::int32_t* states,
+                                               std::int64_t* gains, std::int64_t* answer) {
   return guarded([&] {
     if (!comparison->fits(n_bounds)) return false;
     const std::int32_t* const first = states;
@@ -143,9 +145,10 @@ PLUMBLINE_API std::int32_t plumbline_comparison_tell(DominanceComparison* compar
   });
 }
 
-PLUMBLINE_API std::int32_t plumbline_lookahead_create(StateStore* states, Lookahead** result) {
+PLUMBLINE_API Status plumbline_lookahead_create(StateStore* states, Lookahead** result) {
   return guarded([&] {
-    *result = std::make_unique<Lookahead>(*states, hff_kernels().make_evaluator(states->task())).release();
+    *result =
+        std::make_unique<Lookahead>(*states, std::make_unique<EvaluatorOf<HFF>>(states->task())).release();
     return true;
   });
 }
@@ -154,13 +157,13 @@ PLUMBLINE_API void plumbline_lookahead_destroy(Lookahead* lookahead) {
   std::unique_ptr<Lookahead>{lookahead}.reset();
 }
 
-PLUMBLINE_API std::int32_t plumbline_lookahead_begin(Lookahead* lookahead, std::int32_t start) {
+PLUMBLINE_API Status plumbline_lookahead_begin(Lookahead* lookahead, std::int32_t start) {
   return guarded([&] { return lookahead->begin(start); });
 }
 
 // Goes on until so many states are visited; `n_visited` receives how many there are.
-PLUMBLINE_API std::int32_t plumbline_lookahead_go_on(Lookahead* lookahead, std::int64_t size,
-                                                     std::int64_t* n_visited) {
+PLUMBLINE_API Status plumbline_lookahead_go_on(Lookahead* lookahead, std::int64_t size,
+                                               std::int64_t* n_visited) {
   return guarded([&] {
     lookahead->go_on(size);
     *n_visited = static_cast<std::int64_t>(lookahead->visits().size());
@@ -169,9 +172,9 @@ PLUMBLINE_API std::int32_t plumbline_lookahead_go_on(Lookahead* lookahead, std::
 }
 
 // All visited states in order: which, at what cost, from which row (-1: the start), by which operator.
-PLUMBLINE_API std::int32_t plumbline_lookahead_visits(const Lookahead* lookahead, std::int32_t* states,
-                                                      std::int64_t* costs, std::int32_t* before,
-                                                      std::int32_t* operators) {
+PLUMBLINE_API Status plumbline_lookahead_visits(const Lookahead* lookahead, std::int32_t* states,
+                                                std::int64_t* costs, std::int32_t* before,
+                                                std::int32_t* operators) {
   return guarded([&] {
     for (const Lookahead::Visit& visit : lookahead->visits()) {
       *states++ = visit.state;

@@ -19,6 +19,15 @@
 #include "search/heuristic_searches.hpp"
 #include "search/search.hpp"
 
+namespace plumbline {
+
+// Defined in the translation units that CMake makes from heuristics/kernels.cpp.in.
+#define HEURISTIC(number, ...) HeuristicKernels heuristic_kernels_##number();
+#include "heuristics/heuristics.def"
+#undef HEURISTIC
+
+}  // namespace plumbline
+
 namespace {
 
 using namespace plumbline;
@@ -33,21 +42,37 @@ bool apply(const Task& task, std::int32_t op, const std::int32_t* values, std::i
   return true;
 }
 
-using MakeKernels = HeuristicKernels (*)();
-constexpr MakeKernels kHeuristics[] = {blind_kernels,
-                                       goal_count_kernels,
-                                       hmax_kernels,
-                                       hadd_kernels,
-                                       hff_kernels,
-                                       lmcut_kernels,
-                                       hadd_unit_kernels,
-                                       lmcut_base_kernels,
-                                       lmcut_gzbd_kernels,
-                                       lmcut_delay_open_kernels,
-                                       lmcut_fglobal_kernels,
-                                       cartesian_kernels,
-                                       merge_and_shrink_kernels};
+struct RegisteredHeuristic {
+  std::int32_t number;
+  bool is_admissible;
+  HeuristicKernels (*kernels)();
+};
+
+constexpr bool kAdmissible = true;
+constexpr bool kInadmissible = false;
+constexpr RegisteredHeuristic kHeuristics[] = {
+#define HEURISTIC(number, name, traits, ...) {number, traits, &heuristic_kernels_##number},
+#include "heuristics/heuristics.def"
+#undef HEURISTIC
+};
 constexpr std::int32_t kNumHeuristics = static_cast<std::int32_t>(std::size(kHeuristics));
+
+constexpr bool numbers_are_positions() {
+  for (std::int32_t i = 0; i < kNumHeuristics; ++i) {
+    if (kHeuristics[i].number != i) return false;
+  }
+  return true;
+}
+static_assert(numbers_are_positions());
+
+bool is_heuristic(std::int32_t number) {
+  return number == kTableHeuristic || (number >= 0 && number < kNumHeuristics);
+}
+
+// A table is the caller's word.
+bool is_admissible(std::int32_t number) {
+  return number == kTableHeuristic || kHeuristics[number].is_admissible;
+}
 
 std::vector<std::int32_t> project(const RelevantPart& part, const std::vector<std::int32_t>& whole) {
   std::vector<std::int32_t> values;
@@ -68,40 +93,45 @@ SearchResult search_relevant_part(const HeuristicKernels& kernels, Algorithm alg
   return result;
 }
 
-// Whatever the heuristic, a number below kNumHeuristics or -1 for the table: a value for every state by rank.
+// `table` has a value for every state by rank if the heuristic is kTableHeuristic.
 SearchResult search(Algorithm algorithm, std::int32_t heuristic, std::span<const Cost> table,
                     const SearchRequest& request, Monitor& monitor) {
-  if (heuristic < 0) {
+  if (heuristic == kTableHeuristic) {
     TableHeuristic values(request.compiled.task, table);
     return heuristic_search(algorithm, request, values, monitor);
   }
-  const HeuristicKernels kernels = kHeuristics[heuristic]();
+  const HeuristicKernels kernels = kHeuristics[heuristic].kernels();
   if (request.goal == request.compiled.task.goal) {
     return search_relevant_part(kernels, algorithm, request, monitor);
   }
   return kernels.search(algorithm, request, monitor);
 }
 
-// `answer` receives the outcome, the cost, a lower bound of it and the length of the plan.
-void hand_over(Outcome outcome, std::unique_ptr<SearchResult> found, std::int64_t* answer,
+void hand_over(Outcome outcome, std::unique_ptr<SearchResult> found, SearchAnswer* answer,
                SearchResult** result) {
-  answer[0] = static_cast<std::int64_t>(outcome);
-  answer[1] = found->cost;
-  answer[2] = found->lower_bound;
-  answer[3] = static_cast<std::int64_t>(found->plan.size());
+  *answer = {outcome, found->cost, found->lower_bound, static_cast<std::int64_t>(found->plan.size())};
   *result = found.release();
 }
 
 }  // namespace
 
-PLUMBLINE_API std::int32_t plumbline_abi_version() { return 6; }
+PLUMBLINE_API std::int32_t plumbline_abi_version() { return kAbiVersion; }
 
-PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
-                                                 std::int32_t n_operators, const std::int32_t* pre_begin,
-                                                 const std::int32_t* preconditions,
-                                                 const std::int32_t* eff_begin, const std::int32_t* effects,
-                                                 const std::int64_t* costs, std::int32_t n_goals,
-                                                 const std::int32_t* goal, CompiledTask** result) {
+// The heuristics as this library knows them, one line each: number, name and traits.
+PLUMBLINE_API const char* plumbline_heuristics() {
+  return ""
+#define HEURISTIC(number, name, traits, ...) #number " " name " " #traits "\n"
+#include "heuristics/heuristics.def"
+#undef HEURISTIC
+      ;
+}
+
+PLUMBLINE_API Status plumbline_task_create(std::int32_t n_variables, const std::int32_t* domain_sizes,
+                                           std::int32_t n_operators, const std::int32_t* pre_begin,
+                                           const std::int32_t* preconditions, const std::int32_t* eff_begin,
+                                           const std::int32_t* effects, const std::int64_t* costs,
+                                           std::int32_t n_goals, const std::int32_t* goal,
+                                           CompiledTask** result) {
   return guarded([&] {
     Task task;
     task.domain_sizes.assign(domain_sizes, domain_sizes + n_variables);
@@ -120,7 +150,7 @@ PLUMBLINE_API std::int32_t plumbline_task_create(std::int32_t n_variables, const
 
 PLUMBLINE_API void plumbline_task_destroy(CompiledTask* task) { std::unique_ptr<CompiledTask>{task}.reset(); }
 
-PLUMBLINE_API std::int32_t plumbline_states_create(const CompiledTask* task, StateStore** result) {
+PLUMBLINE_API Status plumbline_states_create(const CompiledTask* task, StateStore** result) {
   return guarded([&] {
     *result = std::make_unique<StateStore>(*task).release();
     return true;
@@ -135,85 +165,84 @@ PLUMBLINE_API std::int64_t plumbline_states_size(const StateStore* states) { ret
 
 PLUMBLINE_API std::int64_t plumbline_states_bytes(const StateStore* states) { return states->bytes(); }
 
-PLUMBLINE_API std::int32_t plumbline_states_add(StateStore* states, std::int64_t n,
-                                                const std::int32_t* values, std::int32_t* ids) {
+PLUMBLINE_API Status plumbline_states_add(StateStore* states, std::int64_t n, const std::int32_t* values,
+                                          std::int32_t* ids) {
   return guarded([&] { return states->add(n, values, ids); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_find(StateStore* states, std::int64_t n,
-                                                 const std::int32_t* values, std::int32_t* ids) {
+PLUMBLINE_API Status plumbline_states_find(StateStore* states, std::int64_t n, const std::int32_t* values,
+                                           std::int32_t* ids) {
   return guarded([&] { return states->find(n, values, ids); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_values(StateStore* states, std::int64_t n,
-                                                   const std::int32_t* ids, std::int32_t* values) {
+PLUMBLINE_API Status plumbline_states_values(StateStore* states, std::int64_t n, const std::int32_t* ids,
+                                             std::int32_t* values) {
   return guarded([&] { return states->values(n, ids, values); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_is_goal(StateStore* states, std::int64_t n,
-                                                    const std::int32_t* ids, std::uint8_t* answers) {
+PLUMBLINE_API Status plumbline_states_is_goal(StateStore* states, std::int64_t n, const std::int32_t* ids,
+                                              std::uint8_t* answers) {
   return guarded([&] { return states->is_goal(n, ids, answers); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_count_applicable(StateStore* states, std::int64_t n,
-                                                             const std::int32_t* ids,
-                                                             std::int64_t* row_begin) {
+PLUMBLINE_API Status plumbline_states_count_applicable(StateStore* states, std::int64_t n,
+                                                       const std::int32_t* ids, std::int64_t* row_begin) {
   return guarded([&] { return states->count_applicable(n, ids, row_begin); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_applicable(StateStore* states, std::int64_t n,
-                                                       const std::int32_t* ids, std::int32_t* operators) {
+PLUMBLINE_API Status plumbline_states_applicable(StateStore* states, std::int64_t n, const std::int32_t* ids,
+                                                 std::int32_t* operators) {
   return guarded([&] { return states->applicable(n, ids, operators); });
 }
 
-PLUMBLINE_API std::int32_t plumbline_states_apply(StateStore* states, std::int64_t n, const std::int32_t* ids,
-                                                  const std::int32_t* operators, std::int32_t* successors) {
+PLUMBLINE_API Status plumbline_states_apply(StateStore* states, std::int64_t n, const std::int32_t* ids,
+                                            const std::int32_t* operators, std::int32_t* successors) {
   return guarded([&] { return states->apply(n, ids, operators, successors); });
 }
 
 // Adds every state that can be reached from those in the table.
-PLUMBLINE_API std::int32_t plumbline_states_close(StateStore* states, const Limits* limits,
-                                                  Progress* progress, std::int64_t* outcome) {
+PLUMBLINE_API Status plumbline_states_close(StateStore* states, const Limits* limits, Progress* progress,
+                                            Outcome* outcome) {
   return guarded([&] {
     Monitor monitor(*limits, progress);
-    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+    *outcome = run_limited(monitor, [&] {
       states->close(monitor);
       return Outcome::kSolved;
-    }));
+    });
     return true;
   });
 }
 
 // h* of every state in the table, which must be closed under successors.
-PLUMBLINE_API std::int32_t plumbline_states_optimal_costs(StateStore* states, std::int32_t n_goals,
-                                                          const std::int32_t* goal, const Limits* limits,
-                                                          Progress* progress, std::int64_t* costs,
-                                                          std::int64_t* outcome) {
+PLUMBLINE_API Status plumbline_states_optimal_costs(StateStore* states, std::int32_t n_goals,
+                                                    const std::int32_t* goal, const Limits* limits,
+                                                    Progress* progress, std::int64_t* costs,
+                                                    Outcome* outcome) {
   return guarded([&] {
     const std::vector<Fact> facts = to_facts(n_goals, goal);
     if (!well_formed(states->task(), facts)) return false;
     Monitor monitor(*limits, progress);
-    *outcome = static_cast<std::int64_t>(run_limited(monitor, [&] {
+    *outcome = run_limited(monitor, [&] {
       const std::vector<Cost> found = states->optimal_costs(facts, monitor);
       std::copy(found.begin(), found.end(), costs);
       return Outcome::kSolved;
-    }));
+    });
     return true;
   });
 }
 
-PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32_t algorithm,
-                                            std::int32_t heuristic, std::int32_t is_admissible,
-                                            const std::int64_t* table, std::int64_t table_size,
-                                            const std::int32_t* start, std::int32_t n_goals,
-                                            const std::int32_t* goal, std::int64_t bound,
-                                            const Limits* limits, Progress* progress, std::int64_t* answer,
-                                            SearchResult** result) {
+PLUMBLINE_API Status plumbline_search(const CompiledTask* task, std::int32_t algorithm,
+                                      std::int32_t heuristic, const std::int64_t* table,
+                                      std::int64_t table_size, const std::int32_t* start,
+                                      std::int32_t n_goals, const std::int32_t* goal, std::int64_t bound,
+                                      const Limits* limits, Progress* progress, SearchAnswer* answer,
+                                      SearchResult** result) {
   return guarded([&] {
-    SearchRequest request{
-        *task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound, is_admissible != 0};
+    SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal), bound};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
-    if (algorithm < 0 || algorithm > 2 || heuristic < -1 || heuristic >= kNumHeuristics) return false;
+    if (!is_heuristic(heuristic)) return false;
+    if (algorithm < 0 || algorithm >= static_cast<std::int32_t>(Algorithm::kAocaStar)) return false;
+    request.is_admissible = is_admissible(heuristic);
     const auto chosen = static_cast<Algorithm>(algorithm);
     auto found = std::make_unique<SearchResult>();
     Monitor monitor(*limits, progress);
@@ -232,13 +261,12 @@ PLUMBLINE_API std::int32_t plumbline_search(const CompiledTask* task, std::int32
 // AOCA* from `start` about an action that costs `action_cost` and leads to `successor`. `plan_cost` is that
 // of a plan from `start`, infinite if none is known. The plan found, if any, comes after the action if that
 // is optimal.
-PLUMBLINE_API std::int32_t plumbline_check_action(const CompiledTask* task, std::int32_t heuristic,
-                                                  const std::int64_t* table, std::int64_t table_size,
-                                                  const std::int32_t* start, const std::int32_t* successor,
-                                                  std::int64_t action_cost, std::int32_t is_solvable,
-                                                  std::int64_t plan_cost, const Limits* limits,
-                                                  Progress* progress, std::int64_t* answer,
-                                                  SearchResult** result) {
+PLUMBLINE_API Status plumbline_check_action(const CompiledTask* task, std::int32_t heuristic,
+                                            const std::int64_t* table, std::int64_t table_size,
+                                            const std::int32_t* start, const std::int32_t* successor,
+                                            std::int64_t action_cost, std::int32_t is_solvable,
+                                            std::int64_t plan_cost, const Limits* limits, Progress* progress,
+                                            SearchAnswer* answer, SearchResult** result) {
   return guarded([&] {
     const std::int32_t n = task->task.n_variables();
     const SearchRequest request{
@@ -249,7 +277,7 @@ PLUMBLINE_API std::int32_t plumbline_check_action(const CompiledTask* task, std:
         true,
         ActionQuestion{{successor, successor + n}, action_cost, is_solvable != 0, plan_cost}};
     if (!in_domains(task->task, start) || !in_domains(task->task, successor)) return false;
-    if (heuristic < -1 || heuristic >= kNumHeuristics) return false;
+    if (!is_heuristic(heuristic) || !is_admissible(heuristic)) return false;
     if (action_cost < 0 || action_cost > kMaxOperatorCost || plan_cost < 0) return false;
     auto found = std::make_unique<SearchResult>();
     Monitor monitor(*limits, progress);
@@ -272,13 +300,13 @@ PLUMBLINE_API void plumbline_result_destroy(SearchResult* result) {
   std::unique_ptr<SearchResult>{result}.reset();
 }
 
-PLUMBLINE_API std::int32_t plumbline_evaluator_create(const CompiledTask* task, std::int32_t heuristic,
-                                                      std::int32_t n_goals, const std::int32_t* goal,
-                                                      Evaluator** result) {
+PLUMBLINE_API Status plumbline_evaluator_create(const CompiledTask* task, std::int32_t heuristic,
+                                                std::int32_t n_goals, const std::int32_t* goal,
+                                                Evaluator** result) {
   return guarded([&] {
     const std::vector<Fact> facts = to_facts(n_goals, goal);
     if (heuristic < 0 || heuristic >= kNumHeuristics || !well_formed(task->task, facts)) return false;
-    const HeuristicKernels kernels = kHeuristics[heuristic]();
+    const HeuristicKernels kernels = kHeuristics[heuristic].kernels();
     if (kernels.make_evaluator == nullptr) return false;
     auto evaluator = kernels.make_evaluator(task->task);
     if (facts != task->task.goal) evaluator->set_goal(facts);
@@ -291,9 +319,9 @@ PLUMBLINE_API void plumbline_evaluator_destroy(Evaluator* evaluator) {
   std::unique_ptr<Evaluator>{evaluator}.reset();
 }
 
-PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, const CompiledTask* task,
-                                                      std::int64_t n, const std::int32_t* states,
-                                                      std::int64_t* values) {
+PLUMBLINE_API Status plumbline_evaluator_values(Evaluator* evaluator, const CompiledTask* task,
+                                                std::int64_t n, const std::int32_t* states,
+                                                std::int64_t* values) {
   return guarded([&] {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int32_t* state = states + i * task->task.n_variables();
@@ -305,10 +333,9 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_values(Evaluator* evaluator, cons
 }
 
 // The values of a state's successors by operator, as a search from that state computes them.
-PLUMBLINE_API std::int32_t plumbline_evaluator_successors(Evaluator* evaluator, const CompiledTask* task,
-                                                          const std::int32_t* state, std::int64_t n,
-                                                          const std::int32_t* operators,
-                                                          std::int64_t* values) {
+PLUMBLINE_API Status plumbline_evaluator_successors(Evaluator* evaluator, const CompiledTask* task,
+                                                    const std::int32_t* state, std::int64_t n,
+                                                    const std::int32_t* operators, std::int64_t* values) {
   return guarded([&] {
     if (!in_domains(task->task, state) || !are_operators(task->task, n, operators)) return false;
     std::vector<std::int32_t> successor(task->task.domain_sizes.size());
@@ -322,11 +349,11 @@ PLUMBLINE_API std::int32_t plumbline_evaluator_successors(Evaluator* evaluator, 
 }
 
 // `progress` must outlive the result. A plan that is none is a bad argument.
-PLUMBLINE_API std::int32_t plumbline_aras_create(const CompiledTask* task, const std::int32_t* start,
-                                                 std::int32_t n_goals, const std::int32_t* goal,
-                                                 std::int64_t plan_length, const std::int32_t* plan,
-                                                 std::int64_t first_size, std::int64_t max_states,
-                                                 const Limits* limits, Progress* progress, ArasRun** result) {
+PLUMBLINE_API Status plumbline_aras_create(const CompiledTask* task, const std::int32_t* start,
+                                           std::int32_t n_goals, const std::int32_t* goal,
+                                           std::int64_t plan_length, const std::int32_t* plan,
+                                           std::int64_t first_size, std::int64_t max_states,
+                                           const Limits* limits, Progress* progress, ArasRun** result) {
   return guarded([&] {
     SearchRequest request{*task, {start, start + task->task.n_variables()}, to_facts(n_goals, goal)};
     if (!in_domains(task->task, start) || !well_formed(task->task, request.goal)) return false;
@@ -344,11 +371,10 @@ PLUMBLINE_API void plumbline_aras_destroy(ArasRun* run) { std::unique_ptr<ArasRu
 
 // Works until the plan is cheaper, or proved optimal, or a limit is reached; `answer` receives the outcome,
 // and the cost and the length of the plan as it is now.
-PLUMBLINE_API std::int32_t plumbline_aras_improve(ArasRun* run, std::int64_t* answer) {
+PLUMBLINE_API Status plumbline_aras_improve(ArasRun* run, SearchAnswer* answer) {
   return guarded([&] {
-    answer[0] = static_cast<std::int64_t>(run_limited(run->monitor, [&] { return run->aras.improve(); }));
-    answer[1] = run->aras.cost();
-    answer[2] = static_cast<std::int64_t>(run->aras.plan().size());
+    const Outcome outcome = run_limited(run->monitor, [&] { return run->aras.improve(); });
+    *answer = {outcome, run->aras.cost(), 0, static_cast<std::int64_t>(run->aras.plan().size())};
     return true;
   });
 }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "interface/abi.hpp"
+
 namespace plumbline {
 
 // exp(x) - 1 for x <= 0 to the last place, without branches or calls, so that compilers turn a loop over it
@@ -51,16 +53,6 @@ template <std::int64_t kStep, class Real>
     }
   }
 }
-
-// Who is pooled where: a fact of block b has slots[b] pools, and pool i, counted block by block and fact by
-// fact, is the maximum over the operators members[begin[i]] up to members[begin[i + 1]].
-struct PoolIndex {
-  std::int64_t n_blocks;
-  const std::int64_t* facts;
-  const std::int64_t* slots;
-  const std::int64_t* begin;
-  const std::int64_t* members;
-};
 
 // Operators have one row with their hidden vectors in all states. In the result the pools of a fact in one
 // state lie side by side, as the matrix product reads them. A hidden vector is `pieces` of type Piece.

@@ -1,13 +1,15 @@
-// Instantiates everything for one heuristic; included by the kernels_NAME.cpp only.
+// Every search with one heuristic. A new search algorithm is a header and a case here.
 #pragma once
 
+#include <concepts>
 #include <memory>
-#include <span>
 
-#include "heuristics/heuristic.hpp"
+#include "heuristics/blind.hpp"
 #include "heuristics/heuristic_kernels.hpp"
+#include "interface/abi.hpp"
 #include "search/aoca_star.hpp"
 #include "search/astar.hpp"
+#include "search/blind_search.hpp"
 #include "search/enforced_hill_climbing.hpp"
 #include "search/greedy_best_first.hpp"
 #include "search/search.hpp"
@@ -25,47 +27,44 @@ SearchResult heuristic_search(Algorithm algorithm, const SearchRequest& request,
     case Algorithm::kAocaStar:
       return aoca_star(request, heuristic, monitor);
     default:
-      return astar(request, heuristic, monitor);
+      if constexpr (std::same_as<Heuristic, Blind>) {
+        return blind_search(request, monitor);  // A* with this heuristic, but faster
+      } else {
+        return astar(request, heuristic, monitor);
+      }
   }
 }
 
-template <class Heuristic>
+// A heuristic that is built for the state a search starts from.
+template <class H>
+concept BuiltForState = std::constructible_from<H, const SearchRequest&, Monitor&>;
+
+template <class Heuristic, auto... kArguments>
 SearchResult search_with(Algorithm algorithm, const SearchRequest& request, Monitor& monitor) {
-  Heuristic heuristic(request.compiled.task);
-  if (request.goal != request.compiled.task.goal) heuristic.set_goal(request.goal);
-  return heuristic_search(algorithm, request, heuristic, monitor);
+  if constexpr (BuiltForState<Heuristic>) {
+    const Heuristic heuristic(request, monitor);
+    return heuristic_search(algorithm, request, heuristic, monitor);
+  } else {
+    Heuristic heuristic(request.compiled.task, kArguments...);
+    if (request.goal != request.compiled.task.goal) heuristic.set_goal(request.goal);
+    return heuristic_search(algorithm, request, heuristic, monitor);
+  }
 }
 
-template <class Heuristic>
-class EvaluatorOf final : public Evaluator {
- public:
-  explicit EvaluatorOf(const Task& task) : heuristic_(task) {}
-  void set_goal(std::span<const Fact> goal) override { heuristic_.set_goal(goal); }
-  Cost evaluate(const std::int32_t* values) override { return heuristic_(values); }
-
-  void expand([[maybe_unused]] const std::int32_t* values) override {
-    if constexpr (IncrementalHeuristic<Heuristic>) heuristic_.expand(values);
-  }
-  Cost evaluate_successor(const std::int32_t* values, [[maybe_unused]] std::int32_t op) override {
-    if constexpr (IncrementalHeuristic<Heuristic>) {
-      return heuristic_.evaluate_successor(values, op);
-    } else {
-      return heuristic_(values);
-    }
-  }
-
- private:
-  Heuristic heuristic_;
-};
-
-template <class Heuristic>
-std::unique_ptr<Evaluator> make_evaluator_of(const Task& task) {
-  return std::make_unique<EvaluatorOf<Heuristic>>(task);
+template <class Heuristic, auto... kArguments>
+std::unique_ptr<Evaluator> make_evaluator(const Task& task) {
+  return std::make_unique<EvaluatorOf<Heuristic>>(task, kArguments...);
 }
 
-template <class Heuristic>
+// The arguments are known at run time only, so that variants of a heuristic share one instance of each
+// search.
+template <class Heuristic, auto... kArguments>
 HeuristicKernels kernels_of() {
-  return {&search_with<Heuristic>, &make_evaluator_of<Heuristic>};
+  if constexpr (BuiltForState<Heuristic>) {
+    return {&search_with<Heuristic>, nullptr};
+  } else {
+    return {&search_with<Heuristic, kArguments...>, &make_evaluator<Heuristic, kArguments...>};
+  }
 }
 
 }  // namespace plumbline

@@ -12,24 +12,12 @@
 #include "core/compiled_task.hpp"
 #include "core/memory.hpp"
 #include "core/task.hpp"
+#include "interface/abi.hpp"
 
 namespace plumbline {
 
 // Operators are refused beyond this, so that a sum over a path (less than 2^31 states) never overflows.
 inline constexpr Cost kMaxOperatorCost = Cost{1} << 32;
-
-enum class Outcome : std::int64_t {
-  kSolved = 0,
-  kUnsolvable = 1,     // proved: there is no plan
-  kNoCheaperPlan = 2,  // proved: there is no plan below the bound
-  kFailed = 3,         // the algorithm is incomplete and gave up; nothing is proved
-  kTimeLimit = 4,
-  kMemoryLimit = 5,
-  kExpansionLimit = 6,
-  kCancelled = 7,
-  kActionOptimal = 8,  // AOCA*: an optimal plan starts with the action it was asked about
-  kActionNotOptimal = 9,
-};
 
 // What AOCA* is asked about: the first step of plans from the start.
 struct ActionQuestion {
@@ -48,28 +36,11 @@ struct SearchRequest {
   std::optional<ActionQuestion> action = std::nullopt;  // for AOCA* only
 };
 
-// Shared with the Python side, field by field.
-struct Limits {
-  double seconds;           // 0: none
-  std::int64_t expansions;  // 0: none
-  std::uint64_t bytes;
-};
-
 struct SearchResult {
   Outcome outcome = Outcome::kFailed;
   Cost cost = kInfinity;
   Cost lower_bound = 0;            // of the cost of any plan, as far as the algorithm proves one
   std::vector<std::int32_t> plan;  // operators of the task
-};
-
-// The shared numbers: written by the kernel, read by others at any time; `cancel` the other way round.
-struct Progress {
-  std::int64_t cancel;
-  std::int64_t expanded;
-  std::int64_t evaluated;
-  std::int64_t generated;
-  std::int64_t best;  // lower bound of the plan cost (A*) or smallest heuristic value (greedy searches)
-  std::int64_t bytes;
 };
 
 // Thrown by Monitor when the search has to end without an answer.
