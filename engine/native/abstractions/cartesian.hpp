@@ -1,5 +1,7 @@
-// Additive Cartesian abstractions (Seipp and Helmert 2018): one abstraction per landmark and goal, each with
-// the costs that those before it did not need (saturated cost partitioning with general costs).
+// Additive Cartesian abstractions (Seipp and Helmert 2018, "Counterexample-Guided Cartesian Abstraction
+// Refinement for Classical Planning"): one abstraction per landmark and goal, each with the costs that those
+// before it did not need (saturated cost partitioning with general costs). See docs/theory/searches.md,
+// "Cartesian abstractions".
 //
 // Built for one state: values are admissible and consistent in all states that can be reached from it, and
 // mean nothing elsewhere. Costs may become infinite for operators that lead from no state on the way from

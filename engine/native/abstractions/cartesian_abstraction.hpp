@@ -1,5 +1,5 @@
 // A Cartesian abstraction of a task (Seipp and Helmert 2018): its states are products of value subsets, one
-// per variable. Splitting a state rewires its transitions; self-loops are not stored, they are recognised.
+// per variable. Splitting a state rewires its transitions; self-loops are not stored, they are recognized.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// A task as a set of factors that move together, label by label (Sievers and Helmert 2021). Labels are the
-// operators; label reduction lets one stand for several.
+// A task as a set of factors that move together, label by label (Sievers and Helmert 2021, "Merge-and-Shrink:
+// A Compositional Theory of Transformations of Factored Transition Systems"). Labels are the operators; label
+// reduction lets one stand for several.
 #pragma once
 
 #include <algorithm>
@@ -188,7 +189,7 @@ class FactoredTask {
     for_each_pair_of_groups(
         first, second, [&](std::size_t a, std::size_t b, std::vector<std::int32_t>& labels) {
           monitor.check();
-          LabelGroup group{std::move(labels), synchronised(left.groups[a].arcs, right.groups[b].arcs, n), 0};
+          LabelGroup group{std::move(labels), synchronized(left.groups[a].arcs, right.groups[b].arcs, n), 0};
           set_cost(group);
           result.groups.push_back(std::move(group));
         });
@@ -196,7 +197,7 @@ class FactoredTask {
   }
 
   // In ascending order: sources of the left, of the right, then targets.
-  static std::vector<Transition> synchronised(std::span<const Transition> left,
+  static std::vector<Transition> synchronized(std::span<const Transition> left,
                                               std::span<const Transition> right, std::int32_t n) {
     std::vector<Transition> arcs;
     arcs.reserve(left.size() * right.size());

@@ -1,5 +1,6 @@
-// Merge-and-shrink (Helmert, Haslum, Hoffmann and Nissim 2014) with SCC-DFP merging, bisimulation shrinking
-// and exact label reduction: two factors at a time become one, after each was made small enough.
+// Merge-and-shrink (Helmert, Haslum, Hoffmann and Nissim 2014, "Merge-and-Shrink Abstraction") with SCC-DFP
+// merging, bisimulation shrinking and exact label reduction: two factors at a time become one, after each was
+// made small enough. See docs/theory/searches.md, "Merge-and-shrink".
 //
 // Built for one state: states that cannot be reached from it are pruned, so that values are admissible and
 // consistent where that leads, and mean nothing elsewhere. Without a limit they are exact. A product with too

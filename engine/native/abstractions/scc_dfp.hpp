@@ -1,6 +1,6 @@
-// Which factors to merge next: SCC-DFP (Sievers, Wehrle and Helmert 2016). First those whose variables depend
-// on each other, causes before effects, then all; among them a pair that must work together close to the
-// goal.
+// Which factors to merge next: SCC-DFP (Sievers, Wehrle and Helmert 2016, "An Analysis of Merge Strategies
+// for Merge-and-Shrink Heuristics"). First those whose variables depend on each other, causes before effects,
+// then all; among them a pair that must work together close to the goal.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace plumbline {
 
-// The strongly connected components of a graph (Tarjan 1972), each after those that lead to it.
+// The strongly connected components of a graph (Tarjan 1972, "Depth-First Search and Linear Graph
+// Algorithms"), each after those that lead to it.
 class Components {
  public:
   explicit Components(const std::vector<std::vector<std::int32_t>>& successors)

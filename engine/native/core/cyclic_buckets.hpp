@@ -1,6 +1,7 @@
-// The queue of Dijkstra's algorithm with small integer costs (Dial 1969): all keys in it lie within the
-// dearest step above the smallest, so a ring of that many buckets suffices. A bucket is a stack of chunks
-// from one pool; a bit per bucket says whether it is empty, so that sparse costs do not mean long walks.
+// The queue of Dijkstra's algorithm with small integer costs (Dial 1969, "Algorithm 360: Shortest-Path Forest
+// with Topological Ordering"): no key in it exceeds the smallest by more than the most expensive step, so a
+// ring of that many buckets suffices. A bucket is a stack of chunks from one pool; a bit per bucket says
+// whether it is empty, so that sparse costs do not mean long walks.
 #pragma once
 
 #include <bit>
@@ -18,9 +19,9 @@ class CyclicBuckets {
  public:
   static constexpr Cost kMostBuckets = 4096;
 
-  CyclicBuckets(Cost dearest, MemoryAccount& account)
+  CyclicBuckets(Cost highest_cost, MemoryAccount& account)
       : chunks_(account),
-        heads_(static_cast<std::size_t>(dearest) / 64 * 64 + 64, kNone),
+        heads_(static_cast<std::size_t>(highest_cost) / 64 * 64 + 64, kNone),
         is_filled_(heads_.size() / 64) {}
 
   bool empty() const { return size_ == 0; }
@@ -42,7 +43,7 @@ class CyclicBuckets {
   // Whether an entry with the key that `min_key` has found is left.
   bool has(Cost) const { return heads_[ring_] != kNone; }
 
-  // `key` lies between what `min_key` has found last and that plus the dearest step.
+  // `key` lies between what `min_key` has found last and that plus the most expensive step.
   void push(Cost key, StateId id) {
     std::size_t bucket = ring_ + static_cast<std::size_t>(key - key_);
     if (bucket >= heads_.size()) bucket -= heads_.size();

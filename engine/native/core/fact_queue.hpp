@@ -93,8 +93,7 @@ class FactQueue {
     Key key;
     std::int64_t sequence;
     std::int32_t fact;
-    bool operator<(
-        const LargeEntry& other) const {  // the heap keeps its largest in front: that is the next to leave
+    bool operator<(const LargeEntry& other) const {  // the largest of the heap is in front and leaves next
       return key != other.key ? key > other.key : sequence > other.sequence;
     }
   };

@@ -44,7 +44,7 @@ class MemoryAccount {
   std::size_t peak_ = 0;
 };
 
-// What something of changing size takes that keeps its own memory, by estimate.
+// The estimated memory of an object that grows, shrinks and allocates for itself.
 class TemporaryCharge {
  public:
   explicit TemporaryCharge(MemoryAccount& account) : account_(account) {}
@@ -63,7 +63,7 @@ class TemporaryCharge {
   std::size_t bytes_ = 0;
 };
 
-// Owns zero-initialised bytes; `grow` keeps the contents and invalidates pointers.
+// Owns zero-initialized bytes; `grow` keeps the contents and invalidates pointers.
 class Block {
  public:
   explicit Block(MemoryAccount& account) : account_(&account) {}

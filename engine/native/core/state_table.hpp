@@ -89,7 +89,7 @@ class StateTable {
     return slot == 0 ? kNoState : id_of(slot);
   }
 
-  // A new state's payload is value-initialised.
+  // A new state's payload is value-initialized.
   Inserted insert(const Word* words, std::uint64_t hash) {
     std::size_t position = find_slot(words, hash);
     if (slots_[position] != 0) return {id_of(slots_[position]), false};

@@ -86,7 +86,7 @@ class SuccessorGenerator {
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0;  // the root is nobody's child
+  static constexpr std::uint32_t kNone = 0;  // the root is no node's child
   static constexpr std::size_t kBlock = 64;
   static constexpr std::size_t kSmallStack = 64;
   // Wider gaps between the values that operators ask for are bridged by another test instead of unused

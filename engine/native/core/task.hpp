@@ -34,10 +34,9 @@ struct FactRows {
 
 struct Task {
   std::vector<std::int32_t> domain_sizes;
-  std::vector<std::int32_t>
-      fact_offset;         // fact (v, x) has the number fact_offset[v] + x; one more entry: the total
-  FactRows preconditions;  // by operator, sorted by variable
-  FactRows effects;        // by operator, sorted by variable
+  std::vector<std::int32_t> fact_offset;  // fact (v, x) is number fact_offset[v] + x; last entry: the total
+  FactRows preconditions;                 // by operator, sorted by variable
+  FactRows effects;                       // by operator, sorted by variable
   std::vector<Cost> costs;
   std::vector<Fact> goal;
 

@@ -1,7 +1,10 @@
-// The R-closure of a dominance function (DOMINANCE 5.4): whoever can execute a label for the benefit of one
-// factor and put all others back in order knows a bound for that factor alone. Works from below: every table
-// on the way is sound, so it may be stopped at any moment. Tables are closed under D(a, b) + D(b, c) once, by
-// Floyd and Warshall; later entries are inserted one by one, which touches only the rows that get better.
+// The R-closure of a dominance function: if a label can be executed for the benefit of one factor and all
+// others can be put back in order, there is a bound for that factor alone. See docs/theory/dominance.md,
+// "Closures".
+//
+// Works from below: every table on the way is sound, so it may be stopped at any moment. Tables are closed
+// under D(a, b) + D(b, c) once, by Floyd and Warshall; later entries are inserted one by one, which touches
+// only the rows that get better.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +87,7 @@ class DominanceClosure {
     }
   }
 
-  // A step x -> y of factor i can be undone in the reckoning: h* rises by at most c(l) - sum R_j from y to x.
+  // A step x -> y of factor i can be undone in the bound: h* rises by at most c(l) - sum R_j from y to x.
   void raise(std::int32_t label, std::vector<bool>& rose) {
     std::int64_t total = -system_.costs[index(label)];
     std::int32_t missing = -1;

@@ -1,7 +1,8 @@
-// States that are compared with each other, as the bound-maintenance oracle does: u(t) <= u(s) - D(s, t).
+// States that are compared with each other, as the bound-maintenance oracle does: u(t) <= u(s) - D(s, t). See
+// docs/theory/oracles.md, "Bound maintenance".
 //
-// Each known state has told the others of its bound as it was at some time. Whose bound has fallen since has
-// something to tell; whom it improves has nothing to add to that, because D satisfies the triangle
+// Each known state has told the others its bound as it was at some time. A state whose bound has fallen since
+// has something to tell; a state that it improves has nothing to add, because D satisfies the triangle
 // inequality.
 #pragma once
 
@@ -31,7 +32,7 @@ class DominanceComparison {
   const DominanceTables& tables() const { return tables_; }
   std::size_t size() const { return states_.size(); }
 
-  // A state by its number, with its factor states; it has told nobody yet.
+  // A state by its number, with its factor states; it has told no other state yet.
   void add(std::int32_t state, const std::int32_t* ids) {
     ids_.insert(ids_.end(), ids, ids + tables_.n_factors());
     states_.push_back(state);
@@ -47,7 +48,7 @@ class DominanceComparison {
              Inference* best) const {
     for (std::size_t row = 0; row < size(); ++row) {
       const Cost bound = bounds[static_cast<std::size_t>(states_[row])];
-      if (bound == kInfinity) continue;  // D says nothing then (P13)
+      if (bound == kInfinity) continue;  // D says nothing then: docs/theory/pitfalls.md, P13
       const std::int32_t* target = targets;
       for (std::int64_t t = 0; t < n; ++t, target += tables_.n_factors()) {
         const std::int64_t gain = tables_.value(ids(row), target);
@@ -59,7 +60,7 @@ class DominanceComparison {
   }
 
   // Lets known states that have something to tell do so, until one improves the bounds of others: `use(state,
-  // gain)` for each of these. The number of that one, or -1 if nobody has anything to tell.
+  // gain)` for each of these. The number of that one, or -1 if no state has anything to tell.
   template <class Use>
   std::int32_t tell(std::span<const Cost> bounds, Use&& use) {
     for (std::size_t row = 0; row < size(); ++row) {

@@ -1,8 +1,9 @@
-// The quantitative dominance fix-point without tau steps (Torralba 2017; DOMINANCE 5.1, 5.2, 5.7).
+// The quantitative dominance fix-point without tau steps (Torralba 2017, "From Qualitative to Quantitative
+// Dominance Pruning for Optimal Planning"). See docs/theory/dominance.md, "Fix-point".
 //
 // Tables come in too large and fall until condition (T) holds: every step of s has an answer of t. Different
-// from the textbook: an answer's price in the other factors is kept only for the few pairs of labels that can
-// answer each other at all, a pair (s, t) is done with as soon as one answer is good enough, and a step is
+// from the paper: an answer's price in the other factors is kept only for the few pairs of labels that can
+// answer each other at all, a pair (s, t) is settled as soon as one answer is good enough, and a step is
 // looked at again only when the row it depends on has fallen. Values may only fall, so the order does not
 // matter.
 #pragma once

@@ -1,4 +1,5 @@
-// Factored transition systems as the dominance kernels see them, and the numbers they reckon with.
+// Factored transition systems as the dominance kernels see them, and the values they compute with. See
+// docs/theory/dominance.md, "Factored transition system".
 //
 // In a factor, labels with the same transitions form a group. Group 0 is special: labels that change nothing
 // there and apply everywhere; it has no stored transitions, every state has its self-loop. A label leads from

@@ -3,8 +3,8 @@
 // A heuristic is constructed from a task; values are one per variable; kInfinity says "no plan from here".
 // An incremental heuristic also learns from a state what helps with its successors. LM-cut does: all
 // landmarks of a state that the operator in between is not part of stay landmarks (Pommerening and Helmert
-// 2013), which saves half of its time or more. Its values then depend on the way to a state; they are
-// admissible on every way, and fall along an operator by its cost at most.
+// 2013, "Incremental LM-Cut"), which saves half of its time or more. Its values then depend on the path to a
+// state; they are admissible on every path, and fall along an operator by its cost at most.
 #pragma once
 
 #include <concepts>

@@ -1,7 +1,7 @@
 // LM-cut as the searches use it: the rule, the width of the values, the goal.
 //
 // Unless a rule is asked for, the first state evaluated for a goal (a search's start) chooses between two:
-// kFGlobal, dearer per state, where it values that state higher than kDelayOpen does.
+// kFGlobal, which takes longer per state, if it gives that state a higher value than kDelayOpen does.
 #pragma once
 
 #include <algorithm>

@@ -1,15 +1,15 @@
 // LM-cut for one goal and one type of values: disjunctive action landmarks by cuts in the justification graph
-// (Helmert and Domshlak 2009), with four rules that shape the goal zone of a cut.
+// (Helmert and Domshlak 2009, "Landmarks, Critical Paths and Abstractions: What's the Difference Anyway?"),
+// with four rules that shape the goal zone of a cut. See docs/theory/searches.md, "The goal zone".
 //
 // Z, the goal zone, may be any set of facts with the goal in it and no fact of the state: the operators that
 // enter Z from outside are a landmark. All rules grow Z backwards from the goal through zero-cost operators,
-// each by one of its most expensive preconditions; they differ in which one. What is new against the
-// textbook:
-// - no forward search: a fact cheaper than the goal can always be reached outside Z (the operators on its
-// cheapest
-//   way give nothing as expensive as Z), so only the few facts at least as expensive as the goal are looked
-//   at, and only those an operator that enters Z asks for;
-// - h_max is repaired after each cut along lists of the operators each fact supports.
+// each by one of its most expensive preconditions; they differ in which one.
+//
+// New here: there is no forward search, because a fact cheaper than the goal can always be reached outside Z
+// (the operators on its cheapest path give nothing as expensive as Z). Only the few facts at least as
+// expensive as the goal are looked at, and only those that an operator entering Z asks for. After each cut
+// h_max is repaired along lists of the operators that each fact supports.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +28,21 @@
 namespace plumbline {
 
 // Which most expensive precondition a zero-cost operator draws into the goal zone.
-// kBase:      its supporter, whichever the exploration found.
-// kGzbd:      one in the zone, else one that no zero-cost operator gives, else its supporter (Fast
-// Downward 26.6). kDelayOpen: operators with a choice wait until the forced part of the zone is closed; then
-// the first one that has
-//             a candidate no zero-cost operator gives draws in the candidate that leaves the fewest zero-cost
-//             operators unanswered. Operators with a precondition in the zone are neither in the cut nor on
-//             the way to it.
-// kFGlobal:   as kDelayOpen, but the best candidate over all waiting operators, and an operator is in the cut
-// only
-//             if all its preconditions (not only its supporter) can be reached outside the zone.
-enum class LmCutRule : std::int32_t { kBase, kGzbd, kDelayOpen, kFGlobal };
+enum class LmCutRule : std::int32_t {
+  // Its supporter, as the exploration found it.
+  kBase,
+  // One in the zone, else one that no zero-cost operator gives, else its supporter: the rule of Fast Downward
+  // 26.6 (Lauer and Fickert 2020, "Beating LM-Cut with LM-Cut").
+  kGzbd,
+  // Operators with a choice wait until the forced part of the zone is closed. Then the first one that has a
+  // candidate which no zero-cost operator gives draws in the candidate that leaves the fewest zero-cost
+  // operators unanswered. Operators with a precondition in the zone are neither in the cut nor on a path to
+  // it.
+  kDelayOpen,
+  // As kDelayOpen, but with the best candidate over all waiting operators; and an operator is in the cut only
+  // if all its preconditions (not only its supporter) can be reached outside the zone.
+  kFGlobal,
+};
 
 template <class Value>
 class LmCutKernel {

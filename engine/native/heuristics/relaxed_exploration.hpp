@@ -1,5 +1,5 @@
 // Cheapest relaxed ways from a state to the goal, with operators paying for the most expensive precondition
-// (h_max) or for all of them (h_add): generalised Dijkstra, an operator fires when its last precondition
+// (h_max) or for all of them (h_add): generalized Dijkstra, an operator fires when its last precondition
 // leaves the queue.
 #pragma once
 
@@ -36,7 +36,8 @@ class RelaxedExploration {
     }
   }
 
-  // The value of the goal in a state. Stops as soon as it is known: dearer facts keep no meaningful value.
+  // The value of the goal in a state. Stops as soon as it is known: more expensive facts get no meaningful
+  // value.
   Cost explore(const std::int32_t* values) {
     queue_.clear();
     std::fill(value_.begin(), value_.end(), kInfinity);

@@ -1,6 +1,6 @@
-// What the kernels share with Python besides arrays: enumerations and structs. engine/native/library.py and
-// searches.py mirror them, and tests/native/test_library.py compares both sides; after a change, raise
-// kAbiVersion on both.
+// What the kernels share with Python besides arrays: enumerations and structs. engine/native/library.py
+// mirrors them, and tests/native/test_library.py compares both sides. After a change, raise kAbiVersion on
+// both.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct Limits {
 };
 static_assert(sizeof(Limits) == 24);
 
-// Written by the kernel and read by others at any time; `cancel` the other way round.
+// Written by the kernel and read by others at any time, except `cancel`, which others write.
 struct Progress {
   std::int64_t cancel;
   std::int64_t expanded;

@@ -1,5 +1,5 @@
-// The C interface of the heuristics that are built for one state. As in tasks_and_searches.cpp: sizes are the
-// caller's business, contents are checked here.
+// The C interface of the heuristics that are built for one state. As in tasks_and_searches.cpp, Python checks
+// sizes and this code checks contents.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

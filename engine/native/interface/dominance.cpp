@@ -1,5 +1,5 @@
-// The C interface of the dominance kernels. As in tasks_and_searches.cpp: sizes are the caller's business,
-// contents are checked here.
+// The C interface of the dominance kernels. As in tasks_and_searches.cpp, Python checks sizes and this code
+// checks contents.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -35,7 +35,7 @@ PLUMBLINE_API Status plumbline_dominance_create(std::int32_t n_factors, const st
         if (group < 0 || group >= factor.n_groups) return false;
       }
       for (std::int32_t group = 1; group < factor.n_groups; ++group) {
-        if (factor.by_group[group].empty()) return false;  // a dead label must not be in the system (P5)
+        if (factor.by_group[group].empty()) return false;  // dead labels: docs/theory/pitfalls.md, P5
       }
       groups += n_arcs[i];
       sources += n_arcs[i];

@@ -1,4 +1,4 @@
-// The C interface of the network layers. Sizes and indices are the caller's business.
+// The C interface of the network layers. Python checks sizes and indices.
 #include <cstdint>
 
 #include "interface/guarded.hpp"

@@ -1,5 +1,5 @@
 // The C interface of what oracles ask often: dominance values, comparisons by them, short look-ahead
-// searches. As in tasks_and_searches.cpp: sizes are the caller's business, contents are checked here.
+// searches. As in tasks_and_searches.cpp, Python checks sizes and this code checks contents.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-// The C interface of the kernels: the only symbols the library exports. Handles are opaque, every call
-// answers with a status, no exception leaves. Array sizes are the caller's business (engine/native/library.py
-// checks them), their contents are checked here.
+// The C interface of tasks, states and searches; the files of this folder hold all symbols that the library
+// exports. Handles are opaque, calls that can fail return a status, and no exception leaves. Python checks
+// the sizes of arrays (engine/native/library.py), this code checks their contents.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -69,7 +69,7 @@ bool is_heuristic(std::int32_t number) {
   return number == kTableHeuristic || (number >= 0 && number < kNumHeuristics);
 }
 
-// A table is the caller's word.
+// A table is trusted: it is the caller who says that it is admissible.
 bool is_admissible(std::int32_t number) {
   return number == kTableHeuristic || kHeuristics[number].is_admissible;
 }
@@ -348,7 +348,7 @@ PLUMBLINE_API Status plumbline_evaluator_successors(Evaluator* evaluator, const 
   });
 }
 
-// `progress` must outlive the result. A plan that is none is a bad argument.
+// `progress` must outlive the result. An invalid plan is a bad argument.
 PLUMBLINE_API Status plumbline_aras_create(const CompiledTask* task, const std::int32_t* start,
                                            std::int32_t n_goals, const std::int32_t* goal,
                                            std::int64_t plan_length, const std::int32_t* plan,

@@ -40,7 +40,7 @@ inline double expm1_of_negative(double x) { return std::expm1(x); }
 template <class Real>
 [[gnu::always_inline]] inline Real elu(Real x) {
   const Real below = expm1_of_negative(x < Real{0} ? x : Real{0});
-  return x < below ? below : x;  // what is no number stays none
+  return x < below ? below : x;  // NaN stays NaN
 }
 
 // ELU of each row plus the bias, `kStep` numbers at a time, which must divide the width.

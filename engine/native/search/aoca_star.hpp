@@ -1,4 +1,6 @@
-// AOCA*: does an optimal plan start with this action? (Eisenhut, Fišer, Ruml & Hoffmann 2025, section 5)
+// AOCA*: does an optimal plan start with this action? (Eisenhut, Fišer, Ruml and Hoffmann 2025, "Is This a
+// Good Decision? Action Optimality Checking in Classical Planning", section 5). See
+// docs/theory/localization.md, "AOCA*".
 //
 // A* from the state before the action, with a second start node behind it. A node is tagged if the cheapest
 // path known to it starts with the action; of equal f tagged nodes come first, and a path that costs the same
@@ -7,7 +9,7 @@
 //
 // Beyond the paper: nodes that no optimal plan can visit, since their f is above the cost of a plan that is
 // known or has been generated, do not count as open. Open nodes can only agree on something if there is a
-// plan at all; while that is not known, they are not asked. Last ties: newest first, as in A*.
+// plan at all; until that is known, they are not asked. Remaining ties: newest first, as in A*.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// Aras: makes a given plan cheaper, step by step, for as long as one lets it (Nakhost and Mueller 2010;
-// ALGORITHMS 9).
+// Aras: makes a given plan cheaper, step by step, until it is stopped (Nakhost and Müller 2010, "Action
+// Elimination and Plan Neighborhood Graph Search"). See docs/theory/searches.md, "Plan improvement".
 //
-// Action elimination drops actions the rest of the plan can do without. Plan neighbourhood graph search
+// Action elimination drops actions that the rest of the plan can do without. Plan neighborhood graph search
 // explores breadth first around all states of the plan at once and takes the cheapest path through what it
-// has seen; the neighbourhood doubles until that is cheaper than the plan, then everything begins anew around
-// the new plan. When nothing is left to explore, the plan is proved optimal.
+// has seen; the neighborhood doubles until that path is cheaper than the plan, then everything begins anew
+// around the new plan. When nothing is left to explore, the plan is proved optimal.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,10 @@ using PackedPlan = std::vector<std::size_t>;
 
 // The states explored around a plan, with the transitions between them. States are numbered as they are found
 // and expanded in that order, so that the table is its own queue.
-class PlanNeighbourhood {
+class PlanNeighborhood {
  public:
-  PlanNeighbourhood(const CompiledTask& compiled, const PartialState& goal, std::int64_t max_states,
-                    Monitor& monitor)
+  PlanNeighborhood(const CompiledTask& compiled, const PartialState& goal, std::int64_t max_states,
+                   Monitor& monitor)
       : compiled_(compiled),
         goal_(goal),
         max_states_(max_states),
@@ -149,7 +149,7 @@ class PlanNeighbourhood {
 
 class Aras {
  public:
-  // `first_size`: how many states the first neighbourhood expands. The plan must be valid.
+  // `first_size`: how many states the first neighborhood expands. The plan must be valid.
   Aras(const SearchRequest& request, const std::vector<std::int32_t>& plan, std::int64_t first_size,
        std::int64_t max_states, Monitor& monitor)
       : compiled_(request.compiled),
@@ -184,14 +184,14 @@ class Aras {
     }
     while (true) {
       const std::optional<Outcome> limit = extend();
-      if (const auto cheaper = neighbourhood_->cheapest_plan(cost_)) {
+      if (const auto cheaper = neighborhood_->cheapest_plan(cost_)) {
         set_plan(*cheaper);
-        neighbourhood_.reset();
+        neighborhood_.reset();
         drop_needless_actions();
         return Outcome::kSolved;
       }
       if (limit) return *limit;
-      if (neighbourhood_->is_exhausted()) return Outcome::kNoCheaperPlan;
+      if (neighborhood_->is_exhausted()) return Outcome::kNoCheaperPlan;
       size_ *= 2;
     }
   }
@@ -207,12 +207,12 @@ class Aras {
  private:
   // The limit that stopped it, if one did.
   std::optional<Outcome> extend() {
-    if (!neighbourhood_) {
-      neighbourhood_.emplace(compiled_, goal_, max_states_, monitor_);
-      neighbourhood_->add_plan(start_, plan_);
+    if (!neighborhood_) {
+      neighborhood_.emplace(compiled_, goal_, max_states_, monitor_);
+      neighborhood_->add_plan(start_, plan_);
     }
     try {
-      neighbourhood_->extend(size_);
+      neighborhood_->extend(size_);
     } catch (const MemoryLimitReached&) {
       return Outcome::kMemoryLimit;
     } catch (const Interrupted& interrupted) {
@@ -266,13 +266,13 @@ class Aras {
   PartialState goal_;
   std::vector<Word> start_;
   std::vector<Word> successor_ = start_;
-  std::int64_t size_;  // of the present neighbourhood, in expanded states
+  std::int64_t size_;  // of the present neighborhood, in expanded states
   std::int64_t max_states_;
   Monitor& monitor_;
   PackedPlan plan_;
   Cost cost_ = 0;
   bool is_eliminated_ = false;
-  std::optional<PlanNeighbourhood> neighbourhood_;
+  std::optional<PlanNeighborhood> neighborhood_;
 };
 
 // An Aras with everything it refers to.

@@ -1,4 +1,4 @@
-// A* with re-opening (Hart, Nilsson & Raphael 1968): optimal with every admissible heuristic, consistent or
+// A* with re-opening (Hart, Nilsson and Raphael 1968): optimal with every admissible heuristic, consistent or
 // not. Order: smallest f, then smallest h, then newest. The largest f expanded so far is a lower bound of the
 // plan cost. With an inadmissible heuristic it still finds a plan below the bound whenever there is one, but
 // f proves nothing.

@@ -180,10 +180,10 @@ SearchResult uniform_cost(const SearchRequest& request, Queue& open, Monitor& mo
 }
 
 template <int kWords>
-SearchResult uniform_cost(const SearchRequest& request, Cost dearest, Monitor& monitor) {
-  if (dearest < CyclicBuckets::kMostBuckets) {
+SearchResult uniform_cost(const SearchRequest& request, Cost highest_cost, Monitor& monitor) {
+  if (highest_cost < CyclicBuckets::kMostBuckets) {
     try {
-      CyclicBuckets open(dearest, monitor.account());
+      CyclicBuckets open(highest_cost, monitor.account());
       return uniform_cost<kWords, std::uint32_t>(request, open, monitor);
     } catch (const PathCostTooWide&) {
       monitor.start_again();
@@ -197,9 +197,9 @@ template <int kWords>
 SearchResult blind_search(const SearchRequest& request, Monitor& monitor) {
   const auto& costs = request.compiled.costs;
   if (costs.empty()) return breadth_first<kWords>(request, 0, monitor);
-  const auto [cheapest, dearest] = std::minmax_element(costs.begin(), costs.end());
-  if (*cheapest == *dearest) return breadth_first<kWords>(request, *cheapest, monitor);
-  return uniform_cost<kWords>(request, *dearest, monitor);
+  const auto [cheapest, highest_cost] = std::minmax_element(costs.begin(), costs.end());
+  if (*cheapest == *highest_cost) return breadth_first<kWords>(request, *cheapest, monitor);
+  return uniform_cost<kWords>(request, *highest_cost, monitor);
 }
 
 inline SearchResult blind_search(const SearchRequest& request, Monitor& monitor) {

@@ -1,4 +1,4 @@
-// Enforced hill-climbing (Hoffmann & Nebel 2001) as in Fast Downward, without helpful-action pruning: from
+// Enforced hill-climbing (Hoffmann and Nebel 2001) as in Fast Downward, without helpful-action pruning: from
 // the current state search in order of accumulated cost for a state with smaller h, then start again from
 // there. States seen in earlier phases stay seen. Incomplete: an empty queue proves nothing. Different here:
 // a goal state counts as progress even if its h is not smaller (zero-cost actions).

@@ -1,5 +1,5 @@
 // Greedy best-first search: always the oldest state with the smallest h; no re-opening. Complete, not
-// optimal. A goal is recognised when it is generated.
+// optimal. A goal is recognized when it is generated.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// A short greedy search that visits a given number of states, for oracles that know something about states.
+// A short greedy search that visits a given number of states, for the bound-maintenance oracle (Eisenhut et
+// al. 2023). See docs/theory/oracles.md, "Bound maintenance".
 //
 // The state with the smallest heuristic value is visited next, of equals the one seen first; dead ends are
-// not visited. Nothing is reopened, and goals do not end the search (ALGORITHMS 6.5). Values are kept for
-// later searches.
+// not visited. Nothing is reopened, and goals do not end the search. Values are kept for later searches.
 #pragma once
 
 #include <algorithm>

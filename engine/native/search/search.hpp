@@ -1,4 +1,4 @@
-// What all searches share: the question, the answer, the limits, and the line to whoever waits for it.
+// What all searches share: the question, the answer, the limits, and the progress that others watch.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ class Monitor {
   std::int64_t generated = 0;
   std::int64_t best = 0;
 
-  // The counts begin anew, the clock runs on.
+  // Counting starts again, the clock runs on.
   void start_again() { expanded = evaluated = generated = best = 0; }
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
