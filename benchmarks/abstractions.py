@@ -56,7 +56,7 @@ BUILD = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`h` is None for a start that is recognised as a dead end."""
+    """`h` is None for a start that is recognized as a dead end."""
 
     h: int | None
     seconds: float

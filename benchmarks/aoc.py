@@ -31,7 +31,7 @@ from reference.action_optimality import question_task
 from reference.action_soundness import Report, examine
 from search import problems, run_fast_downward, write_task
 
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, compute
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization, compute
 from engine.errors import LimitReachedError
 from engine.localize.action_optimality import ALGORITHMS, ActionVerdict, Verdict, check_action
 from engine.search.forward import SearchLimits, search
@@ -167,7 +167,7 @@ def _answer(
         seconds = limits.seconds
         dominance = compute(
             task,
-            Factorisation(),
+            Factorization(),
             limits=SearchLimits(seconds, None, DEFAULT_LIMITS.expansions),
         )
     return check_action(

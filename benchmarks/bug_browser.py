@@ -36,7 +36,7 @@ from app.services.settings import Settings
 from app.services.theme import Theme
 from app.shell.garbage import GarbageCollector
 from app.views.bugs.page import BugsPage
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 600.0
 
@@ -45,7 +45,7 @@ def fill(path: Path, wanted: int) -> None:
     """Duplicate units with all their findings, as if there were more seeds."""
     columns = "state, kind, policy_cost, bound, gap, oracle, evidence_kind, retrospective, region"
     columns += ", seconds, status, note"
-    with Store.open(path) as store, store.transaction() as connection:
+    with Workspace.open(path) as store, store.transaction() as connection:
         units = connection.execute("SELECT id FROM units ORDER BY id").fetchall()
         (count,) = connection.execute("SELECT count(*) FROM findings").fetchone()
         copy = 0

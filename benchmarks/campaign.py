@@ -26,7 +26,7 @@ from typing import Any
 
 from measurement import EXAMPLES, Row, Setting, mistakes
 
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 CLI = [sys.executable, "-m", "engine.cli"]
 
@@ -62,7 +62,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     yield mistakes(what, sum(example.wrong for example in found), bugs)
     seconds = sum(example.seconds for example in found)
     states = sum(example.states for example in found)
-    remark = f"clock, with localisation; {bugs} bugs"
+    remark = f"clock, with localization; {bugs} bugs"
     yield Row("states tested in a second", states / seconds, "1/s", instances=states, remark=remark)
 
 
@@ -86,7 +86,7 @@ def bugs(path: Path) -> list[dict[str, Any]]:
 
 def history(path: Path) -> set[tuple[Any, ...]]:
     """Every bound that was ever committed for a finding."""
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         if damage := store.damage():
             raise SystemExit(f"{path} is damaged: {damage}")
         return {(row.id, bound) for row in store.bugs() for bound, _, _ in store.history(row.id)}
@@ -173,7 +173,7 @@ def bundle_holds(bug: dict[str, Any], folder: Path) -> bool:
 def speed(config: Path, folder: Path, seconds: float) -> int:
     path = folder / "speed.plumb"
     totals = call("campaign", config, "--out", path, "--time-limit", seconds, codes=(0, 3))
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         units, rows = store.units(), store.bugs()
     for unit in units:
         counts = unit.statistics

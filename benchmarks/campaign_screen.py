@@ -136,7 +136,7 @@ def measure(config: Path, seconds: float, home: Path, costs: Costs) -> tuple[flo
     lags.clear()
     drawn = _count_draws(page)
     began = time.monotonic()
-    _wait(lambda: not page.runner.is_busy or time.monotonic() - began > seconds)
+    _wait(lambda: not page.controller.is_busy or time.monotonic() - began > seconds)
     spent = time.monotonic() - began
     print(f"{page.monitor.progress.states} states in {spent:.1f} s")
     for name, count in drawn.items():

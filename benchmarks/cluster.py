@@ -33,7 +33,7 @@ from engine.records.events import Event, StateTested
 from engine.usecases.campaign import Listener, ignore, run
 from engine.workers.launch import make_executor
 from engine.workspace.rows import BugRow
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 CAMPAIGN = """\
 domain = "domain.pddl"
@@ -190,7 +190,7 @@ def timed(config: CampaignConfig, place: Place, folder: Path, emit: Listener = i
     executor = make_executor(place.executor)
     with (
         tempfile.TemporaryDirectory(dir=folder) as name,
-        Store.create(Path(name) / "w.plumb") as store,
+        Workspace.create(Path(name) / "w.plumb") as store,
     ):
         before = place.processor_seconds()
         end = run(config, store, emit, executor=executor)

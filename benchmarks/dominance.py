@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from measurement import Row, Setting, mistakes
 
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.fuzzing.pool_file import read_pool
 from engine.native.library import INFINITY
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench
+from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import State
@@ -121,7 +121,7 @@ def compare_values(folder: Path, task: Task) -> tuple[int, int]:
     wrong = 0
     for variant in Variant:
         began = time.perf_counter()
-        function = compute(task, Factorisation(), variant)
+        function = compute(task, Factorization(), variant)
         seconds = time.perf_counter() - began
         ours = atomic_values(function)
         less = sum(ours.get(key, NO_SUM) < value for key, value in wanted.items())
@@ -136,7 +136,7 @@ def compare_values(folder: Path, task: Task) -> tuple[int, int]:
         wrong += less if variant is Variant.R else 0
     for transitions in (1000, 10_000):
         began = time.perf_counter()
-        function = compute(task, Factorisation(transitions))
+        function = compute(task, Factorization(transitions))
         seconds = time.perf_counter() - began
         invalid = count_invalid(task, function)
         sizes = [factor.n_states for factor in function.factors]
@@ -180,17 +180,17 @@ def compare_flags(path: Path, task: Task, passes: int) -> Iterator[Flags]:
     states = [entry.state for entry in entries]
     for name, text in ORACLES.items():
         examined = [examine(task, golden["policy"], states, text) for _ in range(passes)]
-        bench, ids, _ = examined[0]
+        session, ids, _ = examined[0]
         seconds = min(seconds for _, _, seconds in examined)
-        flagged = {i for i, state in enumerate(ids) if state in bench.findings}
+        flagged = {i for i, state in enumerate(ids) if state in session.findings}
         expected = {i for i, row in enumerate(pool) if name in row["flags"]}
         false = {i for i in flagged if not is_bug(pool[i])}
-        low = {i for i in flagged if bench.findings[ids[i]].bound < (pool[i]["hstar"] or 0)}
+        low = {i for i in flagged if session.findings[ids[i]].bound < (pool[i]["hstar"] or 0)}
         bugs = sum(map(is_bug, pool))
         print(
             f"{golden['task']} {golden['policy']} {name}: {len(flagged)} of {bugs} bugs, reference "
             f"{len(expected)}, missed {sorted(expected - flagged)}, false {sorted(false | low)}, "
-            f"{len(bench.findings) - len(flagged)} others, {len(ids) / seconds:.0f} states/s"
+            f"{len(session.findings) - len(flagged)} others, {len(ids) / seconds:.0f} states/s"
         )
         wrong = len(expected - flagged) + len(false | low)
         yield Flags(name, len(ids), len(flagged), len(expected), wrong, seconds)
@@ -198,18 +198,18 @@ def compare_flags(path: Path, task: Task, passes: int) -> Iterator[Flags]:
 
 def examine(
     task: Task, policy: str, states: list[State], oracle: str
-) -> tuple[Bench, list[int], float]:
+) -> tuple[OracleSession, list[int], float]:
     """Run a policy on all states at once, then let an oracle examine them in their order."""
     table = StateTable(task)
     runs = PolicyRuns(open_builtin(policy, 0).bind(task), table)
     ids = table.add(states).tolist()
-    bench = Bench(runs, OBJECTIVES["any"])
-    working = make_oracle(oracle, bench)
+    session = OracleSession(runs, OBJECTIVES["any"])
+    working = make_oracle(oracle, session)
     began = time.process_time()
     runs.run(ids)
     for state in ids:
-        bench.test(state, working)
-    return bench, ids, time.process_time() - began
+        session.test(state, working)
+    return session, ids, time.process_time() - began
 
 
 def is_bug(row: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from engine.fuzzing.bugs_file import BugRecord, parse_bugs
 from engine.fuzzing.pool_file import read_pool
 from engine.task.load import load_sas
 from engine.task.task import Task
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 CONFIG = """\
 problems = ["{folder}/output.sas"]
@@ -41,7 +41,7 @@ def exported(
     config, out = place / "c.toml", place / f"{pool}.plumb"
     config.write_text(CONFIG.format(folder=folder, pool=pool))
     assert plumbline(["campaign", str(config), "--out", str(out), "--json"]) == 0
-    with Store.open(out) as store:
+    with Workspace.open(out) as store:
         unit = unit_called(store, None)
         (place / "pool").write_text(pool_text(store, unit))
         (place / "bugs").write_text(bugs_text(store, unit))

@@ -1,4 +1,4 @@
-"""Localisation of all bugs of a campaign: how many searches it takes, and whether it holds.
+"""Localization of all bugs of a campaign: how many searches it takes, and whether it holds.
 
     python benchmarks/localize.py CONFIG.toml|WORKSPACE.plumb ... [--check] [--algorithm aoca]
 
@@ -23,18 +23,18 @@ from measurement import EXAMPLES, Row, Setting, mistakes
 
 from engine.campaign.config_reader import read_config
 from engine.localize.localizer import ALGORITHMS, BISECTION
-from engine.localize.run_searches import LocalisationLimits
+from engine.localize.run_searches import LocalizationLimits
 from engine.native.library import INFINITY, Outcome
-from engine.records.localization import Localisation, Verdict
+from engine.records.localization import Localization, Verdict
 from engine.search.forward import SearchLimits, search
 from engine.task.successors import State, successor
 from engine.task.task import Task
 from engine.task.validate import validate_operators
 from engine.usecases.campaign import run as run_campaign
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.verify.claims import SOLVED
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 @dataclass
@@ -83,7 +83,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         shared, naive = (sum(getattr(t, name) for t in mine) for name in ("shared", "naive"))
         seconds = [second for totals in mine for second in totals.seconds]
         yield Row(
-            f"searches to localise a bug ({kind})",
+            f"searches to localize a bug ({kind})",
             shared / bugs,
             "searches",
             "one per state",
@@ -96,10 +96,10 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def examine_all(args: argparse.Namespace) -> Iterator[tuple[str, Totals]]:
     """Kinds of bugs with what is reported of them, for each workspace."""
-    limits = LocalisationLimits(search_expansions=args.expansions)
+    limits = LocalizationLimits(search_expansions=args.expansions)
     with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as name:
         for path in args.paths:
-            with Store.open(workspace(path, Path(name))) as store:
+            with Workspace.open(workspace(path, Path(name))) as store:
                 for kind, totals in examine(store, limits, args).items():
                     print(f"{path} {kind}: {report(totals)}", flush=True)
                     for text in totals.wrong[:10]:
@@ -112,7 +112,7 @@ def workspace(path: Path, folder: Path) -> Path:
         return path
     out = folder / f"{path.parent.name}-{path.stem}.plumb"
     began = time.monotonic()
-    with Store.create(out) as store:
+    with Workspace.create(out) as store:
         end = run_campaign(read_config(path), store)
         failed = [unit.error for unit in store.units() if unit.error]
     print(f"{path}: campaign in {time.monotonic() - began:.1f} s {failed or ''}", flush=True)
@@ -121,31 +121,31 @@ def workspace(path: Path, folder: Path) -> Path:
 
 
 def examine(
-    store: Store, limits: LocalisationLimits, args: argparse.Namespace
+    store: Workspace, limits: LocalizationLimits, args: argparse.Namespace
 ) -> dict[str, Totals]:
     found: dict[str, Totals] = {}
-    shared = BugLocaliser(store, algorithm=args.algorithm)
+    shared = BugLocalizer(store, algorithm=args.algorithm)
     truths: dict[int, Truth] = {}
     for row in store.bugs():
         bug = store.bug(row.id)
         totals = found.setdefault(row.kind, Totals())
         began = time.process_time()
-        localisation = shared.localise(bug, limits)
+        localization = shared.localize(bug, limits)
         totals.seconds.append(time.process_time() - began)
         task = shared.task(bug.problem_id)
-        add(totals, bug, localisation)
-        totals.wrong += [f"bug {row.id}: {text}" for text in replay(task, bug, localisation)]
-        totals.verified += len(localisation.bad_steps)
+        add(totals, bug, localization)
+        totals.wrong += [f"bug {row.id}: {text}" for text in replay(task, bug, localization)]
+        totals.verified += len(localization.bad_steps)
         if not args.no_alone:
-            alone = BugLocaliser(store, algorithm=args.algorithm).localise(bug, limits)
+            alone = BugLocalizer(store, algorithm=args.algorithm).localize(bug, limits)
             totals.alone += alone.searches
         if args.check:
             truth = truths.setdefault(bug.problem_id, Truth(task))
-            totals.wrong += [f"bug {row.id}: {text}" for text in truth.against(bug, localisation)]
+            totals.wrong += [f"bug {row.id}: {text}" for text in truth.against(bug, localization)]
     return found
 
 
-def add(totals: Totals, bug: Bug, found: Localisation) -> None:
+def add(totals: Totals, bug: Bug, found: Localization) -> None:
     totals.bugs += 1
     totals.steps += len(found.steps)
     totals.bad += len(found.bad_steps)
@@ -158,7 +158,7 @@ def add(totals: Totals, bug: Bug, found: Localisation) -> None:
         totals.causes.add((bug.problem_id, found.cause.state, found.cause.operator))
 
 
-def replay(task: Task, bug: Bug, found: Localisation) -> Iterator[str]:
+def replay(task: Task, bug: Bug, found: Localization) -> Iterator[str]:
     """The run up to a bad step and then the better plan reaches the goal, and more cheaply."""
     operators = [step.operator for step in found.steps]
     for k in found.bad_steps:
@@ -180,7 +180,7 @@ class Truth:
         self._task = task
         self._known: dict[State, int | None] = {}
 
-    def against(self, bug: Bug, found: Localisation) -> Iterator[str]:
+    def against(self, bug: Bug, found: Localization) -> Iterator[str]:
         state = bug.state
         for step in found.steps:
             operator = self._task.operators[step.operator]

@@ -70,9 +70,9 @@ def main() -> int:
 
 def take_copy(origin: Path) -> None:
     from engine.workspace.backup import copy_workspace
-    from engine.workspace.workspace import Store
+    from engine.workspace.workspace import Workspace
 
-    with Store.open(origin) as store:
+    with Workspace.open(origin) as store:
         copy_workspace(store.connection, workspace_path())
 
 

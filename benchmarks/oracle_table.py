@@ -31,11 +31,11 @@ from measurement import Row, Setting, mistakes
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorisation
+from engine.dominance.compute import Factorization
 from engine.native.library import Int32Array
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench, Verdict
+from engine.oracles.session import OracleSession, Verdict
 from engine.policies.policy import BoundPolicy, Policy, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
@@ -254,8 +254,8 @@ def measure(domain: Domain, folder: Path, problem: Path, options: argparse.Names
     memory.is_learning = False
     unsolved = int((results.outcome != Outcome.SOLVED).sum())
     running, began = time.process_time() - began, time.process_time()
-    factorisation = Factorisation.parse(FACTORS)
-    sizes = [factor.n_states for factor in dominance_function(task, factorisation).factors]
+    factorization = Factorization.parse(FACTORS)
+    sizes = [factor.n_states for factor in dominance_function(task, factorization).factors]
     domain.dominance += time.process_time() - began
     print(
         f"{folder.name}/{problem.stem}: {len(pool)} states, {unsolved} not solved, policy runs "
@@ -263,16 +263,16 @@ def measure(domain: Domain, folder: Path, problem: Path, options: argparse.Names
         f"{sorted(sizes)[:-4:-1]}",
         flush=True,
     )
-    checker = DominanceChecker(task, [factorisation])
+    checker = DominanceChecker(task, [factorization])
     works = {}
     for name, text in ORACLES.items():
         runs = PolicyRuns(memory, table)
         runs.run(list(pool), STEPS)
-        bench = Bench(runs, OBJECTIVES["any"], STEPS)
-        works[name] = work = examine(bench, text, list(pool), options.seconds)
+        session = OracleSession(runs, OBJECTIVES["any"], STEPS)
+        works[name] = work = examine(session, text, list(pool), options.seconds)
         work.wrong = [
             f"{folder.name}/{problem.stem}, {name}: {complaint}"
-            for finding in bench.findings.values()
+            for finding in session.findings.values()
             if (complaint := verify(finding.evidence, task, checker).problem)
         ]
         print(
@@ -285,21 +285,21 @@ def measure(domain: Domain, folder: Path, problem: Path, options: argparse.Names
     domain.problems.append(works)
 
 
-def examine(bench: Bench, text: str, pool: list[int], seconds: float) -> Work:
+def examine(session: OracleSession, text: str, pool: list[int], seconds: float) -> Work:
     """Let an oracle examine a pool in its order until it is through or its time is over."""
     work = Work()
     began = time.process_time()
-    oracle = make_oracle(text, bench)
+    oracle = make_oracle(text, session)
     for state in pool:
         if time.process_time() - began > seconds:
             break
-        examination = bench.test(state, oracle)
+        examination = session.test(state, oracle)
         work.processed.append(state)
         if examination.verdict is Verdict.OPTIMAL:
             work.optimal.add(state)
     work.seconds = time.process_time() - began
-    work.flagged = set(bench.findings) & set(work.processed)
-    work.others = len(bench.findings) - len(work.flagged)
+    work.flagged = set(session.findings) & set(work.processed)
+    work.others = len(session.findings) - len(work.flagged)
     return work
 
 

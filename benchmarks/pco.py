@@ -30,7 +30,7 @@ from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench, Finding, Origin, Verdict
+from engine.oracles.session import Finding, OracleSession, Origin, Verdict
 from engine.pddl import format_domain
 from engine.policies.policy import open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
@@ -131,32 +131,32 @@ def _examine_all(
     found: dict[str, set[int]] = {}
     plans: Plans = set()
     for oracle in ALL:
-        bench = Bench(runs, OBJECTIVES["any"], STEPS, portfolio=rivals)
-        bench.origins.update({s: origin for s, origin in pool.items() if origin is not None})
-        _examine(example, oracle, bench, solved, where)
-        found[oracle] = set(bench.findings) & set(pool)
+        session = OracleSession(runs, OBJECTIVES["any"], STEPS, portfolio=rivals)
+        session.origins.update({s: origin for s, origin in pool.items() if origin is not None})
+        _examine(example, oracle, session, solved, where)
+        found[oracle] = set(session.findings) & set(pool)
         if oracle in COMPARING:
-            plans.update(_plan(bench.task, finding) for finding in bench.findings.values())
+            plans.update(_plan(session.task, finding) for finding in session.findings.values())
     example.plans += len(plans)
-    example.wrong += [f"{where}: {problem}" for problem in _val_problems(bench.task, plans)]
+    example.wrong += [f"{where}: {problem}" for problem in _val_problems(session.task, plans)]
     for oracle in ORACLES:
         example.missed[oracle] += len(found[oracle] - found["CO"])
 
 
 def _examine(
-    example: Example, oracle: str, bench: Bench, solved: dict[int, bool], where: str
+    example: Example, oracle: str, session: OracleSession, solved: dict[int, bool], where: str
 ) -> None:
     began = time.process_time()
-    working = make_oracle(ALL[oracle], bench)
-    examinations = [bench.test(state, working) for state in solved]
+    working = make_oracle(ALL[oracle], session)
+    examinations = [session.test(state, working) for state in solved]
     example.seconds[oracle] += time.process_time() - began
-    example.flagged.update((oracle, solved[state]) for state in bench.findings if state in solved)
-    example.bugs[oracle] += len(bench.findings)
+    example.flagged.update((oracle, solved[state]) for state in session.findings if state in solved)
+    example.bugs[oracle] += len(session.findings)
     if oracle == EXACT:
         example.undecided += sum(e.verdict is Verdict.NOT_REFUTED for e in examinations)
-    dominance = DominanceChecker(bench.task)
-    for finding in bench.findings.values():
-        if problem := verify(finding.evidence, bench.task, dominance).problem:
+    dominance = DominanceChecker(session.task)
+    for finding in session.findings.values():
+        if problem := verify(finding.evidence, session.task, dominance).problem:
             example.wrong.append(f"{where}, {oracle}: {problem}")
         if oracle in COMPARING and not finding.evidence.is_plan:
             example.wrong.append(f"{where}, {oracle}: a bug without a plan")
@@ -165,7 +165,7 @@ def _examine(
         example.beaten.update({s.member.name: len(s.beaten) for s in contest.scores})
         example.proofs.update(
             origin
-            for finding in bench.findings.values()
+            for finding in session.findings.values()
             for origin in {step.origin for step in finding.evidence.steps}
         )
 

@@ -21,7 +21,7 @@ from measurement import Row, Setting, mistakes
 from engine.fuzzing.pool_file import read_pool
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench
+from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
@@ -81,17 +81,17 @@ def compare(path: Path) -> tuple[int, int]:
 
 def flags(runs: PolicyRuns, ids: list[int], name: str) -> list[list[int] | None]:
     """[gap or -1, bound] per pool state, None where the oracle itself flags nothing."""
-    bench = Bench(runs, OBJECTIVES["any"])
-    oracle = make_oracle(name, bench)
+    session = OracleSession(runs, OBJECTIVES["any"])
+    oracle = make_oracle(name, session)
     began = time.perf_counter()
     answers: list[list[int] | None] = []
     for state in ids:
-        examination = bench.test(state, oracle)
-        limit = bench.needs_less_than(state)
+        examination = session.test(state, oracle)
+        limit = session.needs_less_than(state)
         if limit is None or examination.bound >= limit:
             answers.append(None)
         else:
-            solved = bench.policy_result(state)[0] is Outcome.SOLVED
+            solved = session.policy_result(state)[0] is Outcome.SOLVED
             answers.append([limit - examination.bound if solved else -1, examination.bound])
     print(f"  {name}: {time.perf_counter() - began:.2f} s")
     return answers

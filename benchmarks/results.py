@@ -29,7 +29,7 @@ TOPICS = {
     "Dominance": ("dominance",),
     "Oracles": ("oracle_table", "pco", "peer", "soundness"),
     "Policies": ("policies",),
-    "Localisation": ("localize",),
+    "Localization": ("localize",),
     "Equivalence": ("equivalence",),
     "Campaigns": ("campaign", "cluster"),
     "Window": ("window", "campaign_screen", "bug_browser"),

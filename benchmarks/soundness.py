@@ -25,7 +25,7 @@ from measurement import Row, Setting, mistakes
 from reference.soundness import Truth, check, comparing, imperfect, policies, random_task
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorisation
+from engine.dominance.compute import Factorization
 
 ORACLES = (
     *("astar", "gbfs", "gbfs:expansions=3", "ehc", "aras", "aras:expansions=5", "aras-ehc"),
@@ -34,7 +34,7 @@ ORACLES = (
     *("bmo:factors=merged:40,lookahead=5", "combined:lookahead=3", "combined:factors=merged:40"),
     *("pco-p", "pco-e", "pco-e:runs=2,probability=1", "composite:lookahead=2,expansions=3"),
 )
-FACTORISATIONS = (Factorisation(), Factorisation(40))
+FACTORIZATIONS = (Factorization(), Factorization(40))
 
 
 def main() -> int:
@@ -75,7 +75,7 @@ def run(oracles: Sequence[str], tasks: int, seed: int) -> Found:
     for number in range(tasks):
         random = Random(f"{seed}/{number}")
         truth = Truth.of(random_task(random), everything=True)
-        dominance = DominanceChecker(truth.task, FACTORISATIONS)
+        dominance = DominanceChecker(truth.task, FACTORIZATIONS)
         make = comparing(imperfect(truth, random))
         for position, (name, policy) in enumerate(policies(truth, random)):
             # Each oracle meets every kind of policy, though not all of them on every task.

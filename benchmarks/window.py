@@ -186,11 +186,11 @@ def open_window(config: Path) -> tuple[Application, MainWindow]:
     from app.shell.warm_up import steps_for
     from engine.campaign.config_reader import read_config
     from engine.records.project import Project
-    from engine.workspace.workspace import Store
+    from engine.workspace.workspace import Workspace
 
     path = workspace_path()
     read = read_config(config)
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.set_project(
             Project(
                 domain=read.domain,

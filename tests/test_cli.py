@@ -11,7 +11,7 @@ from engine.errors import ExitCode, LimitReachedError, Location, PddlError
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path) -> SimpleNamespace:
-    """A command `probe` whose behaviour each test chooses."""
+    """A command `probe` whose behavior each test chooses."""
     module = SimpleNamespace(configure=lambda parser: None, run=lambda args, console: ExitCode.DONE)
     monkeypatch.setitem(cli.COMMANDS, "probe", "a command for tests")
     monkeypatch.setattr(cli, "load_command", lambda name: module)

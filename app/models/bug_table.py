@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Qt
 
 from app.models.table_model import Column, Index, Palette, SortKeys, TableModel
 from engine.oracles.objective import BugKind
-from engine.report.bug_text import kind_words
+from engine.report.bug_text import kind_text
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
 
@@ -75,14 +75,14 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.status,
         icon=lambda line: STATUS_ICONS.get(line.row.status, ""),
         token=lambda line: STATUS_TOKENS.get(line.row.status, "text"),
-        text=lambda line: line.row.status_words,
-        row_tip=lambda line: line.row.note or line.row.status_words,
+        text=lambda line: line.row.status_text,
+        row_tip=lambda line: line.row.note or line.row.status_text,
         tip="What you decided: c confirms, i ignores, d marks a duplicate",
     ),
     Column(
         "kind",
         "Kind",
-        lambda line: kind_words(line.row.kind),
+        lambda line: kind_text(line.row.kind),
         icon=lambda line: "error" if line.row.gap is None else "cost",
         tip="Fails: the policy never reaches the goal. Too expensive: less would have been enough",
     ),
@@ -120,9 +120,9 @@ COLUMNS: tuple[Column[Any], ...] = (
         mono=True,
         token=lambda line: "bad" if line.row.bad_action else "muted",
         row_tip=lambda line: (
-            f"({line.row.bad_action})" if line.row.bad_action else "Not known yet: localise the bug"
+            f"({line.row.bad_action})" if line.row.bad_action else "Not known yet: localize the bug"
         ),
-        tip="The step to blame, once localisation has found it",
+        tip="The root cause of the bug, once localization has found it",
     ),
     Column(
         "oracle", "Found by", lambda line: line.row.found_by, tip="The oracle that proved it first"
@@ -365,7 +365,7 @@ class BugTable(TableModel[Any]):
 def _root_cause(line: BugLine) -> tuple[str, str]:
     cause = line.row.root_cause
     if cause is None:
-        return "", "Not localised yet"
+        return "", "Not localized yet"
     action = f"({line.row.bad_action})" if line.row.bad_action else "no action"
     return f"root {cause}", f"Root cause {cause}  {action}  in {line.row.problem}"
 
@@ -379,7 +379,7 @@ def _region(line: BugLine) -> tuple[str, str]:
 
 def _schema(line: BugLine) -> tuple[str, str]:
     schema = line.row.bad_action.partition(" ")[0]
-    return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localised yet")
+    return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localized yet")
 
 
 _GROUPS: dict[GroupBy, Callable[[BugLine], tuple[str, str]]] = {
@@ -387,7 +387,7 @@ _GROUPS: dict[GroupBy, Callable[[BugLine], tuple[str, str]]] = {
     GroupBy.REGION: _region,
     GroupBy.SCHEMA: _schema,
     GroupBy.PROBLEM: lambda line: (line.row.problem, line.row.problem),
-    GroupBy.KIND: lambda line: (line.row.kind, kind_words(line.row.kind).capitalize()),
+    GroupBy.KIND: lambda line: (line.row.kind, kind_text(line.row.kind).capitalize()),
     GroupBy.ORACLE: lambda line: (line.row.found_by, f"Found by {line.row.found_by}"),
 }
 """The key and the title of the group of a bug; an empty key means none."""

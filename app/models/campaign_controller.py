@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.services.context import Context
 from app.services.jobs import Job, JobProgress
 from app.services.messages import Message
-from app.services.settings import consent_of
+from app.services.settings import consent
 from engine.campaign.config_reader import CampaignConfig
 from engine.records.events import CampaignFinished, UnitFailed, UnitStopped, Warned
 from engine.usecases.campaign import (
@@ -21,15 +21,15 @@ from engine.usecases.campaign import (
     AlreadyDone,
     Begun,
     CampaignEnd,
-    Scene,
+    ClusterStatus,
+    resume_campaign,
     run_campaign,
-    take_up_campaign,
 )
 from engine.workers.gate import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 
-class State(Enum):
+class CampaignState(Enum):
     """What a campaign is doing; the value is the word for it."""
 
     RUNNING = "running"
@@ -40,13 +40,13 @@ class State(Enum):
     FINISHED = "finished"
 
 
-def campaign_runner(context: Context) -> CampaignRunner:
+def campaign_controller(context: Context) -> CampaignController:
     """The one of this document."""
-    known = context.document.findChild(CampaignRunner)
-    return known if isinstance(known, CampaignRunner) else CampaignRunner(context)
+    known = context.document.findChild(CampaignController)
+    return known if isinstance(known, CampaignController) else CampaignController(context)
 
 
-class CampaignRunner(QObject):
+class CampaignController(QObject):
     changed = Signal()  # it began, paused, went on, stopped or ended
     advanced = Signal()  # there is more in the store
     already_done = Signal(int)  # this very campaign is there, finished
@@ -59,8 +59,8 @@ class CampaignRunner(QObject):
         self.campaign: int | None = None  # known once it has begun
         self.progress: JobProgress | None = None
         self.executor = ""  # where its units run, as on the command line
-        self.scene = Scene()
-        self._ended: tuple[int, State] | None = None  # what was run last, and how it ended
+        self.scene = ClusterStatus()
+        self._ended: tuple[int, CampaignState] | None = None  # what was run last, and how it ended
         self._failures: list[UnitFailed] = []
         self._told: Message | None = None  # about them
 
@@ -71,16 +71,16 @@ class CampaignRunner(QObject):
     def start(self, config: CampaignConfig, executor: str) -> None:
         self._begin(run_campaign, config, executor)
 
-    def take_up(self, campaign: int, executor: str) -> None:
+    def resume(self, campaign: int, executor: str) -> None:
         """Go on with a campaign that was stopped or killed."""
-        self._begin(take_up_campaign, campaign, executor)
+        self._begin(resume_campaign, campaign, executor)
 
     @property
     def is_paused(self) -> bool:
         return self.job is not None and self.job.is_paused
 
     @Slot()
-    def pause_or_go_on(self) -> None:
+    def toggle_pause(self) -> None:
         if self.job is not None:
             self.job.pause(not self.job.is_paused)
 
@@ -93,18 +93,18 @@ class CampaignRunner(QObject):
     def seconds_left(self) -> float | None:
         return None if self.job is None else self.job.seconds_left()
 
-    def state(self, row: CampaignRow) -> State:
+    def state(self, row: CampaignRow) -> CampaignState:
         """What a campaign of the store is doing now."""
         if self.is_busy and row.id == self.campaign:
-            return State.PAUSED if self.is_paused else State.RUNNING
+            return CampaignState.PAUSED if self.is_paused else CampaignState.RUNNING
         if row.status != "running":
-            return State(row.status)
+            return CampaignState(row.status)
         somebody = self._context.document.writer()
         if somebody is not None and somebody.pid not in self._context.jobs.pids:
-            return State.ELSEWHERE
+            return CampaignState.ELSEWHERE
         if self._ended is not None and self._ended[0] == row.id:
             return self._ended[1]  # the row was read before
-        return State.INTERRUPTED
+        return CampaignState.INTERRUPTED
 
     def _begin(self, work: object, what: object, executor: str) -> None:
         assert self.job is None
@@ -115,22 +115,22 @@ class CampaignRunner(QObject):
         if self._told is not None:
             self._context.messages.withdraw(self._told)
             self._told = None
-        self.executor, self.scene = executor, Scene()
-        consent = consent_of(self._context.settings)
-        arguments = path, what, executor, consent
+        self.executor, self.scene = executor, ClusterStatus()
+        granted = consent(self._context.settings)
+        arguments = path, what, executor, granted
         job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
-        job.events.connect(self._take)
-        job.progressed.connect(self._take_progress)
+        job.events.connect(self._on_events)
+        job.progressed.connect(self._on_progressed)
         job.paused.connect(self.changed)
-        job.finished.connect(self._finish)
+        job.finished.connect(self._on_finished)
         job.failed.connect(self.failed)
-        job.stopped.connect(self._write_down_the_stop)
-        job.ended.connect(self._end)
+        job.stopped.connect(self._on_stopped)
+        job.ended.connect(self._on_ended)
         self.job = job
         self.changed.emit()
 
     @Slot(list)
-    def _take(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         topics: dict[str, None] = {}
         for event in events:
             match event:
@@ -138,7 +138,7 @@ class CampaignRunner(QObject):
                     self.campaign = campaign
                     topics["campaigns"] = None
                     self.changed.emit()
-                case Scene():
+                case ClusterStatus():
                     self.scene = event
                     self.changed.emit()
                 case Advanced(bugs=True):
@@ -153,23 +153,23 @@ class CampaignRunner(QObject):
         self.advanced.emit()
 
     @Slot(object)
-    def _take_progress(self, progress: JobProgress) -> None:
+    def _on_progressed(self, progress: JobProgress) -> None:
         self.progress = progress
         self.changed.emit()
 
     @Slot(object)
-    def _finish(self, result: object) -> None:
+    def _on_finished(self, result: object) -> None:
         if isinstance(result, AlreadyDone):
             self.already_done.emit(result.campaign)
         elif isinstance(result, CampaignEnd):
-            state = State.FINISHED if result.finished else State.STOPPED
+            state = CampaignState.FINISHED if result.finished else CampaignState.STOPPED
             self._ended = result.campaign, state
 
     @Slot()
-    def _write_down_the_stop(self) -> None:
+    def _on_stopped(self) -> None:
         """A campaign that did not end in time was killed, and could not say that it was stopped."""
         if self.campaign is not None:
-            self._ended = self.campaign, State.STOPPED
+            self._ended = self.campaign, CampaignState.STOPPED
         store = self._context.document.store
         for row in store.campaigns():
             if row.id == self.campaign and row.status == "running":
@@ -178,7 +178,7 @@ class CampaignRunner(QObject):
                 store.apply([*stops, CampaignFinished(row.id, "stopped", 0.0)])
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         self.job, self.progress = None, None
         for topic in ("campaigns", "bugs", "log"):
             self._context.document.notify(topic)

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.models.campaign_controller import CampaignRunner
+from app.models.campaign_controller import CampaignController
 from app.services.context import Context
-from engine.campaign.timeline import PORTION, Course, OracleScore, Progress
+from engine.campaign.timeline import PORTION, OracleScore, Progress, Timeline
 from engine.errors import PlumblineError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
 LOOK_SECONDS = 0.1
@@ -85,28 +85,28 @@ class _Follower:
 
     def __init__(self, campaign: int) -> None:
         self.campaign = campaign
-        self._course: Course | None = None
+        self._timeline: Timeline | None = None
         self._coming: _ComingPoints | None = None  # what is being read
         self._points_at = self._points_cost = 0.0
 
-    def look(self, store: Reading, is_running: bool) -> _Look:
+    def look(self, store: WorkspaceReader, is_running: bool) -> _Look:
         began, busy = time.monotonic(), time.thread_time()
-        if self._course is None:
-            self._course = Course(store, self.campaign)
+        if self._timeline is None:
+            self._timeline = Timeline(store, self.campaign)
         points, more = None, True
         while more and time.monotonic() < began + LOOK_SECONDS:
-            more = self._course.read_more()
+            more = self._timeline.read_more()
             if self._coming is not None or (not more and self._points_are_due(is_running)):
                 points = self._read_points(store)
                 more |= points is None
         (row,) = (row for row in store.campaigns() if row.id == self.campaign)
-        progress = self._course.progress()
+        progress = self._timeline.progress()
         return _Look(row, progress, points, more, time.thread_time() - busy)
 
     def _points_are_due(self, is_running: bool) -> bool:
         return time.monotonic() > self._points_at or not is_running
 
-    def _read_points(self, store: Reading) -> BugPoints | None:
+    def _read_points(self, store: WorkspaceReader) -> BugPoints | None:
         """All of them every time, since bounds may have become better; None: there are more."""
         began = time.thread_time()
         if self._coming is None:
@@ -132,9 +132,9 @@ class _Follower:
 class CampaignMonitor(QObject):
     updated = Signal()
 
-    def __init__(self, context: Context, runner: CampaignRunner, parent: QObject) -> None:
+    def __init__(self, context: Context, controller: CampaignController, parent: QObject) -> None:
         super().__init__(parent)
-        self._context, self._runner = context, runner
+        self._context, self._controller = context, controller
         self.row: CampaignRow | None = None
         self.progress: Progress | None = None
         self.points = NO_POINTS
@@ -147,8 +147,8 @@ class CampaignMonitor(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._ask)
-        runner.advanced.connect(self._soon)
-        context.document.changed.connect(self._document_changed)
+        controller.advanced.connect(self._soon)
+        context.document.changed.connect(self._on_document_changed)
 
     @property
     def campaign(self) -> int | None:
@@ -199,8 +199,8 @@ class CampaignMonitor(QObject):
             self._timer.start(self._pause)
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
-        if topic == "campaigns" and not self._runner.is_busy:
+    def _on_document_changed(self, topic: str) -> None:
+        if topic == "campaigns" and not self._controller.is_busy:
             self.watch(self.campaign)  # it has ended: what it replaced on the way is left out
         elif topic in ("outside", "bugs"):
             self._soon()
@@ -212,15 +212,15 @@ class CampaignMonitor(QObject):
             return
         assert self._follower is not None
         follower, self._is_asked = self._follower, True
-        is_running = self._runner.is_busy and self._runner.campaign == follower.campaign
+        is_running = self._controller.is_busy and self._controller.campaign == follower.campaign
         self._context.document.reader.ask(
             self,
             lambda store: follower.look(store, is_running),
-            partial(self._take, follower),
-            partial(self._fail, follower),
+            partial(self._on_look, follower),
+            partial(self._on_failed, follower),
         )
 
-    def _take(self, follower: _Follower, look: _Look) -> None:
+    def _on_look(self, follower: _Follower, look: _Look) -> None:
         if follower is not self._follower:
             return
         self._is_asked = False
@@ -237,7 +237,7 @@ class CampaignMonitor(QObject):
             took = look.busy_seconds + self._told_at - began
             self._pause = max(READ_MILLISECONDS, int(1000 * READ_SHARE * took))
 
-    def _fail(self, follower: _Follower, error: PlumblineError) -> None:
+    def _on_failed(self, follower: _Follower, error: PlumblineError) -> None:
         if follower is not self._follower:
             return
         self._is_asked = False

@@ -17,12 +17,12 @@ from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.registry import OracleKind, parse_oracle
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit
-from engine.usecases.campaign import Scene
+from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
 from engine.workers.cluster import ClusterSize, problem_with_address
 
-LARGEST_SEED = 2**32 - 1
-MOST_SEEDS = 1000
+MAX_SEED = 2**32 - 1
+MAX_SEEDS = 1000
 
 BIASES = {
     "none": "none: every step is as likely as any other",
@@ -127,12 +127,12 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         if not (low.strip().isdecimal() and (high.strip().isdecimal() or not dash)):
             raise ValueError(f"'{part}' is no seed: write whole numbers, such as 0, 1 or 5-9")
         first, last = int(low), int(high or low)
-        if max(first, last) > LARGEST_SEED:
-            raise ValueError(f"the largest seed is {LARGEST_SEED}")
+        if max(first, last) > MAX_SEED:
+            raise ValueError(f"the largest seed is {MAX_SEED}")
         if first > last:
             raise ValueError(f"'{part}' goes backwards: write {last}-{first}")
-        if len(seeds) + last - first >= MOST_SEEDS:
-            raise ValueError(f"more than {MOST_SEEDS} seeds are not sensible")
+        if len(seeds) + last - first >= MAX_SEEDS:
+            raise ValueError(f"more than {MAX_SEEDS} seeds are not sensible")
         seeds.update(dict.fromkeys(range(first, last + 1)))
     if not seeds:
         raise ValueError("name at least one seed, such as 0")
@@ -177,12 +177,12 @@ def default_text(value: object) -> str:
     return str(value)
 
 
-MOST_WORKERS = 256
+MAX_WORKERS = 256
 _KEY = "campaign/where"
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ExecutorChoice:
     on_cluster: bool
     workers: int  # processes of this machine at a time
     address: str  # of the scheduler, also while it is not used
@@ -200,17 +200,17 @@ def default_workers() -> int:
     return max(1, min(4, (os.cpu_count() or 2) - 1))
 
 
-def where(settings: Settings) -> Where:
+def where(settings: Settings) -> ExecutorChoice:
     """As it was left; what makes no sense is left out."""
     kept: dict[str, object] = settings.get(_KEY, {})
     workers, address = kept.get("workers"), kept.get("address")
-    choice = Where(kept.get("on_cluster") is True, default_workers(), "")
-    if isinstance(workers, int) and 1 <= workers <= MOST_WORKERS:
+    choice = ExecutorChoice(kept.get("on_cluster") is True, default_workers(), "")
+    if isinstance(workers, int) and 1 <= workers <= MAX_WORKERS:
         choice = replace(choice, workers=workers)
     return replace(choice, address=address) if isinstance(address, str) else choice
 
 
-def keep_where(settings: Settings, choice: Where) -> None:
+def keep_where(settings: Settings, choice: ExecutorChoice) -> None:
     settings.set(
         _KEY,
         {
@@ -221,13 +221,13 @@ def keep_where(settings: Settings, choice: Where) -> None:
     )
 
 
-def size_words(size: ClusterSize) -> str:
+def size_text(size: ClusterSize) -> str:
     workers = "1 worker" if size.workers == 1 else f"{size.workers} workers"
     places = "1 unit" if size.places == 1 else f"{size.places} units"
     return f"{workers}, {places} at a time"
 
 
-def scene_words(executor: str, scene: Scene) -> str:
+def scene_text(executor: str, scene: ClusterStatus) -> str:
     """Where the units run now, for a line beside the progress."""
     kind, _, what = executor.partition(":")
     if kind == "local":
@@ -238,7 +238,7 @@ def scene_words(executor: str, scene: Scene) -> str:
     if scene.cluster.workers == 0:
         words = f"There are no workers at {what} now: the units wait for one"
     else:
-        words = f"On {what}: {size_words(scene.cluster)}"
+        words = f"On {what}: {size_text(scene.cluster)}"
     if scene.restarted == 1:
         words += " · a worker was lost, its unit began again"
     elif scene.restarted:

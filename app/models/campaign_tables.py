@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from math import inf
 
-from app.models.campaign_controller import State
+from app.models.campaign_controller import CampaignState
 from app.models.table_model import Column
 from engine.campaign.changes import Change, ComparedBug, PolicyCost, Trend
 from engine.campaign.timeline import OracleScore
@@ -18,16 +18,16 @@ class CampaignLine:
     """A campaign and how it stands."""
 
     row: CampaignRow
-    state: State
+    state: CampaignState
     bugs: int
     failed_units: int
     limited_units: int = 0  # stopped at a limit of their own
 
     @property
     def words(self) -> str:
-        if self.failed_units and self.state is State.FINISHED:
+        if self.failed_units and self.state is CampaignState.FINISHED:
             return f"{self.state.value}, {self.failed_units} failed"
-        if self.limited_units and self.state is State.FINISHED:
+        if self.limited_units and self.state is CampaignState.FINISHED:
             return f"{self.state.value}, {self.limited_units} at a limit"
         return self.state.value
 
@@ -53,17 +53,17 @@ def duration(seconds: float) -> str:
 
 
 _STATE_LOOKS = {
-    State.RUNNING: ("run", "accent"),
-    State.PAUSED: ("pause", "undecided"),
-    State.ELSEWHERE: ("run", "muted"),
-    State.INTERRUPTED: ("warning", "undecided"),
-    State.STOPPED: ("stop", "muted"),
-    State.FINISHED: ("check", "proven"),
+    CampaignState.RUNNING: ("run", "accent"),
+    CampaignState.PAUSED: ("pause", "undecided"),
+    CampaignState.ELSEWHERE: ("run", "muted"),
+    CampaignState.INTERRUPTED: ("warning", "undecided"),
+    CampaignState.STOPPED: ("stop", "muted"),
+    CampaignState.FINISHED: ("check", "proven"),
 }
 
 
 def _look_of(line: CampaignLine) -> tuple[str, str]:
-    if line.state is State.FINISHED and (line.failed_units or line.limited_units):
+    if line.state is CampaignState.FINISHED and (line.failed_units or line.limited_units):
         return "warning", "undecided"
     return _STATE_LOOKS[line.state]
 

@@ -15,12 +15,9 @@ from typing import Any
 from app.models.table_model import Column
 from engine.errors import PlumblineError
 from engine.pddl import Domain, format_action, parse_domain
+from engine.report.comparison_text import READINGS
 from engine.workspace.comparisons import ComparisonRow
 
-READINGS = {
-    "distinct": "Parameters are distinct",
-    "pddl": "Parameters may coincide",
-}
 READING_TIPS = {
     "distinct": "Different parameters of an action always stand for different objects.",
     "pddl": "As PDDL has it: two parameters of an action may stand for the same object.",
@@ -30,7 +27,7 @@ VERDICTS = {
     "not-equivalent": ("Not equivalent", "bad", "bad"),
     "undecided": ("Not decided within the limits", "unknown", "undecided"),
 }
-"""Words, icon and colour."""
+"""Words, icon and color."""
 
 _VARIABLE = re.compile(r"\?[^\s()]+")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from engine.native.library import INFINITY
 from engine.report.trace import Ending, Trace
 
@@ -13,7 +13,7 @@ from engine.report.trace import Ending, Trace
 class CostCurves:
     """Numbers by step of the policy's run; what is not known is left out.
 
-    `optimum` and `possible` (an upper bound on h*) come from localisation. Without it, the better
+    `optimum` and `possible` (an upper bound on h*) come from localization. Without it, the better
     plan's own cost-to-go stands in for it, by the steps of that plan.
     """
 
@@ -24,8 +24,8 @@ class CostCurves:
     lost_from: int | None  # from this step on the goal is out of reach
 
 
-def cost_curves(comparison: Comparison) -> CostCurves:
-    found = comparison.localisation
+def cost_curves(comparison: PlanComparison) -> CostCurves:
+    found = comparison.localization
     policy = comparison.policy
     ours = _to_go(policy) if policy.ending is Ending.GOAL else ()
     if found is None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from engine.records.localization import Localisation, StepVerdict, Verdict
-from engine.report.bug_text import ending_words, verdict_words
+from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.report.bug_text import ending_text, verdict_text
 from engine.report.plan_alignment import AlignedRow, Alignment, RowKind, align
 from engine.report.trace import Ending, Trace, TraceStep
 from engine.task.task import Task
@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 CONTEXT = 2
 """How many common steps stay visible beside a difference or a bad step."""
-SHORTEST_FOLD = 4
+MIN_FOLDED_STEPS = 4
 _NOWHERE = QModelIndex()
 
 
@@ -33,7 +33,7 @@ class PlanColumn:
 
 
 class Mark(Enum):
-    """What localisation says about a step of the policy."""
+    """What localization says about a step of the policy."""
 
     BAD = "bad"
     OPTIMAL = "optimal"
@@ -50,7 +50,7 @@ class StepLine:
     aligned: AlignedRow
     mark: Mark = Mark.UNKNOWN
     verdict: StepVerdict | None = None
-    blamed: bool = False
+    cause_step: bool = False
     parting: bool = False  # both plans are in the same state and do different things
     in_loop: bool = False
     loop_begins: bool = False
@@ -89,13 +89,13 @@ PlanLine = StepLine | NoteLine | FoldLine | EndLine
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two traces aligned, with what localisation knows about the policy's."""
+class PlanComparison:
+    """Two traces aligned, with what localization knows about the policy's."""
 
     policy: Trace
     better: Trace | None
     alignment: Alignment
-    localisation: Localisation | None = None
+    localization: Localization | None = None
     better_actions: Mapping[int, str] = field(default_factory=dict)  # by steps of the policy
 
     @classmethod
@@ -103,31 +103,31 @@ class Comparison:
         cls,
         policy: Trace,
         better: Trace | None,
-        localisation: Localisation | None = None,
+        localization: Localization | None = None,
         task: Task | None = None,
-    ) -> Comparison:
+    ) -> PlanComparison:
         actions = {}
-        if localisation is not None and task is not None:
+        if localization is not None and task is not None:
             actions = {
                 step.index: f"({task.operators[step.better_operator].name})"
-                for step in localisation.steps
+                for step in localization.steps
                 if step.better_operator is not None
             }
-        return cls(policy, better, align(policy, better), localisation, actions)
+        return cls(policy, better, align(policy, better), localization, actions)
 
     def verdict(self, index: int) -> StepVerdict | None:
         """On a step of the policy."""
-        if self.localisation is None:
+        if self.localization is None:
             return None
-        steps = self.localisation.steps
+        steps = self.localization.steps
         if index < len(steps) and steps[index].index == index:
             return steps[index]
         return next((step for step in steps if step.index == index), None)
 
     @property
-    def blamed(self) -> int | None:
-        """The step to blame; without one the first bad step, if any."""
-        found = self.localisation
+    def cause_step(self) -> int | None:
+        """The root cause; without one the first bad step, if any."""
+        found = self.localization
         if found is None:
             return None
         if found.cause is not None:
@@ -138,12 +138,12 @@ class Comparison:
 class PlanTable(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.comparison: Comparison | None = None
+        self.comparison: PlanComparison | None = None
         self.lines: list[PlanLine] = []
         self._folding = True
         self._opened: set[int] = set()
 
-    def show_comparison(self, comparison: Comparison | None) -> None:
+    def show_comparison(self, comparison: PlanComparison | None) -> None:
         self.comparison = comparison
         self._opened.clear()
         self._rebuild()
@@ -218,7 +218,7 @@ class PlanTable(QAbstractTableModel):
         self.lines = [] if self.comparison is None else self._build(self.comparison)
         self.endResetModel()
 
-    def _build(self, comparison: Comparison) -> list[PlanLine]:
+    def _build(self, comparison: PlanComparison) -> list[PlanLine]:
         steps = [
             _step_line(comparison, number, row)
             for number, row in enumerate(comparison.alignment.rows[:-1])
@@ -259,7 +259,7 @@ class PlanTable(QAbstractTableModel):
         for row in range(len(steps) + 1):
             if row == len(steps) or row in near:
                 rows = range(start, row)
-                if len(rows) >= SHORTEST_FOLD and start not in self._opened:
+                if len(rows) >= MIN_FOLDED_STEPS and start not in self._opened:
                     hidden |= dict.fromkeys(rows, rows)
                 start = row + 1
         return hidden
@@ -278,7 +278,7 @@ class PlanTable(QAbstractTableModel):
         elif line.aligned.kind is RowKind.SAME_ACTION:
             parts.append("The same action, but the plans are in different states")
         if left and line.verdict is not None:
-            parts.append(verdict_words(line.verdict))
+            parts.append(verdict_text(line.verdict))
         if left and line.in_loop:
             parts.append("Part of the loop")
         return "\n".join(parts)
@@ -286,7 +286,7 @@ class PlanTable(QAbstractTableModel):
 
 def note_text(verdict: StepVerdict) -> str:
     """As in "step 4: cost-to-go 9, should be 7"."""
-    return f"step {verdict.index + 1}: {verdict_words(verdict)}"
+    return f"step {verdict.index + 1}: {verdict_text(verdict)}"
 
 
 def cell_text(line: PlanLine, column: int) -> str:
@@ -314,7 +314,7 @@ def _step_text(step: TraceStep | None, column: int) -> str:
 _MARKS = {Verdict.OPTIMAL: Mark.OPTIMAL, Verdict.UNDECIDED: Mark.UNDECIDED}
 
 
-def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine:
+def _step_line(comparison: PlanComparison, number: int, row: AlignedRow) -> StepLine:
     ours, theirs = row.policy, row.better
     if ours is None:
         return StepLine(number, row)
@@ -335,7 +335,7 @@ def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine
         row,
         mark,
         verdict,
-        blamed=ours.index == comparison.blamed,
+        cause_step=ours.index == comparison.cause_step,
         parting=parting,
         in_loop=policy.in_loop(ours.index),
         loop_begins=ours.index == policy.loop_begin,
@@ -343,14 +343,14 @@ def _step_line(comparison: Comparison, number: int, row: AlignedRow) -> StepLine
     )
 
 
-def _end_line(comparison: Comparison) -> EndLine:
+def _end_line(comparison: PlanComparison) -> EndLine:
     policy, better = comparison.policy, comparison.better
     row = len(comparison.alignment.rows) - 1
     known = better is not None and better.ending is Ending.GOAL
     return EndLine(
         row,
-        ending_words(policy),
-        "no better plan is known" if better is None else ending_words(better),
+        ending_text(policy),
+        "no better plan is known" if better is None else ending_text(better),
         policy.ending is Ending.GOAL,
         known,
         str(policy.cost) if policy.ending is Ending.GOAL else "",

@@ -18,9 +18,9 @@ from app.models.project_problems import ProblemRow
 from app.services.context import Context
 from app.services.document import Document
 from app.services.jobs import Job
-from app.services.settings import agree, consent_of
+from app.services.settings import consent, grant
 from engine.campaign.config_reader import CampaignConfig, read_config
-from engine.campaign.recognize import Found, recognise_all
+from engine.campaign.recognize import Found, recognize_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
@@ -65,11 +65,11 @@ class ProjectFiles(QObject):
         self._job: Job | None = None
         self._is_checked = True
         self._watcher = QFileSystemWatcher(self)
-        self._watcher.fileChanged.connect(self._file_changed)
+        self._watcher.fileChanged.connect(self._on_file_changed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.check)
-        self._document.changed.connect(self._document_changed)
+        self._document.changed.connect(self._on_document_changed)
         self._fill_rows()
         if not self.project.is_empty:
             self.check()
@@ -98,7 +98,7 @@ class ProjectFiles(QObject):
 
     def add(self, paths: Iterable[str | Path]) -> Found:
         """Whatever can be used of files and folders; says what was found."""
-        found = recognise_all(paths)
+        found = recognize_all(paths)
         after = self.project.with_files(
             domain=found.domains[0] if found.domains else None,
             problems=found.problems,
@@ -119,7 +119,7 @@ class ProjectFiles(QObject):
 
     def add_server(self, address: str) -> None:
         """Whoever names a server agrees to ask it."""
-        agree(self._context.settings, f"{SERVER}{address}")
+        grant(self._context.settings, f"{SERVER}{address}")
         self.add_policy(f"{SERVER}{address}")
 
     def add_config(self, config: CampaignConfig) -> None:
@@ -152,7 +152,7 @@ class ProjectFiles(QObject):
 
     def trust(self, spec: str) -> None:
         """The user lets the plug-in run, as it is now, or the server be asked."""
-        agree(self._context.settings, spec)
+        grant(self._context.settings, spec)
         self.check()
 
     def set_draft(self, draft: CampaignConfig) -> None:
@@ -173,7 +173,7 @@ class ProjectFiles(QObject):
 
     def is_trusted(self, spec: str) -> bool:
         """Whether a policy may be used: plug-ins and servers only with the user's word."""
-        return not consent_of(self._context.settings).objection(spec)
+        return not consent(self._context.settings).objection(spec)
 
     def task_fit(self, name: str) -> TaskFit:
         """Which problems something fits that belongs to tasks: a pool, a cache, a server."""
@@ -220,12 +220,12 @@ class ProjectFiles(QObject):
             for row in self.rows.values():
                 row.is_waiting = True
             known = frozenset(pair for row in self.rows.values() for pair in row.known)
-            consent = consent_of(self._context.settings)
+            granted = consent(self._context.settings)
             job = self._context.jobs.start(
-                "Check files", look_at_project, self.project, known, consent
+                "Check files", look_at_project, self.project, known, granted
             )
-            job.events.connect(self._take)
-            job.ended.connect(self._ended)
+            job.events.connect(self._on_events)
+            job.ended.connect(self._on_ended)
             self._job = job
         self.checked.emit()
 
@@ -276,12 +276,12 @@ class ProjectFiles(QObject):
     def _stop(self) -> None:
         if self._job is not None:
             job, self._job = self._job, None
-            job.events.disconnect(self._take)
-            job.ended.disconnect(self._ended)
+            job.events.disconnect(self._on_events)
+            job.ended.disconnect(self._on_ended)
             job.stop()
 
     @Slot(list)
-    def _take(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         for event in events:
             match event:
                 case DomainChecked():
@@ -303,14 +303,14 @@ class ProjectFiles(QObject):
         self.checked.emit()
 
     @Slot()
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job, self._is_checked = None, True
         for row in self.rows.values():
             row.is_waiting = False
         self.checked.emit()
 
     @Slot(str)
-    def _file_changed(self, path: str) -> None:
+    def _on_file_changed(self, path: str) -> None:
         """What was known of it is no longer so; all rests on the domain."""
         if path == self.project.domain:
             self.rows.clear()
@@ -323,7 +323,7 @@ class ProjectFiles(QObject):
         self.changed.emit()
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         """Another screen may have added something, such as a policy it has trained."""
         if topic != "project":
             return

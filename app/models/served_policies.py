@@ -62,8 +62,8 @@ class ServedPolicies(QObject):
             *(spec, tuple(files), unit_costs, f"{host}:{port}"),
         )
         self.by_spec[spec] = Served(spec, files[-1], job)
-        job.events.connect(self._take)
-        job.ended.connect(self._end)
+        job.events.connect(self._on_events)
+        job.ended.connect(self._on_ended)
         self.changed.emit(spec)
 
     def stop(self, spec: str) -> None:
@@ -84,7 +84,7 @@ class ServedPolicies(QObject):
         return served
 
     @Slot(list)
-    def _take(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         served = self._of(self.sender())
         for event in events:
             match event:
@@ -95,7 +95,7 @@ class ServedPolicies(QObject):
         self.changed.emit(served.spec)
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         served = self._of(self.sender())
         del self.by_spec[served.spec]
         self.changed.emit(served.spec)

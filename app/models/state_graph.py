@@ -15,7 +15,7 @@ from engine.report.state_facts import Change, StateFacts
 from engine.task.atoms import fluent_atoms
 from engine.task.task import GroundAtom, Task
 
-MOST_OBJECTS = 150
+MAX_OBJECTS = 150
 """More nodes than this are a tangle, not a picture."""
 SEED = 7
 
@@ -54,7 +54,7 @@ class GraphLayout:
         self._static: set[GroundAtom] = {a for a in task.static_atoms if len(a) == 3}
         linked = {name for atom in fluents for name in atom[1:]}
         self.objects = sorted(linked | {name for atom in self._static for name in atom[1:]})
-        self.too_many = len(self.objects) > MOST_OBJECTS
+        self.too_many = len(self.objects) > MAX_OBJECTS
         self._places = {} if self.too_many else self._lay_out(fluents)
 
     def picture(self, facts: StateFacts, action: str = "", static: bool = True) -> Picture:

@@ -11,7 +11,7 @@ from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from engine.records.events import State
 from engine.report.trace import Trace, TraceStep
 
@@ -39,12 +39,12 @@ class StepCursor(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.comparison: Comparison | None = None
+        self.comparison: PlanComparison | None = None
         self.side = Side.POLICY
         self.index = 0
         self._sight: Sight | None = None
 
-    def show_comparison(self, comparison: Comparison | None, keep_place: bool = False) -> None:
+    def show_comparison(self, comparison: PlanComparison | None, keep_place: bool = False) -> None:
         """With `keep_place` the cursor stays at its step; else it goes where there is something."""
         self.comparison = comparison
         if comparison is None:
@@ -101,10 +101,10 @@ class StepCursor(QObject):
         return Sight(f"At the end of the {whose}", trace.states[last], None)
 
 
-def interesting_step(comparison: Comparison) -> int:
-    """Of the policy: the step to blame, or else the first where it leaves the better plan."""
-    if comparison.blamed is not None:
-        return comparison.blamed
+def interesting_step(comparison: PlanComparison) -> int:
+    """The root cause, or else the first step of the policy that leaves the better plan."""
+    if comparison.cause_step is not None:
+        return comparison.cause_step
     if not comparison.alignment.differences:
         return 0
     following = comparison.alignment.rows[comparison.alignment.differences[0].start :]

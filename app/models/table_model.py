@@ -57,7 +57,7 @@ class Column(Generic[Row]):
     tip: str = ""  # explains the title
     numeric: bool = False  # right-aligned
     mono: bool = False
-    token: Callable[[Row], str] | None = None  # the colour of the text
+    token: Callable[[Row], str] | None = None  # the color of the text
     icon: Callable[[Row], str] | None = None  # "" for none
     row_tip: Callable[[Row], str] | None = None  # default: the text
     shown: bool = True  # before the user chooses

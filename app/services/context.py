@@ -1,4 +1,4 @@
-"""What every screen is given: the workspace, background work, banners, settings, colours."""
+"""What every screen is given: the workspace, background work, banners, settings, colors."""
 
 from __future__ import annotations
 

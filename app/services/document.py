@@ -14,13 +14,13 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
-from app.services.reader import Reader
+from app.services.reader import QueryThread
 from engine.errors import Location, PlumblineError, WorkspaceError
 from engine.workspace import lock as writer
 from engine.workspace.backup import copy_workspace
 from engine.workspace.guard import workspace_errors
-from engine.workspace.reader import Reading
-from engine.workspace.workspace import Store
+from engine.workspace.reader import WorkspaceReader
+from engine.workspace.workspace import Workspace
 
 WATCH_MILLISECONDS = 1000
 UNDO_STEPS = 500
@@ -48,7 +48,7 @@ class Document(QObject):
     lost = Signal()  # the file was deleted or replaced while it was open
     looked = Signal(object)  # once a second: the `Writer` of any process, or None
 
-    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+    def __init__(self, store: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.store = store
         # Moving the log of changes into the file waits for the disk: the worker processes do it.
@@ -56,7 +56,7 @@ class Document(QObject):
         reading = store.for_another_thread()
         ((self._version,),) = reading.rows("PRAGMA data_version")
         self._others_version, self._own_changes = self._changes()
-        self.reader = Reader(reading, self)
+        self.reader = QueryThread(reading, self)
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)
@@ -70,12 +70,12 @@ class Document(QObject):
 
     @classmethod
     def open(cls, path: Path, parent: QObject | None = None) -> Document:
-        return cls(Store.open(path), parent)
+        return cls(Workspace.open(path), parent)
 
     @classmethod
     def create(cls, path: Path, parent: QObject | None = None) -> Document:
         """A workspace that may exist already."""
-        return cls(Store.create(path), parent)
+        return cls(Workspace.create(path), parent)
 
     @property
     def name(self) -> str:
@@ -161,7 +161,7 @@ class Document(QObject):
         self._watch.start()
 
 
-def _look_at(path: Path, store: Reading) -> _Look:
+def _look_at(path: Path, store: WorkspaceReader) -> _Look:
     identity = _identity(path)
     try:
         ((version,),) = store.rows("PRAGMA data_version")

@@ -12,7 +12,7 @@ from app.services.messages import Messages
 from app.services.settings import Settings
 from engine.campaign.config_reader import read_config
 from engine.records.project import Project
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 SUFFIX = ".plumb"
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
@@ -48,7 +48,7 @@ def example_title(name: str) -> str:
 def example_workspace(name: str) -> Path:
     """The workspace of an example, made ready to run when it is not there yet."""
     path = workspaces_folder() / f"{name}{SUFFIX}"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         if store.project().is_empty:
             store.set_project(example_project(name))
     return path

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
-KEPT = 1000
+MAX_MESSAGES = 1000
 """How many messages are remembered."""
 
 Action = tuple[str, Callable[[], None]]
@@ -58,6 +58,6 @@ class Messages(QObject):
 
     def _post(self, message: Message) -> Message:
         self.history.append(message)
-        del self.history[:-KEPT]
+        del self.history[:-MAX_MESSAGES]
         self.posted.emit(message)
         return message

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 from engine.errors import Location, PlumblineError, WorkspaceError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 
 Answer = TypeVar("Answer")
 INTERRUPT_SECONDS = 0.05
@@ -23,29 +23,29 @@ INTERRUPT_SECONDS = 0.05
 
 class _Question(NamedTuple):
     owner: QObject
-    ask: Callable[[Reading], Any]
+    ask: Callable[[WorkspaceReader], Any]
     then: Callable[[Any], None]
     failed: Callable[[PlumblineError], None]
 
 
-class Reader(QObject):
+class QueryThread(QObject):
     """Answers come in the order of the questions, in the window's thread."""
 
     _answered = Signal(object, object)
 
-    def __init__(self, store: Reading, parent: QObject | None = None) -> None:
+    def __init__(self, store: WorkspaceReader, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
         self._questions: SimpleQueue[_Question | None] = SimpleQueue()
         self._is_closed = False
-        self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._answered.connect(self._on_answered, Qt.ConnectionType.QueuedConnection)
         self._thread = Thread(target=self._work, name="reader", daemon=True)
         self._thread.start()
 
     def ask(
         self,
         owner: QObject,
-        question: Callable[[Reading], Answer],
+        question: Callable[[WorkspaceReader], Answer],
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
     ) -> None:
@@ -76,7 +76,7 @@ class Reader(QObject):
             del question, answer  # the last one to have a widget must be the window's thread
 
     @Slot(object, object)
-    def _tell(self, question: _Question, answer: object) -> None:
+    def _on_answered(self, question: _Question, answer: object) -> None:
         if self._is_closed or not isValid(question.owner):
             return
         if isinstance(answer, PlumblineError):
@@ -90,12 +90,12 @@ class Reader(QObject):
             question.then(answer)
 
 
-class Inquiry(QObject):
+class LatestQuery(QObject):
     """The same kind of question again and again: one at a time, and of those that wait the last."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: QueryThread,
         owner: QObject,
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
@@ -104,35 +104,35 @@ class Inquiry(QObject):
         self._reader = reader
         self._then, self._failed = then, failed
         self._is_out = False
-        self._next: Callable[[Reading], Any] | None = None
+        self._next: Callable[[WorkspaceReader], Any] | None = None
 
     @property
     def is_waiting(self) -> bool:
         """What comes next is out of date: another question follows."""
         return self._next is not None
 
-    def ask(self, question: Callable[[Reading], Any]) -> None:
+    def ask(self, question: Callable[[WorkspaceReader], Any]) -> None:
         if self._is_out:
             self._next = question
             return
         self._is_out = True
-        self._reader.ask(self, question, self._take, self._fail)
+        self._reader.ask(self, question, self._on_answer, self._on_failed)
 
-    def _take(self, answer: Any) -> None:
+    def _on_answer(self, answer: Any) -> None:
         self._is_out = False
         try:
             self._then(answer)
         finally:
-            self._go_on()
+            self._ask_next()
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self._is_out = False
         try:
             self._failed(error)
         finally:
-            self._go_on()
+            self._ask_next()
 
-    def _go_on(self) -> None:
+    def _ask_next(self) -> None:
         question, self._next = self._next, None
         if question is not None:
             self.ask(question)

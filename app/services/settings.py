@@ -132,7 +132,7 @@ class Settings(QObject):
         self.problem = f"the settings could not be used and are kept as {aside}"
 
 
-KEPT = 10
+MAX_RECENT = 10
 _NAME = "recent"
 
 
@@ -151,7 +151,7 @@ def last_workspace(settings: Settings) -> Path | None:
 
 def remember_workspace(settings: Settings, path: Path) -> None:
     others = [known for known in recent_workspaces(settings) if known != path]
-    settings.set(_NAME, [str(known) for known in [path, *others][:KEPT]])
+    settings.set(_NAME, [str(known) for known in [path, *others][:MAX_RECENT]])
 
 
 def forget_workspace(settings: Settings, path: Path) -> None:
@@ -159,17 +159,17 @@ def forget_workspace(settings: Settings, path: Path) -> None:
 
 
 AGREED = "agreed"
-MOST = 500
+MAX_CONSENTS = 500
 """Files that are edited again and again leave a name each; the oldest go."""
 
 
-def consent_of(settings: Settings) -> Consent:
+def consent(settings: Settings) -> Consent:
     names: list[object] = settings.get(AGREED, [])
     return Consent(frozenset(name for name in names if isinstance(name, str)))
 
 
-def agree(settings: Settings, spec: str) -> None:
+def grant(settings: Settings, spec: str) -> None:
     """To a plug-in as it is now, or to a server; the settings remember it."""
     name = consent_name(spec)
-    if name and name not in consent_of(settings).agreed:
-        settings.set(AGREED, [*settings.get(AGREED, []), name][-MOST:])
+    if name and name not in consent(settings).agreed:
+        settings.set(AGREED, [*settings.get(AGREED, []), name][-MAX_CONSENTS:])

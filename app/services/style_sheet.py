@@ -17,7 +17,7 @@ PICTURES = {
     "menu_tick": ("check", "text"),
     "right": ("chevron-right", "muted"),
 }
-"""Icons, and the colours, that the rules need as files."""
+"""Icons, and the colors, that the rules need as files."""
 
 _FRAME = """
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {border}; padding: 4px 6px; }}

@@ -1,6 +1,6 @@
-"""Colours, fonts and icons: one light and one dark set, switched at run time.
+"""Colors, fonts and icons: one light and one dark set, switched at run time.
 
-Colour carries meaning only (see `COLORS`), and never alone. Everything that draws by itself asks
+Color carries meaning only (see `COLORS`), and never alone. Everything that draws by itself asks
 `color` when it draws, or listens to `changed`.
 """
 
@@ -137,7 +137,7 @@ class Theme(QObject):
         self.name = self._resolved()
         self._icons: dict[tuple[str, str, str], QIcon] = {}
         self._pictures = QTemporaryDir()
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     @property
     def is_dark(self) -> bool:
@@ -147,7 +147,7 @@ class Theme(QObject):
         return QColor(COLORS[token][self.is_dark])
 
     def icon(self, name: str, token: str = "text") -> QIcon:
-        """Our own drawing in the colour of a token; disabled, it is grey."""
+        """Our own drawing in the color of a token; disabled, it is gray."""
         key = (name, token, self.name)
         if key not in self._icons:
             self._icons[key] = make_icon(name, self.color(token), self.color("disabled"))
@@ -244,7 +244,7 @@ class Theme(QObject):
         return "dark" if system_is_dark() else "light"
 
     @Slot()
-    def _system_changed(self) -> None:
+    def _on_system_changed(self) -> None:
         if self.mode == "system" and self._resolved() != self.name:
             self.apply()
 

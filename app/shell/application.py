@@ -137,10 +137,10 @@ class Application(QObject):
 
     def _show(self, document: Document) -> MainWindow:
         window = MainWindow(document, self.settings, self.theme)
-        window.new_wanted.connect(self.new_workspace)
-        window.workspace_wanted.connect(self.open_workspace)
-        window.example_wanted.connect(self.open_example)
-        window.quit_wanted.connect(self.quit)
+        window.new_requested.connect(self.new_workspace)
+        window.workspace_requested.connect(self.open_workspace)
+        window.example_requested.connect(self.open_example)
+        window.quit_requested.connect(self.quit)
         window.closed.connect(self._forget)
         if self.windows:
             window.move(self.windows[-1].pos() + _STEP)

@@ -26,7 +26,7 @@ import engine
 from engine.errors import PlumblineError
 
 _SEEN = ".seen"
-KEPT_FILES = 20
+MAX_KEPT_FILES = 20
 Tell = Callable[[str, str], None]
 """Called with a sentence and the details."""
 
@@ -110,7 +110,7 @@ class CrashLog:
                     path.rename(path.with_suffix(_SEEN))
                 else:
                     path.unlink()
-        for old in sorted(self.folder.glob(f"*{_SEEN}"))[:-KEPT_FILES]:
+        for old in sorted(self.folder.glob(f"*{_SEEN}"))[:-MAX_KEPT_FILES]:
             old.unlink(missing_ok=True)
         return "\n\n".join(texts)
 

@@ -195,7 +195,7 @@ class CachesDialog(QDialog):
         self._job = self._context.jobs.start(title, work, *arguments, banner=False)
         self._job.finished.connect(self._show_sizes)
         self._job.failed.connect(self._show_failure)
-        self._job.ended.connect(self._end)
+        self._job.ended.connect(self._on_ended)
         for button in self.clear_buttons:
             button.setEnabled(False)
 
@@ -212,7 +212,7 @@ class CachesDialog(QDialog):
         grow(self)
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         for button in self.clear_buttons:
             button.setEnabled(True)

@@ -39,15 +39,15 @@ from engine.errors import PlumblineError
 from engine.usecases.housekeeping import save_copy
 
 SIZE = (1280, 800)
-LEAST_SIZE = (960, 600)
+MIN_SIZE = (960, 600)
 FILES = f"Workspaces (*{SUFFIX})"
 
 
 class MainWindow(QMainWindow):
-    new_wanted = Signal()
-    workspace_wanted = Signal(object)  # Path
-    example_wanted = Signal(str)
-    quit_wanted = Signal()
+    new_requested = Signal()
+    workspace_requested = Signal(object)  # Path
+    example_requested = Signal(str)
+    quit_requested = Signal()
     closed = Signal(object)  # itself
 
     def __init__(
@@ -68,7 +68,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("window")
         self.setWindowTitle(f"{document.name} \u2013 Plumbline")
         self.setAcceptDrops(True)
-        self.setMinimumSize(*LEAST_SIZE)
+        self.setMinimumSize(*MIN_SIZE)
         self._lay_out()
         self.menus = Menus(self)
         self._notices = WorkspaceNotices(self.context, self.choose_copy, self)
@@ -86,9 +86,9 @@ class MainWindow(QMainWindow):
         if name not in self._made:
             (entry,) = (page for page in self.pages if page.name == name)
             page = entry.load()(self.context)
-            page.page_wanted.connect(self.show_page)
-            page.workspace_wanted.connect(self.workspace_wanted)
-            page.example_wanted.connect(self.example_wanted)
+            page.page_requested.connect(self.show_page)
+            page.workspace_requested.connect(self.workspace_requested)
+            page.example_requested.connect(self.example_requested)
             self._made[name] = page
             self._stack.addWidget(page)
         return self._made[name]
@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
         folder = str(self.context.document.path.parent)
         name, _ = QFileDialog.getOpenFileName(self, "Open workspace", folder, FILES)
         if name:
-            self.workspace_wanted.emit(Path(name))
+            self.workspace_requested.emit(Path(name))
 
     @Slot()
     def choose_copy(self) -> None:
@@ -143,7 +143,7 @@ class MainWindow(QMainWindow):
     def _tell_copied(self, path: Path) -> None:
         self.context.messages.info(
             f"The copy is saved as {path}",
-            actions=[("Open the copy", lambda: self.workspace_wanted.emit(path))],
+            actions=[("Open the copy", lambda: self.workspace_requested.emit(path))],
         )
 
     @Slot()
@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
         others = [file for file in files if file.suffix != SUFFIX]
         for file in files:
             if file.suffix == SUFFIX:
-                self.workspace_wanted.emit(file)
+                self.workspace_requested.emit(file)
         if others and any(page.name == "project" for page in self.pages):
             self.show_page("project", others)
         event.acceptProposedAction()

@@ -78,7 +78,7 @@ class Menus(QObject):
         window = self._window
         self._add(
             menu,
-            Entry("new", "&New workspace", window.new_wanted.emit, ("Ctrl+N",)),
+            Entry("new", "&New workspace", window.new_requested.emit, ("Ctrl+N",)),
             Entry("open", "&Open workspace\u2026", window.choose_workspace, ("Ctrl+O",)),
         )
         self._recent = menu.addMenu("Open &recent")
@@ -95,11 +95,11 @@ class Menus(QObject):
             Entry("save-copy", "Save a &copy\u2026", window.choose_copy, ("Ctrl+Shift+S",)),
             None,
             Entry("close", "&Close window", window.close, ("Ctrl+W",)),
-            Entry("quit", "&Quit", window.quit_wanted.emit, ("Ctrl+Q",)),
+            Entry("quit", "&Quit", window.quit_requested.emit, ("Ctrl+Q",)),
         )
 
     def _example(self, name: str) -> Do:
-        return lambda: self._window.example_wanted.emit(name)
+        return lambda: self._window.example_requested.emit(name)
 
     def _fill_edit(self, menu: QMenu) -> None:
         stack = self._window.context.document.undo_stack
@@ -165,7 +165,7 @@ class Menus(QObject):
             self._recent.addAction("No other workspace yet").setEnabled(False)
 
     def _open(self, path: Path) -> Do:
-        return lambda: self._window.workspace_wanted.emit(path)
+        return lambda: self._window.workspace_requested.emit(path)
 
     @Slot()
     def _fill_jobs(self) -> None:

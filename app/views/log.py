@@ -22,7 +22,7 @@ from app.models.log_table import COLUMNS, LEVELS, LogEntry, clock
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.messages import Message
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -42,7 +42,7 @@ class LogPage(Page):
         self._of_workspace = 0
         """How many entries of the workspace are shown already."""
         self._is_read = False
-        self._inquiry = Inquiry(context.document.reader, self, self._take_workspace, self._fail)
+        self._query = LatestQuery(context.document.reader, self, self._on_rows, self._on_failed)
         self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
         self._make_controls()
         self._make_table()
@@ -50,8 +50,8 @@ class LogPage(Page):
         self.setFocusProxy(self.table)
         messages = context.messages
         self.model.add_rows(map(LogEntry.of_window, messages.history))
-        messages.posted.connect(self._add_message)
-        context.document.changed.connect(self._document_changed)
+        messages.posted.connect(self._on_posted)
+        context.document.changed.connect(self._on_document_changed)
         context.theme.changed.connect(self._restyle)
         self._show_count()
         self._read_workspace()
@@ -127,23 +127,23 @@ class LogPage(Page):
         self._stack.addWidget(full)
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         if topic in ("log", "outside"):
             self._read_workspace()
 
     def _read_workspace(self) -> None:
-        self._inquiry.ask(lambda store: store.log(skip=self._of_workspace))
+        self._query.ask(lambda store: store.log(skip=self._of_workspace))
 
-    def _take_workspace(self, rows: list[LogRow]) -> None:
+    def _on_rows(self, rows: list[LogRow]) -> None:
         self._is_read = True
         self._of_workspace += len(rows)  # no question is out that asks for it
         self._add(list(map(LogEntry.of_workspace, rows)))
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self.context.messages.error(f"The log cannot be read: {error}")
 
     @Slot(object)
-    def _add_message(self, message: Message) -> None:
+    def _on_posted(self, message: Message) -> None:
         self._add([LogEntry.of_window(message)])
 
     def _add(self, entries: list[LogEntry]) -> None:

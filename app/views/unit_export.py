@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QW
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
-from app.widgets.dialog import Question
+from app.widgets.dialog import FormDialog
 from app.widgets.fields import choice
 from engine.campaign.exchange import FORMATS, Exported
 from engine.usecases.export import export_for_others
@@ -30,7 +30,7 @@ FILES: Mapping[str, tuple[str, str]] = {
 """Formats by name: a word, and what is in such a file."""
 
 
-def unit_words(unit: UnitRow) -> str:
+def unit_text(unit: UnitRow) -> str:
     states, bugs = unit.statistics.get("states", 0), unit.statistics.get("bugs", 0)
     where = f"{unit.problem}, {unit.policy}, seed {unit.seed}"
     return f"{unit.id}: {where} ({states:,} states, {bugs:,} bugs)"
@@ -84,7 +84,7 @@ class UnitExport(QObject):
         )
 
 
-class UnitExportDialog(Question):
+class UnitExportDialog(FormDialog):
     chosen = Signal(int, str)  # unit, format
 
     def __init__(
@@ -97,9 +97,9 @@ class UnitExportDialog(Question):
             "unit: one problem, one policy, one seed.",
             parent,
         )
-        self.unit = choice({row.id: unit_words(row) for row in units})
+        self.unit = choice({row.id: unit_text(row) for row in units})
         for number, row in enumerate(units):  # all of it: here colons mean nothing
-            self.unit.setItemText(number, unit_words(row))
+            self.unit.setItemText(number, unit_text(row))
         self.unit.setObjectName("export-unit")
         self.unit.setAccessibleName("Unit")
         self.unit.setCurrentIndex(max(0, self.unit.findData(unit)))

@@ -1,4 +1,4 @@
-"""Banners: what happened and what to do about it, above the screen and never in the way."""
+"""Banners above the screen: what happened and what to do about it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 from app.services.messages import Action, Message, Messages
 from app.services.theme import Theme
 
-MOST = 3
-"""More are not read; the log has them all."""
+MAX_BANNERS = 3
+"""Nobody reads more; the log has all of them."""
 INFO_MILLISECONDS = 10_000
-"""How long plain news stay when they ask for nothing."""
+"""How long a message without a button stays."""
 OFFER_MILLISECONDS = 20_000
-"""How long they stay when they have a button."""
+"""How long a message with a button stays."""
 DETAILS_HEIGHT = 160
 ICON = QSize(20, 20)
 _TOKENS = {"info": "accent", "warning": "undecided", "error": "bad"}
@@ -53,7 +53,7 @@ class BannerArea(QWidget):
     def post(self, message: Message) -> None:
         for banner in self._same(message):
             banner.dismiss()
-        for banner in self.banners()[MOST - 1 :]:
+        for banner in self.banners()[MAX_BANNERS - 1 :]:
             banner.dismiss()
         self._layout.insertWidget(0, Banner(message, self._theme, self))
 
@@ -64,7 +64,7 @@ class BannerArea(QWidget):
                 banner.dismiss()
 
     def _same(self, message: Message) -> list[Banner]:
-        """Said again, it is shown once."""
+        """Find banners that say the same, so that it is shown once."""
         wanted = (message.level, message.text)
         return [
             item for item in self.banners() if (item.message.level, item.message.text) == wanted
@@ -97,7 +97,7 @@ class Banner(QFrame):
 
     @Slot()
     def _go_unless_used(self) -> None:
-        """Not from under the hand of somebody who is about to press its button."""
+        """Stay while the user may be about to press a button of the banner."""
         focus = QApplication.focusWidget()
         if not (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
             self.dismiss()
@@ -122,8 +122,8 @@ class Banner(QFrame):
             line.addWidget(more)
         line.addWidget(self._copy)
         self._copy.clicked.connect(self._copy_all)
-        close = self._button("", "banner-close", "Close this message")
-        close.setToolTip("Close; the log keeps it")
+        close = self._button("", "banner-close", "Dismiss this message")
+        close.setToolTip("Dismiss (kept in the log)")
         self._theme.keep_icon(close, "close", "muted")
         close.clicked.connect(self.dismiss)
         line.addWidget(close)

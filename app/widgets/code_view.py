@@ -1,4 +1,4 @@
-"""A file to read: line numbers, colours, and marks where something is wrong.
+"""A file to read: line numbers, colors, and marks where something is wrong.
 
 Nothing is edited here. Marks stand in the gutter as a sign, under the offending word as a wave,
 and in a tooltip as a sentence.
@@ -43,7 +43,7 @@ _PATTERN = re.compile(
 )
 
 
-class PddlColours(QSyntaxHighlighter):
+class PddlColors(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._theme = theme
@@ -84,7 +84,7 @@ _MARKED = re.compile(r"\(?\s*[^\s()]+|[()]")
 """What a wave goes under: a word, with the parenthesis before it if the mark is there."""
 _MARGIN = 6
 _SIGN = 16
-_MOST_MATCHED = 200_000
+MAX_MATCHED_CHARACTERS = 200_000
 """Characters that are searched for the other parenthesis."""
 
 
@@ -115,7 +115,7 @@ class CodeView(QPlainTextEdit):
         self._numbers: tuple[int | None, ...] = ()
         self._tinted: dict[int, str] = {}
         self._gutter = _Gutter(self)
-        self._colours = PddlColours(self.document(), theme)
+        self._colors = PddlColors(self.document(), theme)
         self.blockCountChanged.connect(self._make_room)
         self.updateRequest.connect(self._scroll_gutter)
         self.cursorPositionChanged.connect(self._show_selections)
@@ -135,7 +135,7 @@ class CodeView(QPlainTextEdit):
     def show_aligned(
         self, text: str, numbers: Sequence[int | None], tinted: dict[int, str]
     ) -> None:
-        """A text with filling lines, which have no number; `tinted` lines get a token's colour."""
+        """A text with filling lines, which have no number; `tinted` lines get a token's color."""
         self.setPlainText(text)
         self._numbers, self._tinted = tuple(numbers), tinted
         self.set_marks(())
@@ -261,7 +261,7 @@ class CodeView(QPlainTextEdit):
         return self._tint(self.textCursor().blockNumber() + 1, token)
 
     def _tint(self, line: int, token: str) -> QTextEdit.ExtraSelection:
-        """A whole line in the colour of a token."""
+        """A whole line in the color of a token."""
         selection = QTextEdit.ExtraSelection()
         style = QTextCharFormat()
         style.setBackground(self._theme.color(token))
@@ -282,7 +282,9 @@ class CodeView(QPlainTextEdit):
     def _parentheses(self) -> list[QTextEdit.ExtraSelection]:
         """The pair at the cursor."""
         place = self.textCursor().position()
-        text = self.toPlainText() if self.document().characterCount() < _MOST_MATCHED else ""
+        text = (
+            self.toPlainText() if self.document().characterCount() < MAX_MATCHED_CHARACTERS else ""
+        )
         here = next((p for p in (place, place - 1) if 0 <= p < len(text) and text[p] in "()"), -1)
         there = _partner(text, here) if here >= 0 else -1
         if there < 0:

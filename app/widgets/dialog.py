@@ -1,7 +1,4 @@
-"""A dialog that asks for something: what it is about, fields, and a button that goes on.
-
-It has room for its words, whatever the size of the text.
-"""
+"""A dialog with an explanation, fields, a button that accepts them, and Cancel."""
 
 from __future__ import annotations
 
@@ -16,10 +13,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.widgets.builders import paragraph
+
 WIDTH = 68  # characters
 
 
-class Question(QDialog):
+class FormDialog(QDialog):
     """Fields go into `body`; `add_buttons` comes last. Names of widgets begin with `name`."""
 
     def __init__(self, name: str, title: str, about: str, parent: QWidget | None = None) -> None:
@@ -31,14 +30,12 @@ class Question(QDialog):
         self.setMinimumWidth(WIDTH * self.fontMetrics().averageCharWidth())
         self.heading = QLabel(title)
         self.heading.setProperty("role", "title")
-        words = QLabel(about)
-        words.setWordWrap(True)
-        words.setProperty("role", "muted")
+
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(16, 16, 16, 16)
         self.body.setSpacing(12)
         self.body.addWidget(self.heading)
-        self.body.addWidget(words)
+        self.body.addWidget(paragraph(about))
 
     def add_form(self) -> QFormLayout:
         form = QFormLayout()
@@ -47,12 +44,12 @@ class Question(QDialog):
         self.body.addLayout(form)
         return form
 
-    def add_buttons(self, go_on: str, tells: str) -> QPushButton:
-        """The one that accepts, which says `go_on` and is read out as `tells`; and Cancel."""
+    def add_buttons(self, text: str, title: str) -> QPushButton:
+        """Return the button that accepts; it shows `text` and is read out as `title`."""
         box = QDialogButtonBox()
-        accept = box.addButton(go_on, QDialogButtonBox.ButtonRole.AcceptRole)
+        accept = box.addButton(text, QDialogButtonBox.ButtonRole.AcceptRole)
         accept.setObjectName(f"{self._name}-go")
-        accept.setAccessibleName(tells)
+        accept.setAccessibleName(title)
         accept.setProperty("primary", True)
         cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
         cancel.setObjectName(f"{self._name}-cancel")
@@ -64,7 +61,7 @@ class Question(QDialog):
 
 
 def grow(dialog: QDialog) -> None:
-    """As high as all it says now: a layout does not ask for it when labels that wrap change."""
+    """Make room for changed text: a layout does not notice when wrapping labels grow."""
     layout = dialog.layout()
     if layout is None or not dialog.isVisible():
         return

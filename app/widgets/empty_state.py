@@ -1,4 +1,4 @@
-"""What a screen or a pane shows when there is nothing to show: the one thing to do next."""
+"""What an empty screen or pane shows: why it is empty, and the one thing to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of forms: made, read and filled alike, whatever kind of widget they are."""
+"""Form fields: numbers, choices and limits that are read and filled the same way."""
 
 from __future__ import annotations
 
@@ -11,33 +11,29 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QFormLayout,
-    QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 NO_LIMIT = "no limit"
-MOST = 10**9
+MAX_NUMBER = 10**9
 
 SpinBox = QSpinBox | QDoubleSpinBox
 
 
 def seconds_box() -> QDoubleSpinBox:
     box = QDoubleSpinBox()
-    box.setRange(0.1, MOST)
+    box.setRange(0.1, MAX_NUMBER)
     box.setDecimals(1)
     box.setSuffix(" s")
     return box
 
 
-def megabytes_box(least: int) -> QSpinBox:
+def megabytes_box(minimum: int) -> QSpinBox:
     box = QSpinBox()
-    box.setRange(least, MOST)
+    box.setRange(minimum, MAX_NUMBER)
     box.setSingleStep(100)
     box.setSuffix(" MB")
     return box
@@ -84,7 +80,7 @@ class LimitField(QWidget):
 
     def setToolTip(self, text: str) -> None:  # noqa: N802  Qt's name
         super().setToolTip(text)
-        self.tick.setToolTip(f"{text} Without a tick there is no limit.")
+        self.tick.setToolTip(f"{text} No limit if unchecked.")
 
     @Slot()
     def _toggle(self) -> None:
@@ -97,7 +93,7 @@ class LimitField(QWidget):
         self.changed.emit()
 
     def _show(self) -> None:
-        """Without a limit the box says so: with its special text, that of the least value."""
+        """Without a limit the box shows its special text, which Qt ties to its minimum."""
         is_on, box = self.tick.isChecked(), self.box
         box.blockSignals(True)
         box.setSpecialValueText("" if is_on else NO_LIMIT)
@@ -107,31 +103,6 @@ class LimitField(QWidget):
             box.setValue(self._number if is_on else box.minimum())
         box.setEnabled(is_on)
         box.blockSignals(False)
-
-
-MOST = 10**9
-
-
-def card(title: str) -> tuple[QFrame, QVBoxLayout]:
-    card = QFrame()
-    card.setProperty("card", True)
-    heading = QLabel(title)
-    heading.setProperty("role", "heading")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(12, 12, 12, 12)
-    layout.setSpacing(8)
-    layout.addWidget(heading)
-    return card, layout
-
-
-def form(layout: QVBoxLayout) -> QFormLayout:
-    form = QFormLayout()
-    form.setHorizontalSpacing(12)
-    form.setVerticalSpacing(6)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
-    layout.addLayout(form)
-    return form
 
 
 class _CalmWheel(QObject):
@@ -149,16 +120,16 @@ def calm(widget: QWidget) -> None:
     widget.installEventFilter(_CalmWheel(widget))
 
 
-def number(least: int, most: int) -> QSpinBox:
+def number(minimum: int, maximum: int) -> QSpinBox:
     box = QSpinBox()
-    box.setRange(least, most)
+    box.setRange(minimum, maximum)
     box.setGroupSeparatorShown(True)
     box.setAccelerated(True)
     return box
 
 
 def choice(words: Mapping[Any, str]) -> QComboBox:
-    """One of several; what follows a colon is told by a tooltip."""
+    """One of several; a tooltip shows what follows the colon of an entry."""
     box = QComboBox()
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(12)
@@ -206,7 +177,7 @@ class KeyedLineEdit(QLineEdit):
     focus_changed = Signal()
 
     def __init__(self, takes: Callable[[QKeyEvent], bool], parent: QWidget | None = None) -> None:
-        """`takes` is asked about every key first, and says whether it was meant for it."""
+        """`takes` sees every key first and returns whether it has handled it."""
         super().__init__(parent)
         self._takes = takes
 

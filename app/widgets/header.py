@@ -1,4 +1,4 @@
-"""A line of words with buttons beside it, or below it where there is no room for both."""
+"""A line of text with buttons beside it, or below it if there is no room for both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running jobs in the status bar: what, how far, how long still, and a way to stop."""
+"""The running jobs in the status bar: title, progress, time left and a button to stop each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 from app.services.jobs import Job, Jobs, in_words
 from app.services.theme import Theme
 
-MOST = 2
-"""Jobs shown at length; the menu lists all."""
+MAX_SHOWN_JOBS = 2
+"""Further jobs are in the menu only."""
 REFRESH_MILLISECONDS = 1000
 BAR = QSize(140, 12)
 STATE_WIDTH = 260
@@ -32,7 +32,7 @@ class JobStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._jobs, self._theme = jobs, theme
         self._items: dict[Job, JobItem] = {}
-        self._idle = QLabel("No job is running")
+        self._idle = QLabel("No jobs running")
         self._idle.setProperty("role", "muted")
         self._more = QPushButton(self)
         self._more.setObjectName("jobs-more")
@@ -52,7 +52,7 @@ class JobStrip(QWidget):
         self._follow()
 
     def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
-        """As high without a job as with one, so that nothing moves when work begins or ends."""
+        """Reserve the height of a job, so that nothing moves when one starts or ends."""
         return super().sizeHint().expandedTo(QSize(0, self._more.sizeHint().height()))
 
     @Slot()
@@ -64,10 +64,10 @@ class JobStrip(QWidget):
             if job not in self._items:
                 self._items[job] = JobItem(job, self._theme, self)
                 self._layout.insertWidget(place, self._items[job])
-            self._items[job].setVisible(place < MOST)
+            self._items[job].setVisible(place < MAX_SHOWN_JOBS)
         self._idle.setVisible(not running)
-        self._more.setVisible(len(running) > MOST)
-        self._more.setText(f"{len(running) - MOST} more")
+        self._more.setVisible(len(running) > MAX_SHOWN_JOBS)
+        self._more.setText(f"{len(running) - MAX_SHOWN_JOBS} more")
         if running:
             self._timer.start()
         else:
@@ -93,8 +93,6 @@ class JobStrip(QWidget):
 
 
 class JobItem(QWidget):
-    """One job."""
-
     def __init__(self, job: Job, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._job = job
@@ -110,7 +108,7 @@ class JobItem(QWidget):
         self._stop = QPushButton("Stop", self)
         self._stop.setObjectName("job-stop")
         self._stop.setAccessibleName(f"Stop {job.title}")
-        self._stop.setToolTip(f"Stop {job.title}; what it has found so far is kept")
+        self._stop.setToolTip(f"Stop {job.title}; keep the results so far")
         self._stop.setProperty("flat", True)
         theme.keep_icon(self._stop, "stop")
         self._stop.clicked.connect(self._stop_job)

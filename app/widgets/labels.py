@@ -1,4 +1,4 @@
-"""A label that gives way: what does not fit is left out in the middle, and told by a tooltip."""
+"""Labels: one that shortens text that does not fit, and one that shows a verdict with its icon."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from app.services.theme import Theme
 from engine.report.policy_text import Verdict
 
-_LEAST_WIDTH = 40
+MIN_WIDTH = 40
+_SIGN = QSize(16, 16)
 
 
 class ElidedLabel(QLabel):
+    """Its tooltip has the whole text."""
+
     def __init__(
         self,
         text: str = "",
@@ -29,7 +32,7 @@ class ElidedLabel(QLabel):
         self.setToolTip(text)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
-        return QSize(_LEAST_WIDTH, super().minimumSizeHint().height())
+        return QSize(MIN_WIDTH, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802  Qt's name
         del event
@@ -38,9 +41,6 @@ class ElidedLabel(QLabel):
         place = self.contentsRect()
         text = self.fontMetrics().elidedText(self.text(), self._mode, place.width())
         painter.drawText(place, self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
-
-
-_SIGN = QSize(16, 16)
 
 
 class VerdictLine(QWidget):

@@ -1,4 +1,4 @@
-"""A button with a title and a sentence: one of several ways to begin."""
+"""A large button with an icon, a title and a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of a screen."""
+"""The base class of all screens."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.services.context import Context
 
 
 class Page(QWidget):
-    """A screen is made when it is first shown, and lives as long as its window."""
+    """Created when it is first shown; lives as long as its window."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     icon: ClassVar[str]
 
-    page_wanted = Signal(str, object)  # show another screen, with something to show there
-    workspace_wanted = Signal(object)  # Path: open another workspace
-    example_wanted = Signal(str)  # open a bundled example
+    page_requested = Signal(str, object)  # show another screen, with something to show there
+    workspace_requested = Signal(object)  # Path: open another workspace
+    example_requested = Signal(str)  # open a bundled example
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,25 +30,23 @@ class Page(QWidget):
         self.setAccessibleName(self.title)
 
     def show_item(self, item: object) -> None:
-        """Called after switching here with something to show; screens say what they take.
-
-        The project screen takes a list of paths: files to add to the project.
-        """
+        """Show something that another screen has sent the user here for."""
 
     def prepare(self) -> None:
-        """Make now, while nothing happens, what will be slow to make later."""
+        """Create slow parts in advance, while the user is idle."""
 
     def page_actions(self) -> list[QAction]:
-        """For the screen's own menu; their shortcuts work while the screen is visible."""
+        """Return the entries of the screen's menu; their shortcuts need the screen in front."""
         return []
 
     def table_actions(self) -> list[QAction]:
-        """Those with keys that work in a table of the screen only: told, but in no menu.
+        """Return actions whose keys work only in a table of the screen.
 
-        In a menu their single letters would be taken for those of its entries.
+        They are listed among the shortcuts but are in no menu, which would take their single
+        letters for its mnemonics.
         """
         return []
 
     def may_close(self) -> str:
-        """Empty, or a sentence why closing now would lose something."""
+        """Return why closing now would lose something, or an empty string."""
         return ""

@@ -1,7 +1,7 @@
-"""A plot in the colours of the theme: curves or points, values on hover, export.
+"""A plot in the colors of the theme: curves or points, values on hover, export.
 
-Importing this imports pyqtgraph, which is slow: do it where the first plot is made. New data is
-drawn ten times a second at most, however often it comes.
+Importing this module imports pyqtgraph, which is slow, so import it where the first plot is made.
+New data is drawn at most ten times a second.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QImage, QKeyEvent, QPa
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QToolButton,
     QVBoxLayout,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.services.theme import Theme
+from app.widgets.builders import heading
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
 from engine.report.tables import plain_cell
 
@@ -110,11 +110,9 @@ class Plot(QWidget):
     def _lay_out(self) -> None:
         self._button = self._export_button()
         self._theme.keep_icon(self._button, "export", "muted")
-        heading = QLabel(self.title)
-        heading.setProperty("role", "heading")
-        self.header = QHBoxLayout()  # whoever uses the plot may put something of its own there
+        self.header = QHBoxLayout()  # views may add widgets of their own
         self.header.setSpacing(8)
-        self.header.addWidget(heading)
+        self.header.addWidget(heading(self.title))
         self.header.addStretch(1)
         self.header.addWidget(self._button)
         layout = QVBoxLayout(self)
@@ -301,7 +299,7 @@ class Plot(QWidget):
         button = QToolButton()
         button.setObjectName(f"{self.objectName()}-export")
         button.setAccessibleName(f"Export {self.title}")
-        button.setToolTip("Save the plot as a picture or as numbers")
+        button.setToolTip("Save the plot as an image or its values as CSV")
         button.setAutoRaise(True)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
@@ -343,7 +341,7 @@ class Plot(QWidget):
         self._view.render(painter, QRectF(self._view.rect()))
         painter.end()
         if not image.save(str(path)):
-            raise OSError(f"{path} cannot be written")
+            raise OSError(f"cannot write {path}")
 
     def _save_csv(self, path: Path) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:
@@ -356,7 +354,7 @@ class Plot(QWidget):
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """Numbers as they are; with `whole` no fractions, for nobody counts half a bug."""
+    """Plain numbers; with `whole` no fractions."""
 
     def __init__(self, side: str, whole: bool) -> None:
         super().__init__(side)

@@ -1,4 +1,4 @@
-"""What a plot shows, and how it gets into pyqtgraph: curves and points in the theme's colours.
+"""What a plot shows, and how it gets into pyqtgraph: curves and points in the theme's colors.
 
 Drawing the same series with more values only changes their values: making them anew takes some
 ten times as long.
@@ -20,7 +20,7 @@ from app.services.theme import Theme
 
 LINE_WIDTH = 2
 POINT_SIZE = 9
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 """Of a longer curve only so many points are drawn: there are not more pixels."""
 
 SERIES = (
@@ -33,7 +33,7 @@ SERIES = (
     ("#6B5B00", "#D9C34A"),
     ("#57606A", "#9AA4B2"),
 )
-"""Colours of curves without a meaning of their own, in the light and the dark theme."""
+"""Colors of curves without a meaning of their own, in the light and the dark theme."""
 _DASHES = (
     Qt.PenStyle.SolidLine,
     Qt.PenStyle.DashLine,
@@ -47,7 +47,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """`token` is a colour of the theme; without one the curve gets one of the series."""
+    """`token` is a color of the theme; without one the curve gets one of the series."""
 
     name: str
     x: ArrayLike
@@ -169,7 +169,7 @@ def _line_of(curve: Curve) -> tuple[Values, Values]:
 def _places_of(points: Points) -> tuple[Values, Values]:
     """Of very many points those that can be told apart."""
     x, y = floats(points.x), floats(points.y)
-    if len(x) <= MOST_POINTS:
+    if len(x) <= MAX_POINTS:
         return x, y
     places = np.unique(x + 1j * y)  # some ten times as fast as with pairs
     return places.real, places.imag
@@ -177,9 +177,9 @@ def _places_of(points: Points) -> tuple[Values, Values]:
 
 def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
     """Evenly chosen points, the last among them."""
-    if len(x) <= MOST_POINTS:
+    if len(x) <= MAX_POINTS:
         return x, y
-    chosen = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(np.int64))
+    chosen = np.unique(np.linspace(0, len(x) - 1, MAX_POINTS).astype(np.int64))
     return x[chosen], y[chosen]
 
 

@@ -1,4 +1,4 @@
-"""A table as people expect it: copy, choose columns, sort by several, remembered widths."""
+"""A table with copying, a column menu, sorting by several columns and remembered widths."""
 
 from __future__ import annotations
 

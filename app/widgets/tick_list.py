@@ -1,4 +1,4 @@
-"""A list of names with tick boxes, and one to tick them all."""
+"""A list of names with check boxes, and one that checks all of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 _NAME = int(Qt.ItemDataRole.UserRole)
-_LEAST_ROW = 20
-_MOST_ROWS = 8
+MIN_ROW_HEIGHT = 20
+MAX_ROWS = 8
 
 
 class TickList(QWidget):
@@ -37,7 +37,7 @@ class TickList(QWidget):
         self.list.setAccessibleName(title)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setSpacing(1)
-        self.list.itemChanged.connect(self._item_changed)
+        self.list.itemChanged.connect(self._on_item_changed)
         top = QHBoxLayout()
         top.addWidget(self.all)
         top.addWidget(self._count, 1)
@@ -64,8 +64,8 @@ class TickList(QWidget):
             item.setCheckState(Qt.CheckState.Checked if name in ticked else Qt.CheckState.Unchecked)
             self.list.addItem(item)
         self.list.blockSignals(False)
-        row = max(self.list.sizeHintForRow(0), _LEAST_ROW) + 2
-        self.list.setFixedHeight(row * min(max(len(names), 1), _MOST_ROWS) + 4)
+        row = max(self.list.sizeHintForRow(0), MIN_ROW_HEIGHT) + 2
+        self.list.setFixedHeight(row * min(max(len(names), 1), MAX_ROWS) + 4)
         self._show_count()
 
     def tick_only(self, names: set[str]) -> None:
@@ -92,7 +92,7 @@ class TickList(QWidget):
         self.changed.emit()
 
     @Slot()
-    def _item_changed(self) -> None:
+    def _on_item_changed(self) -> None:
         self._show_count()
         self.changed.emit()
 

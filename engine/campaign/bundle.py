@@ -24,8 +24,8 @@ from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
 from engine.task.sas import write_sas
 from engine.task.task import Task
-from engine.verify.claims import SOLVED, refuse_misfit
-from engine.workspace.reader import Reading
+from engine.verify.claims import SOLVED, require_fit
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug
 
 
@@ -36,11 +36,13 @@ class Bundle:
     has_better_plan: bool
 
 
-def write_bundle(store: Reading, number: int, out: Path, task: Task | None = None) -> Bundle:
+def write_bundle(
+    store: WorkspaceReader, number: int, out: Path, task: Task | None = None
+) -> Bundle:
     """The bundle of one bug in a folder of its own below `out`."""
     bug = store.bug(number)
     task = task or store.task(bug.problem_id)
-    refuse_misfit(bug, task)
+    require_fit(bug, task)
     policy = store.policy(bug.policy_id)
     plan = _better_plan(bug, task)
     folder = out / f"bug-{number}"
@@ -77,7 +79,7 @@ def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:
     return better_plan(task, bug.state, bug.row.policy_cost)
 
 
-def task_files(store: Reading, bug: Bug, task: Task) -> dict[str, str]:
+def task_files(store: WorkspaceReader, bug: Bug, task: Task) -> dict[str, str]:
     if task.source is None:
         return {"task.sas": write_sas(replace(task, init=bug.state))}
     source = store.problem(bug.problem_id)
@@ -138,7 +140,7 @@ def reproduce_commands(
     files = "domain.pddl problem.pddl" if task.source is not None else "task.sas"
     spec = policy.spec
     if policy.file is not None:
-        factory = spec.rpartition(":")[2] if policy.runs_in_place else ""
+        factory = spec.rpartition(":")[2] if policy.is_external else ""
         spec = _policy_name(policy) + (f":{factory}" if factory else "")
     commands = [f"plumbline run {shlex.quote(spec)} {files} --seed {bug.row.seed}"]
     if task.source is not None and has_better_plan:

@@ -19,7 +19,7 @@ from operator import attrgetter
 from engine.oracles.objective import BugKind, GoalReaching
 from engine.policies.consent import plugin_file
 from engine.verify.claims import ABORTED, FAILED, SOLVED
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow
 
 ANY_COST = sys.float_info.max
@@ -112,7 +112,7 @@ Place = tuple[int, int]
 """A state of a problem, and the earlier campaign's number of the policy in it."""
 
 
-def compare_campaigns(store: Reading, before: int, after: int) -> Comparison:
+def compare_campaigns(store: WorkspaceReader, before: int, after: int) -> Comparison:
     """The later campaign against the earlier, on the problems they share."""
     names = _problems(store, after)
     problems = names.keys() & _problems(store, before).keys()
@@ -161,7 +161,7 @@ def _change(
     return Change.NEW if old is None else Change.GONE
 
 
-def _problems(store: Reading, campaign: int) -> dict[int, str]:
+def _problems(store: WorkspaceReader, campaign: int) -> dict[int, str]:
     rows = store.rows(
         "SELECT DISTINCT p.id, p.name FROM units u JOIN problems p ON p.id = u.problem "
         "WHERE u.campaign = ?",
@@ -170,7 +170,7 @@ def _problems(store: Reading, campaign: int) -> dict[int, str]:
     return dict(rows)
 
 
-def _ask_for_goal_alone(store: Reading, campaigns: set[int]) -> bool:
+def _ask_for_goal_alone(store: WorkspaceReader, campaigns: set[int]) -> bool:
     """To whom costs do not matter, a policy that reaches the goal has no bug there."""
     rows = (row for row in store.campaigns() if row.id in campaigns)
     return all(row.config.testing.objective == GoalReaching.name for row in rows)
@@ -183,7 +183,7 @@ class _Policy:
     content: tuple[str, str]  # the file, and what of a plug-in; without a file the spec
 
 
-def _policies(store: Reading, campaign: int) -> list[_Policy]:
+def _policies(store: WorkspaceReader, campaign: int) -> list[_Policy]:
     rows = store.rows(
         "SELECT DISTINCT y.id, y.name, y.spec, y.file FROM units u "
         "JOIN policies y ON y.id = u.policy WHERE u.campaign = ? ORDER BY y.id",
@@ -214,7 +214,7 @@ def _partners(before: list[_Policy], after: list[_Policy]) -> dict[int, int]:
 
 
 def _findings(
-    store: Reading, campaign: int, problems: Iterable[int], policies: Mapping[int, int]
+    store: WorkspaceReader, campaign: int, problems: Iterable[int], policies: Mapping[int, int]
 ) -> dict[Place, BugRow]:
     """Where several seeds found the same one, the one with the best proof."""
     rows = store.rows(
@@ -232,7 +232,7 @@ def _findings(
 
 
 def _runs(
-    store: Reading, campaign: int, places: Iterable[Place], policies: Mapping[int, int]
+    store: WorkspaceReader, campaign: int, places: Iterable[Place], policies: Mapping[int, int]
 ) -> dict[Place, PolicyCost]:
     """What the policies pay where they were run; the whole range where seeds disagree."""
     rows = store.rows(

@@ -63,7 +63,7 @@ class UnitLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalisationSettings:
+class LocalizationSettings:
     """Whether bad steps are looked for on the runs of all bugs, and with how much effort.
 
     What the expansions do not decide stays undecided; a limit in seconds costs repeatability.
@@ -76,7 +76,7 @@ class LocalisationSettings:
     bug_seconds: float | None = None
 
 
-NO_LOCALISATION = LocalisationSettings()
+NO_LOCALIZATION = LocalizationSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class CampaignConfig:
     limits: UnitLimits
     portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
     pool: str | None = None  # a file of states to test instead of those that walks find
-    localisation: LocalisationSettings = NO_LOCALISATION
+    localization: LocalizationSettings = NO_LOCALIZATION
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -112,7 +112,7 @@ class CampaignConfig:
             limits=UnitLimits(**document["limits"]),
             portfolio=tuple(document.get("portfolio", ())),
             pool=document.get("pool"),
-            localisation=LocalisationSettings(**document.get("localisation", {})),
+            localization=LocalizationSettings(**document.get("localization", {})),
         )
 
     def with_seeds(self, *seeds: int) -> CampaignConfig:
@@ -227,7 +227,7 @@ _TABLES: dict[str, dict[str, _Field]] = {
         "skip_known_bugs": _Field(_true_or_false),
     },
     "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(LEAST_MEGABYTES)},
-    "localisation": {
+    "localization": {
         "enabled": _Field(_true_or_false),
         "search_expansions": _whole(1),
         "bug_expansions": _whole(1),
@@ -265,7 +265,7 @@ class _Reader:
             testing=OracleSettings(**tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
             portfolio=portfolio,
-            localisation=LocalisationSettings(**tables["localisation"]),
+            localization=LocalizationSettings(**tables["localization"]),
             pool=self._pool(problems),
         )
 

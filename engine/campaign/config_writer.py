@@ -24,7 +24,7 @@ def config_text(config: CampaignConfig, path: Path) -> str:
     """The text to write to `path`."""
     folder = path.absolute().parent
     document = config.to_json()
-    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits", "localisation")}
+    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits", "localization")}
     top: dict[str, Any] = {
         "domain": None if config.domain is None else _relative(config.domain, folder),
         "problems": [glob.escape(_relative(name, folder)) for name in config.problems],
@@ -112,7 +112,7 @@ seeds = [0]
 
 # Which steps of the policy's runs are bad, and which bugs have the same root cause. What the
 # expansions do not decide stays undecided; 'plumbline localize' can look again, and longer.
-[localisation]
+[localization]
 # enabled = false
 # search_expansions = 10000        # for one search from one state of a run
 # bug_expansions = 50000           # for all searches along the run of one bug

@@ -17,12 +17,12 @@ from engine.task.load import SAS_SUFFIX
 from engine.task.sas import write_sas
 from engine.task.successors import successor
 from engine.task.task import Task
-from engine.verify.claims import FAILED, refuse_misfit
-from engine.workspace.reader import Reading
+from engine.verify.claims import FAILED, require_fit
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
 
-def unit_called(store: Reading, number: int | None) -> UnitRow:
+def unit_called(store: WorkspaceReader, number: int | None) -> UnitRow:
     units = store.units()
     if number is None and len(units) == 1:
         return units[0]
@@ -36,7 +36,7 @@ def unit_called(store: Reading, number: int | None) -> UnitRow:
     )
 
 
-def pool_text(store: Reading, unit: UnitRow) -> str:
+def pool_text(store: WorkspaceReader, unit: UnitRow) -> str:
     """Entry 0 is the initial state, as the format wants it, also where others were tested."""
     task = _task(store, unit)
     entries = [
@@ -52,7 +52,7 @@ def _later(reference: int) -> int:
     return reference + 1 if reference >= 0 else reference
 
 
-def bugs_text(store: Reading, unit: UnitRow) -> str:
+def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
     rows = [row for row in store.bugs(unit.campaign) if row.unit == unit.id]
     return write_bugs(
         BugRecord(
@@ -65,12 +65,12 @@ def bugs_text(store: Reading, unit: UnitRow) -> str:
     )
 
 
-def policy_cache_text(store: Reading, unit: UnitRow) -> str:
+def policy_cache_text(store: WorkspaceReader, unit: UnitRow) -> str:
     """The decisions along the runs from all bugs; others are not kept."""
     return write_policy_cache(dict(_decisions(store, unit, _task(store, unit))).items())
 
 
-def sas_text(store: Reading, unit: UnitRow) -> str:
+def sas_text(store: WorkspaceReader, unit: UnitRow) -> str:
     return write_sas(_task(store, unit))
 
 
@@ -78,7 +78,7 @@ def sas_text(store: Reading, unit: UnitRow) -> str:
 class Format:
     """`counted` says how many of what there are in a text."""
 
-    text: Callable[[Reading, UnitRow], str]
+    text: Callable[[WorkspaceReader, UnitRow], str]
     suffix: str
     counted: Callable[[str], str]
 
@@ -103,7 +103,7 @@ class Exported:
     counted: str  # such as "60 states"
 
 
-def export_unit(store: Reading, unit: UnitRow, name: str, path: Path) -> Exported:
+def export_unit(store: WorkspaceReader, unit: UnitRow, name: str, path: Path) -> Exported:
     """Write a file for other tools; the name of its format is one of `FORMATS`."""
     text = FORMATS[name].text(store, unit)
     write_text(path, text)
@@ -114,12 +114,12 @@ def _count(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _decisions(store: Reading, unit: UnitRow, task: Task) -> Iterator[tuple[State, int]]:
+def _decisions(store: WorkspaceReader, unit: UnitRow, task: Task) -> Iterator[tuple[State, int]]:
     for row in store.bugs(unit.campaign):
         if row.unit != unit.id:
             continue
         bug = store.with_proof(row)
-        refuse_misfit(bug, task)
+        require_fit(bug, task)
         state = bug.state
         for operator in bug.run.operators:
             yield state, operator
@@ -128,5 +128,5 @@ def _decisions(store: Reading, unit: UnitRow, task: Task) -> Iterator[tuple[Stat
             yield state, bug.run.last_decision
 
 
-def _task(store: Reading, unit: UnitRow) -> Task:
+def _task(store: WorkspaceReader, unit: UnitRow) -> Task:
     return store.task(store.problem_of(unit.id))

@@ -22,7 +22,7 @@ from engine.pddl.diagnostics import raise_errors
 from engine.task.load import load_sas, load_task_files
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 _LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 
@@ -63,7 +63,7 @@ class PolicyInput:
     file: File | None
 
     @property
-    def runs_in_place(self) -> bool:
+    def is_external(self) -> bool:
         return self.file is None or self.spec != self.file.path
 
 
@@ -131,7 +131,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Unpacked:
+class UnpackedInputs:
     """Input files on disk; `original` gives texts that speak of them the user's names back."""
 
     folder: Path
@@ -154,7 +154,7 @@ class Unpacked:
         return {policy.name: self._spec(policy) for policy in self.portfolio}
 
     def _spec(self, policy: PolicyInput) -> str:
-        if policy.file is None or policy.runs_in_place:
+        if policy.file is None or policy.is_external:
             return policy.spec
         return str(self._path(policy.file))
 
@@ -165,7 +165,7 @@ class Unpacked:
 
     def load_task(
         self,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
         cache: TranslationCache | None = None,
     ) -> Task:
         return load_task_files(
@@ -192,14 +192,14 @@ class Unpacked:
 
 
 @contextmanager
-def unpacked(
+def unpack_inputs(
     problem: ProblemInput,
     policy: PolicyInput | None = None,
     portfolio: tuple[PolicyInput, ...] = (),
-) -> Iterator[Unpacked]:
+) -> Iterator[UnpackedInputs]:
     """The files in a temporary folder, as long as they are needed."""
     with scratch_folder("unit") as folder:
-        files = Unpacked(folder, problem, policy, portfolio)
+        files = UnpackedInputs(folder, problem, policy, portfolio)
         with scratch_errors():
             files.write()
         yield files

@@ -31,7 +31,7 @@ _PRESETS = (
     Preset(
         "thorough",
         "Thorough",
-        "A large pool, walks towards trouble, and A* to prove what is no bug: minutes per problem.",
+        "A large pool, walks toward trouble, and A* to prove what is no bug: minutes per problem.",
         {
             "fuzzing": {"size": 500, "bias": "plan-length", "prune_dead_ends": True},
             "testing": {
@@ -43,7 +43,7 @@ _PRESETS = (
                     "astar:expansions=20000",
                 ]
             },
-            "localisation": {"enabled": True},
+            "localization": {"enabled": True},
         },
     ),
     Preset(

@@ -21,7 +21,7 @@ from engine.fuzzing.bugs_file import is_bugs_file
 from engine.fuzzing.pool_file import is_pool
 from engine.pddl import definition_kind
 from engine.policies.cache_file import is_policy_cache
-from engine.policies.torch_file import SUFFIXES, Format, recognise
+from engine.policies.torch_file import SUFFIXES, Format, recognize
 from engine.task.load import SAS_SUFFIX
 from engine.workspace.guard import COMPANIONS, is_open_workspace
 from engine.workspace.schema import APPLICATION_ID
@@ -47,7 +47,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class Recognized:
     """`name` is how the project calls it: the path, and for a plug-in also its factory."""
 
     role: Role
@@ -64,24 +64,24 @@ class Found:
     pools: tuple[str, ...] = ()
     campaigns: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
-    unknown: tuple[Recognised, ...] = ()  # only of files that were named, not of all in a folder
+    unknown: tuple[Recognized, ...] = ()  # only of files that were named, not of all in a folder
 
 
-def recognise_all(paths: Iterable[str | Path]) -> Found:
+def recognize_all(paths: Iterable[str | Path]) -> Found:
     """What files and folders hold."""
-    items: list[Recognised] = []
+    items: list[Recognized] = []
     portfolio: list[str] = []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = [item for item in map(recognise_file, _files(path)) if _is_meant(item)]
+            inside = [item for item in map(recognize_file, _files(path)) if _is_meant(item)]
             checkpoints = _checkpoints(inside)
             portfolio += checkpoints
             items += [item for item in inside if item.name not in checkpoints]
             if not inside:
                 nothing = "there is no domain, problem or policy in this folder"
-                items.append(Recognised(Role.UNKNOWN, str(path), nothing))
+                items.append(Recognized(Role.UNKNOWN, str(path), nothing))
         else:
-            items.append(recognise_file(path))
+            items.append(recognize_file(path))
 
     def of(role: Role) -> tuple[str, ...]:
         return tuple(dict.fromkeys(item.name for item in items if item.role is role))
@@ -98,20 +98,20 @@ def recognise_all(paths: Iterable[str | Path]) -> Found:
     )
 
 
-def recognise_file(path: str | Path) -> Recognised:
+def recognize_file(path: str | Path) -> Recognized:
     file = Path(path).absolute()
     if is_open_workspace(file):
-        return Recognised(Role.WORKSPACE, str(file))
+        return Recognized(Role.WORKSPACE, str(file))
     if reason := _better_left_alone(file):
-        return Recognised(Role.UNKNOWN, str(file), reason)
+        return Recognized(Role.UNKNOWN, str(file), reason)
     try:
         with file.open("rb") as stream:
             head = stream.read(_HEAD_BYTES)
     except OSError as error:
         reason = f"it cannot be read: {error.strerror or error}"
-        return Recognised(Role.UNKNOWN, str(file), reason)
+        return Recognized(Role.UNKNOWN, str(file), reason)
     if not head.strip():
-        return Recognised(Role.UNKNOWN, str(file), "it is empty")
+        return Recognized(Role.UNKNOWN, str(file), "it is empty")
     if b"\0" in head:
         return _binary(file, head)
     return _text(file, head.decode("utf-8", "replace"))
@@ -140,26 +140,26 @@ def plugin_factories(source: str) -> list[str]:
     return sorted(public, key=lambda name: name != PLUGIN_FACTORY)
 
 
-def _binary(file: Path, head: bytes) -> Recognised:
+def _binary(file: Path, head: bytes) -> Recognized:
     try:
-        kind = recognise(file)
+        kind = recognize(file)
     except PolicyError:
         reason = "it is neither PDDL nor a policy"
-        return Recognised(Role.UNKNOWN, str(file), reason)
+        return Recognized(Role.UNKNOWN, str(file), reason)
     if kind is Format.SQLITE and len(head) >= _SQLITE_APPLICATION_ID + 4:
         (application,) = struct.unpack_from(">I", head, _SQLITE_APPLICATION_ID)
         if application == APPLICATION_ID:
-            return Recognised(Role.WORKSPACE, str(file))
-    return Recognised(Role.POLICY, str(file))
+            return Recognized(Role.WORKSPACE, str(file))
+    return Recognized(Role.POLICY, str(file))
 
 
-def _text(file: Path, head: str) -> Recognised:
+def _text(file: Path, head: str) -> Recognized:
     if file.suffix == ".py":
         return _plugin(file)
     if file.suffix == ".toml":
         return _campaign(file)
     role, reason = _role(head.removeprefix("\ufeff"), file.suffix.lower())
-    return Recognised(role, str(file), reason)
+    return Recognized(role, str(file), reason)
 
 
 def _role(head: str, suffix: str) -> tuple[Role, str]:
@@ -177,22 +177,22 @@ def _role(head: str, suffix: str) -> tuple[Role, str]:
     return Role.UNKNOWN, "it is neither PDDL nor a policy nor a pool"
 
 
-def _plugin(file: Path) -> Recognised:
+def _plugin(file: Path) -> Recognized:
     factories = plugin_factories(file.read_text("utf-8", "replace"))
     if not factories:
         reason = "a plug-in needs a function with one parameter, the task"
-        return Recognised(Role.UNKNOWN, str(file), reason)
-    return Recognised(Role.POLICY, f"{file}:{factories[0]}")
+        return Recognized(Role.UNKNOWN, str(file), reason)
+    return Recognized(Role.POLICY, f"{file}:{factories[0]}")
 
 
-def _campaign(file: Path) -> Recognised:
+def _campaign(file: Path) -> Recognized:
     try:
         document = parse_toml(file.read_text("utf-8", "replace"), file)
     except ConfigurationError:
         document = {"problems": []}  # whoever reads it says where the mistake is
     if "problems" in document:
-        return Recognised(Role.CAMPAIGN, str(file))
-    return Recognised(Role.UNKNOWN, str(file), "it is no campaign: it names no problems")
+        return Recognized(Role.CAMPAIGN, str(file))
+    return Recognized(Role.UNKNOWN, str(file), "it is no campaign: it names no problems")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -211,7 +211,7 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _is_meant(item: Recognised) -> bool:
+def _is_meant(item: Recognized) -> bool:
     """Whether a file somewhere in a folder is more than a bystander."""
     if ".py:" in item.name:
         return item.name.endswith(f":{PLUGIN_FACTORY}")
@@ -220,7 +220,7 @@ def _is_meant(item: Recognised) -> bool:
     return item.role not in (Role.UNKNOWN, Role.WORKSPACE)
 
 
-def _checkpoints(items: Iterable[Recognised]) -> list[str]:
+def _checkpoints(items: Iterable[Recognized]) -> list[str]:
     """Policy files of one folder whose names differ in a number only."""
     families: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:

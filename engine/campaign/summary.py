@@ -7,22 +7,22 @@ from typing import Any
 
 from engine.oracles.objective import BugKind
 from engine.records.events import OracleStatistics
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
 _COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")
 
 
-def summary(store: Reading, campaign: int) -> dict[str, Any]:
+def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
     """`verified` counts bugs whose evidence was verified: without that, none is ever stored.
 
-    `root_causes` is None if no bug has been localised.
+    `root_causes` is None if no bug has been localized.
     """
     (row,) = (row for row in store.campaigns() if row.id == campaign)
     units, bugs = store.units(campaign), store.bugs(campaign)
     kinds = Counter(bug.kind for bug in bugs)
     in_pool = sum(bug.pool_number is not None for bug in bugs)
-    localised = len(store.localised_bugs(campaign))
+    localized = len(store.localized_bugs(campaign))
     return {
         "states": store.pool_states(campaign),
         "bugs": len(bugs),
@@ -33,8 +33,8 @@ def summary(store: Reading, campaign: int) -> dict[str, Any]:
         "nonpool_bugs": len(bugs) - in_pool,
         "retrospective_bugs": sum(bug.retrospective for bug in bugs),
         "regions": len({(bug.unit, bug.region) for bug in bugs}),
-        "root_causes": len(store.root_causes(campaign)) if localised else None,
-        "localised": localised,
+        "root_causes": len(store.root_causes(campaign)) if localized else None,
+        "localized": localized,
         "per_oracle": per_oracle(units),
         "verified": len(bugs),
         "units": [_unit(unit) for unit in units],

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.oracles.session import Verdict
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
 Times = NDArray[np.float64]
@@ -103,10 +103,10 @@ class _Moments:
         return np.sort(begins[places] + np.array(self.seconds, dtype=np.float64))
 
 
-class Course:
+class Timeline:
     """Call `read_more` until it says that there is no more, and again when there may be."""
 
-    def __init__(self, store: Reading, campaign: int) -> None:
+    def __init__(self, store: WorkspaceReader, campaign: int) -> None:
         self._store, self._campaign = store, campaign
         self._units: list[UnitRow] = []
         self._kinds: Counter[str] = Counter()
@@ -243,9 +243,9 @@ def _by_start(units: Iterable[UnitRow]) -> list[UnitRow]:
     return sorted(begun, key=lambda unit: (unit.started, unit.id))
 
 
-def whole_course(store: Reading, campaign: int) -> Progress:
+def whole_course(store: WorkspaceReader, campaign: int) -> Progress:
     """All there is at the moment."""
-    course = Course(store, campaign)
+    course = Timeline(store, campaign)
     while course.read_more():
         pass
     return course.progress()

@@ -1,4 +1,4 @@
-"""One unit of a campaign: one problem, one policy, one seed, one bench.
+"""One unit of a campaign: one problem, one policy, one seed, one session.
 
 The fuzzer grows a pool, and every state that enters it is examined by all oracles at once. The
 same unit gives the same events in the same order, but for their times, as long as it reaches no
@@ -15,25 +15,25 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from engine.campaign.config_reader import (
-    NO_LOCALISATION,
+    NO_LOCALIZATION,
     FuzzSettings,
-    LocalisationSettings,
+    LocalizationSettings,
     OracleSettings,
     UnitLimits,
 )
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, Unpacked, unpacked
+from engine.campaign.inputs import File, PolicyInput, ProblemInput, UnpackedInputs, unpack_inputs
 from engine.campaign.regions import Regions
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError, WorkspaceError
 from engine.fuzzing.biases import make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
-from engine.fuzzing.imported_pool import GivenPool
-from engine.localize.localizer import Localiser
-from engine.localize.run_searches import LocalisationLimits
+from engine.fuzzing.imported_pool import ImportedPool
+from engine.localize.localizer import Localizer
+from engine.localize.run_searches import LocalizationLimits
 from engine.native.library import INFINITY
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench, Examination, Finding, Oracle, Origin, Verdict
+from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
 from engine.policies.run_graph import Outcome, Reason
@@ -42,7 +42,7 @@ from engine.records.events import (
     Answer,
     BugFound,
     BugImproved,
-    BugLocalised,
+    BugLocalized,
     OracleStatistics,
     Progress,
     RegionsChanged,
@@ -62,7 +62,7 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import Evidence
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -110,17 +110,17 @@ class OracleCounts:
         )
 
 
-def localise_finding(
-    localiser: Localiser,
+def localize_finding(
+    localizer: Localizer,
     state: State,
     run: StoredRun,
     evidence: Evidence,
-    limits: LocalisationLimits | None = None,
-) -> Localisation:
+    limits: LocalizationLimits | None = None,
+) -> Localization:
     """Which steps of the run from a bug state are bad."""
     closes_loop = run.reason == str(Reason.LOOP) and run.last_decision >= 0
-    return localiser.localise(
-        replayed(localiser.table, state, run),
+    return localizer.localize(
+        replayed(localizer.table, state, run),
         run.last_decision if closes_loop else None,
         known_plan=evidence.operators if evidence.is_plan else None,
         known_bound=evidence.bound,
@@ -166,7 +166,7 @@ class Unit:
     testing: OracleSettings
     limits: UnitLimits
     portfolio: tuple[PolicyInput, ...] = ()
-    localisation: LocalisationSettings = NO_LOCALISATION
+    localization: LocalizationSettings = NO_LOCALIZATION
     pool: File | None = None  # states to test instead of those that walks find
 
 
@@ -180,7 +180,7 @@ def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
 
 
 def _unpack_and_work(unit: Unit, emit: Emit, gate: Gate) -> None:
-    with unpacked(unit.problem, unit.policy, unit.portfolio) as files:
+    with unpack_inputs(unit.problem, unit.policy, unit.portfolio) as files:
         try:
             _work(unit, files, emit, gate)
         except MemoryError:
@@ -194,7 +194,7 @@ def _unpack_and_work(unit: Unit, emit: Emit, gate: Gate) -> None:
             emit(UnitFailed(unit.number, files.original(str(error)), lost))
 
 
-def _work(unit: Unit, files: Unpacked, emit: Emit, gate: Gate) -> None:
+def _work(unit: Unit, files: UnpackedInputs, emit: Emit, gate: Gate) -> None:
     task = files.load_task(gate.cancelled)
     emit(
         TaskReady(
@@ -235,21 +235,21 @@ class _Work:
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
         testing = unit.testing
-        self.bench = Bench(
+        self.session = OracleSession(
             self.runs,
             OBJECTIVES[testing.objective],
             testing.step_limit,
             gate.control,
             portfolio if unit.portfolio else None,
         )
-        self.oracles: list[Oracle] = [make_oracle(text, self.bench) for text in testing.oracles]
+        self.oracles: list[Oracle] = [make_oracle(text, self.session) for text in testing.oracles]
         self.dominance = dominance_check(self.task, testing.oracles, gate.control)
-        self.fuzzer = GivenPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
+        self.fuzzer = ImportedPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
         self.reported: dict[int, tuple[Finding, StoredRun]] = {}
-        self.tested = self.localised = 0
+        self.tested = self.localized = 0
         self.limit = ""  # the one that ended it early
         self.cleared: set[int] = set()  # pool states examined without success
         self.last_progress = 0.0
@@ -288,7 +288,7 @@ class _Work:
                 self._report_progress()
             if missing := max(self._size - self.tested, 0):
                 self._warn(f"the walks found {self.tested} states, {missing} fewer than asked for")
-            self._localise()
+            self._localize()
         except MemoryError:
             if not self.gate.memory_is_over():
                 raise
@@ -304,9 +304,9 @@ class _Work:
         self.limit = self.gate.limit
         if self.tested < self._size:
             self._warn(f"{self.limit}: {self.tested} of {self._size} states were tested")
-        left = len(self.reported) - self.localised
-        if left and self.unit.localisation.enabled:
-            self._warn(f"{self.limit} before {left} bugs were localised")
+        left = len(self.reported) - self.localized
+        if left and self.unit.localization.enabled:
+            self._warn(f"{self.limit} before {left} bugs were localized")
 
     def _take(self, number: int) -> None:
         """A new pool state, and how the policy does in it."""
@@ -315,7 +315,7 @@ class _Work:
         self.pool.append(state)
         operators = entry.operators or ()
         if entry.reference >= 0:
-            self.bench.origins[state] = Origin(self.pool[entry.reference], operators)
+            self.session.origins[state] = Origin(self.pool[entry.reference], operators)
         self.emit(
             StateAdded(
                 self.unit.number,
@@ -326,7 +326,7 @@ class _Work:
                 self.gate.seconds,
             )
         )
-        self.bench.run_policy(state)
+        self.session.run_policy(state)
         self._refuse_loss()
         run = self.runs.trace(state)
         self.emit(
@@ -352,7 +352,7 @@ class _Work:
             if self.unit.testing.skip_known_bugs and state in self.reported:
                 break
             began = time.perf_counter()
-            examination = self.bench.test(state, oracle)
+            examination = self.session.test(state, oracle)
             # What a stopped examination found is sound but not repeatable: it is not reported.
             self.gate.check()
             self._refuse_loss()
@@ -393,7 +393,7 @@ class _Work:
         if problem := problem_with(claim, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
             known, _ = self.reported.get(finding.state, (None, None))
-            if (rest := self.bench.withdraw(finding, known)) is not None:
+            if (rest := self.session.withdraw(finding, known)) is not None:
                 self._report(rest)
             return
         is_new = finding.state not in self.reported
@@ -427,28 +427,28 @@ class _Work:
         (decision,) = self.runs.decisions([run.states[-1]]).tolist()
         return StoredRun(stored.outcome, stored.reason, None, run.operators, last_decision=decision)
 
-    def _localise(self) -> None:
+    def _localize(self) -> None:
         """Bad steps on the runs of all bugs; what one of them teaches the next ones know."""
-        settings = self.unit.localisation
+        settings = self.unit.localization
         if not settings.enabled:
             return
-        localiser = Localiser(
+        localizer = Localizer(
             self.table, control=self.gate.control, emit=lambda _: self.gate.check()
         )
         left = settings.unit_expansions
         for finding, run in self.reported.values():
-            limits = LocalisationLimits(
+            limits = LocalizationLimits(
                 search_expansions=settings.search_expansions,
                 total_expansions=min(settings.bug_expansions, left),
                 total_seconds=settings.bug_seconds,
             )
             evidence = finding.evidence
-            found = localise_finding(localiser, evidence.state, run, evidence, limits)
-            # What a stopped localisation found is sound but not repeatable: it is not reported.
+            found = localize_finding(localizer, evidence.state, run, evidence, limits)
+            # What a stopped localization found is sound but not repeatable: it is not reported.
             self.gate.check()
             left -= found.expanded
-            self.localised += 1
-            self.emit(BugLocalised(self.unit.number, evidence.state, found, self.gate.seconds))
+            self.localized += 1
+            self.emit(BugLocalized(self.unit.number, evidence.state, found, self.gate.seconds))
             self._report_progress()
 
     def _report_regions(self) -> None:
@@ -469,7 +469,7 @@ class _Work:
             states=len(self.pool),
             size=self._size,
             bugs=len(self.reported),
-            localised=self.localised,
+            localized=self.localized,
             walks=fuzzing.walks,
             duplicates=fuzzing.duplicates,
             filtered=fuzzing.filtered,

@@ -19,7 +19,7 @@ from engine.commands.arguments import (
 )
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization
 from engine.dominance.function import DominanceFunction
 from engine.errors import ExitCode, UsageError
 from engine.localize.action_optimality import (
@@ -86,12 +86,12 @@ def _cost(text: str) -> int:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     started = time.monotonic()
-    factors = None if args.dominance is None else Factorisation.parse(args.dominance)
+    factors = None if args.dominance is None else Factorization.parse(args.dominance)
     task = load_task_argument(args, console)
     state = task.init if args.state is None else args.state
     operator = _operator(task, state, args.action)
     control = Control()
-    with console.progress("Searching") as bar, kernel_progress(control, bar):
+    with console.progress("RunSearches") as bar, kernel_progress(control, bar):
         limits = _remaining(args, started)
         dominance = None if factors is None else _dominance(task, factors, limits, control)
         began = time.process_time()
@@ -120,7 +120,7 @@ def _remaining(args: argparse.Namespace, started: float) -> SearchLimits:
 
 
 def _dominance(
-    task: Task, factors: Factorisation, limits: SearchLimits, control: Control
+    task: Task, factors: Factorization, limits: SearchLimits, control: Control
 ) -> DominanceFunction:
     limits = replace(DEFAULT_LIMITS, seconds=limits.seconds)
     return dominance_function(task, factors, limits=limits, control=control)

@@ -14,7 +14,7 @@ from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.workspace.filter import parse_filter
 from engine.workspace.rows import Bug, BugRow
 from engine.workspace.triage import DUPLICATE, STATUSES
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     fits = parse_filter(args.filter)
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         named = [store.bug(number).row for number in args.bug or ()]
         _decide(args, store, named)
         every = store.bugs()
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return ExitCode.DONE
 
 
-def _decide(args: argparse.Namespace, store: Store, rows: Sequence[BugRow]) -> None:
+def _decide(args: argparse.Namespace, store: Workspace, rows: Sequence[BugRow]) -> None:
     status = args.mark or (DUPLICATE if args.duplicate_of is not None else None)
     if status is None and args.note is None:
         return
@@ -151,7 +151,7 @@ def _text(rows: list[BugRow], total: int) -> str:
     table += [
         (
             str(row.id),
-            row.status_words,
+            row.status_text,
             row.kind,
             row.problem,
             _number(row.policy_cost),

@@ -1,6 +1,6 @@
 """`plumbline campaign`: fuzz and test policies on problems, into a workspace.
 
-`root_causes` in the result is null if bugs have not been localised.
+`root_causes` in the result is null if bugs have not been localized.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.files import write_text
 from engine.records.events import (
     BugFound,
     BugImproved,
-    BugLocalised,
+    BugLocalized,
     CampaignStarted,
     Event,
     Progress,
@@ -39,7 +39,7 @@ from engine.records.events import (
 from engine.usecases.campaign import run as run_campaign
 from engine.workers.gate import AT_LIMIT
 from engine.workers.launch import make_executor
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 INIT_FILE = "campaign.toml"
 
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         limits = replace(config.limits, unit_megabytes=args.memory_limit)
         config = replace(config, limits=limits)
     executor = make_executor(args.executor)
-    with Store.create(args.out) as store, stop_signal() as stop:
+    with Workspace.create(args.out) as store, stop_signal() as stop:
         deadline = time.monotonic() + (args.time_limit or float("inf"))
         with console.progress("Testing", total=1.0) as bar:
             end = run_campaign(
@@ -150,7 +150,7 @@ class _Listener:
         self._units = 1
         self._done: dict[int, float] = {}
         self._bugs = 0
-        self._localised = 0
+        self._localized = 0
 
     def hear(self, event: Event) -> None:
         match event:
@@ -160,8 +160,8 @@ class _Listener:
                 pass
             case BugFound():
                 self._bugs += 1
-            case BugLocalised():
-                self._localised += 1
+            case BugLocalized():
+                self._localized += 1
             case Progress():
                 self._done[event.unit] = event.statistics.states / event.statistics.size
             case UnitFinished():
@@ -174,9 +174,9 @@ class _Listener:
                 self._console.message(f"warning: {where}{event.text}")
             case _:
                 return
-        localised = f", {self._localised} localised" if self._localised else ""
+        localized = f", {self._localized} localized" if self._localized else ""
         done = sum(self._done.values()) / self._units
-        self._bar.update(done, f"{self._bugs} bugs{localised}")
+        self._bar.update(done, f"{self._bugs} bugs{localized}")
 
 
 def _refuse_total_failure(document: dict[str, Any]) -> None:
@@ -205,7 +205,7 @@ def _text(document: dict[str, Any], path: Path) -> str:
     ]
     if document["root_causes"] is not None:
         lines.append(
-            f"{document['localised']} bugs localised, {document['root_causes']} root causes"
+            f"{document['localized']} bugs localized, {document['root_causes']} root causes"
         )
     width = max((len(name) for name in document["per_oracle"]), default=0)
     for name, counts in document["per_oracle"].items():

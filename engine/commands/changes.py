@@ -17,7 +17,7 @@ from engine.campaign.changes import (
 )
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         before, after = _campaigns(args, [row.id for row in store.campaigns()])
         comparison = compare_campaigns(store, before, after)
     document = {

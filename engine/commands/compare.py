@@ -20,13 +20,13 @@ from engine.equivalence import (
     Progress,
     Verdict,
     compare_domains,
-    describe,
     verify_certificate,
 )
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
 from engine.pddl import Domain, read_domain
 from engine.report.comparison import comparison_report
+from engine.report.comparison_text import describe
 
 BOTH = "both"
 DEFAULT_SECONDS = 300.0

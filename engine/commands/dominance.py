@@ -11,7 +11,7 @@ import numpy as np
 from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization, Variant
 from engine.dominance.function import NO_VALUE, DominanceFunction, FactorTable
 from engine.errors import ExitCode
 from engine.task.atoms import format_fact
@@ -39,13 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    factorisation = Factorisation.parse(args.factors)
+    factorization = Factorization.parse(args.factors)
     task = load_task_argument(args, console)
     limits = DEFAULT_LIMITS
     if args.time_limit is not None:
         limits = replace(limits, seconds=args.time_limit)
     began = time.perf_counter()
-    function = dominance_function(task, factorisation, Variant(args.variant), limits=limits)
+    function = dominance_function(task, factorization, Variant(args.variant), limits=limits)
     seconds = time.perf_counter() - began
     document = {
         "factors": [_document(function, number) for number in range(len(function.factors))],

@@ -10,7 +10,7 @@ from engine.campaign.exchange import FORMATS, export_unit, unit_called
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.task.task import Task
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 BUNDLE = "bundle"
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if not args.bug:
             raise UsageError("no bug is named", hint="name some by --bug ID")
         return _write_bundles(args, console)
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         unit = unit_called(store, args.unit)
         export_unit(store, unit, args.format, args.out)
     document = {"file": str(args.out), "format": args.format, "unit": unit.id}
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _write_bundles(args: argparse.Namespace, console: Console) -> int:
     numbers = list(dict.fromkeys(args.bug))
     bundles = []
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         problems = {number: store.bug(number).problem_id for number in numbers}
         tasks: dict[int, Task] = {}
         with console.progress("Exporting", total=len(numbers)) as bar:

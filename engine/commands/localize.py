@@ -23,25 +23,25 @@ from engine.errors import (
     UsageError,
     WorkspaceError,
 )
-from engine.localize.localizer import ALGORITHMS, BISECTION, Localiser, Searched
-from engine.localize.run_searches import MEGABYTES, LocalisationLimits
+from engine.localize.localizer import ALGORITHMS, BISECTION, Localizer, Searched
+from engine.localize.run_searches import MEGABYTES, LocalizationLimits
 from engine.native.control import Control
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.report.bug_text import document, text
 from engine.task.load import load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.translate import Limits
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 EXPANSIONS = 1_000_000
 
-Found = tuple[Bug, Localisation]
+Found = tuple[Bug, Localization]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +98,7 @@ def _expansions(words: str) -> int:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     deadline = time.monotonic() + (args.time_limit or float("inf"))
-    with console.progress("Localising", total=1.0) as bar:
+    with console.progress("Localizing", total=1.0) as bar:
         if len(args.source) > 1:
             return _run_of_policy(args, console, bar, deadline)
         return _bugs(args, console, bar, deadline)
@@ -108,13 +108,13 @@ def _bugs(
     args: argparse.Namespace, console: Console, bar: ProgressBar, deadline: float
 ) -> ExitCode:
     if not args.bug and not args.all:
-        raise UsageError("there is no bug to localise", hint="name one by --bug ID, or --all")
+        raise UsageError("there is no bug to localize", hint="name one by --bug ID, or --all")
     control = Control()
     found: list[Found] = []
-    with Store.open(args.source[0]) as store, stop_signal(control.cancel) as stop:
+    with Workspace.open(args.source[0]) as store, stop_signal(control.cancel) as stop:
         numbers = args.bug or _unfinished(store)
         progress = _Progress(bar, len(numbers))
-        localiser = BugLocaliser(
+        localizer = BugLocalizer(
             store,
             algorithm=args.algorithm,
             heuristic=args.heuristic,
@@ -123,68 +123,68 @@ def _bugs(
         )
         for number in numbers:
             bug = store.bug(number)
-            localisation = localiser.localise(bug, _limits(args, deadline))
-            _keep(localiser, bug, localisation, console)
-            found.append((bug, localisation))
+            localization = localizer.localize(bug, _limits(args, deadline))
+            _keep(localizer, bug, localization, console)
+            found.append((bug, localization))
             progress.done += 1
             if stop.is_set():
                 break
-        documents = [_bug_document(store, localiser, *item) for item in found]
-        words = _texts(localiser, found)
+        documents = [_bug_document(store, localizer, *item) for item in found]
+        words = _texts(localizer, found)
         causes = len(store.root_causes())
     if args.all:
         console.result({"bugs": documents, "root_causes": causes}, words)
     else:
         console.result(documents[0] if len(numbers) == 1 else {"bugs": documents}, words)
-    return _code([localisation for _, localisation in found], stop.is_set())
+    return _code([localization for _, localization in found], stop.is_set())
 
 
-def _unfinished(store: Store) -> list[int]:
-    """Bugs that were not localised, or of which something is undecided or damaged."""
-    known = store.localised_bugs()
+def _unfinished(store: Workspace) -> list[int]:
+    """Bugs that were not localized, or of which something is undecided or damaged."""
+    known = store.localized_bugs()
     return [row.id for row in store.bugs() if row.id not in known or not _is_whole(store, row.id)]
 
 
-def _is_whole(store: Store, bug: int) -> bool:
+def _is_whole(store: Workspace, bug: int) -> bool:
     try:
-        found = store.localisation(bug)
+        found = store.localization(bug)
     except WorkspaceError:
         return False
     return found is not None and not found.limited
 
 
-def _keep(localiser: BugLocaliser, bug: Bug, found: Localisation, console: Console) -> None:
+def _keep(localizer: BugLocalizer, bug: Bug, found: Localization, console: Console) -> None:
     try:
-        localiser.keep(bug, found)
+        localizer.keep(bug, found)
     except WorkspaceError as error:
         console.message(f"warning: bug {bug.row.id}: this is not kept: {error}")
 
 
 def _bug_document(
-    store: Store, localiser: BugLocaliser, bug: Bug, found: Localisation
+    store: Workspace, localizer: BugLocalizer, bug: Bug, found: Localization
 ) -> dict[str, Any]:
     root_cause = store.bug(bug.row.id).row.root_cause
     return {
         "bug": bug.row.id,
-        **document(localiser.task(bug.problem_id), found),
+        **document(localizer.task(bug.problem_id), found),
         "root_cause": root_cause,
     }
 
 
-def _texts(localiser: BugLocaliser, found: Sequence[Found]) -> str:
+def _texts(localizer: BugLocalizer, found: Sequence[Found]) -> str:
     if len(found) == 1:
-        ((bug, localisation),) = found
-        return text(localiser.task(bug.problem_id), localisation)
+        ((bug, localization),) = found
+        return text(localizer.task(bug.problem_id), localization)
     lines = []
-    for bug, localisation in found:
-        cause = localisation.cause
+    for bug, localization in found:
+        cause = localization.cause
         blamed = f"step {cause.index}, {cause.kind.value} ({cause.action})" if cause else "nothing"
-        left = len(localisation.undecided_steps)
+        left = len(localization.undecided_steps)
         lines.append(
-            f"bug {bug.row.id}: {len(localisation.bad_steps)} bad steps of "
-            f"{len(localisation.steps)}, {left} undecided; to blame: {blamed}"
+            f"bug {bug.row.id}: {len(localization.bad_steps)} bad steps of "
+            f"{len(localization.steps)}, {left} undecided; to blame: {blamed}"
         )
-    return "\n".join([*lines, f"{len(found)} bugs localised"])
+    return "\n".join([*lines, f"{len(found)} bugs localized"])
 
 
 def _run_of_policy(
@@ -200,7 +200,7 @@ def _run_of_policy(
     table = StateTable(task)
     run_found, last = _policy_run(args, table, deadline)
     control = Control()
-    localiser = Localiser(
+    localizer = Localizer(
         table,
         algorithm=args.algorithm,
         heuristic=args.heuristic,
@@ -209,7 +209,7 @@ def _run_of_policy(
         emit=_Progress(bar, 1).hear,
     )
     with stop_signal(control.cancel) as stop:
-        found = localiser.localise(run_found, last)
+        found = localizer.localize(run_found, last)
     console.result(document(task, found), text(task, found))
     return _code([found], stop.is_set())
 
@@ -250,9 +250,9 @@ def _start(args: argparse.Namespace, task: Task) -> tuple[int, ...]:
     return state
 
 
-def _limits(args: argparse.Namespace, deadline: float) -> LocalisationLimits:
+def _limits(args: argparse.Namespace, deadline: float) -> LocalizationLimits:
     left = deadline - time.monotonic()
-    return LocalisationLimits(
+    return LocalizationLimits(
         search_expansions=args.expansions or None,
         total_seconds=None if left == float("inf") else max(left, 0.0),
         megabytes=args.memory_limit or MEGABYTES,
@@ -270,7 +270,7 @@ class _Progress:
         self._bar.update((self.done + part) / self._runs, f"{event.searches} searches")
 
 
-def _code(found: Sequence[Localisation], stopped: bool) -> ExitCode:
+def _code(found: Sequence[Localization], stopped: bool) -> ExitCode:
     if stopped:
         return ExitCode.INTERRUPTED
     undecided = [item.limited and item.cause is None for item in found]

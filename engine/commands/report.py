@@ -10,7 +10,7 @@ from engine.errors import ExitCode, UsageError
 from engine.files import write_text
 from engine.report.content import gather
 from engine.report.formats import FORMATS, STORIES, SUFFIXES
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             f"the format of {args.out.name} is not clear",
             hint=f"end its name with one of {', '.join(SUFFIXES)}, or give --format",
         )
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         content = gather(store, args.campaign, args.details if kind == "html" else 0)
     write_text(args.out, FORMATS[kind](content))
     document = {"file": str(args.out), "format": kind, "campaign": content.campaign.id}

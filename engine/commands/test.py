@@ -1,6 +1,6 @@
 """`plumbline test`: let oracles examine the states of a pool.
 
-Every oracle works on a bench of its own, so that its flags are its own; the runs of the policy and
+Every oracle has a session of its own, so that its flags are its own; the runs of the policy and
 of a portfolio are shared.
 """
 
@@ -22,7 +22,7 @@ from engine.fuzzing.pool_file import PoolEntry, read_pool
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import ORACLES, make_oracle
-from engine.oracles.session import Bench, Finding, Origin
+from engine.oracles.session import Finding, OracleSession, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import named_policies, open_portfolio
 from engine.policies.run_graph import Outcome
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 class _Tested:
     """One oracle's work on the pool, or on a part of it if it was stopped."""
 
-    bench: Bench
+    session: OracleSession
     verdicts: dict[int, str] = field(default_factory=dict)
     contest: Contest | None = None
 
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         results = runs.run(ids, args.step_limit)
         with closing(open_portfolio(rivals, table, args.seed)) as portfolio:
             make_bench = partial(
-                Bench,
+                OracleSession,
                 runs,
                 OBJECTIVES[args.objective],
                 args.step_limit,
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         ],
         "nonpool": _by_products(set(ids), tested),
         "portfolio": {
-            name: _standings(work.contest, work.bench)
+            name: _standings(work.contest, work.session)
             for name, work in tested.items()
             if work.contest is not None
         },
@@ -123,7 +123,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.result(document, _describe(len(ids), tested))
     if stopped:
         return ExitCode.INTERRUPTED
-    found = any(work.bench.findings for work in tested.values())
+    found = any(work.session.findings for work in tested.values())
     return ExitCode.ANSWER_IS_NO if found and args.fail_on_bugs else ExitCode.DONE
 
 
@@ -133,16 +133,16 @@ def _test(
     pool: list[tuple[int, PoolEntry]],
     console: Console,
 ) -> None:
-    bench = work.bench
+    session = work.session
     for state, entry in pool:
         if entry.reference >= 0:
-            bench.origins[state] = Origin(pool[entry.reference][0], entry.operators)
-    oracle = make_oracle(name, bench)
+            session.origins[state] = Origin(pool[entry.reference][0], entry.operators)
+    oracle = make_oracle(name, session)
     work.contest = contest_of(oracle)
     with console.progress(f"Testing with {name}", total=len(pool)) as bar:
         for number, (state, _) in enumerate(pool, 1):
-            work.verdicts[state] = bench.test(state, oracle).verdict.value
-            bar.update(number, f"{len(bench.findings)} bugs")
+            work.verdicts[state] = session.test(state, oracle).verdict.value
+            bar.update(number, f"{len(session.findings)} bugs")
 
 
 def _policy_cost(outcome: int, cost: int) -> int | None:
@@ -151,9 +151,9 @@ def _policy_cost(outcome: int, cost: int) -> int | None:
 
 def _flags(state: int, tested: dict[str, _Tested]) -> dict[str, Any]:
     return {
-        name: _flag(work.bench.findings[state])
+        name: _flag(work.session.findings[state])
         for name, work in tested.items()
-        if state in work.bench.findings
+        if state in work.session.findings
     }
 
 
@@ -166,16 +166,16 @@ def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, A
     return [
         {"oracle": name, "state": list(finding.evidence.state), **_flag(finding)}
         for name, work in tested.items()
-        for state, finding in work.bench.findings.items()
+        for state, finding in work.session.findings.items()
         if state not in pool
     ]
 
 
-def _standings(contest: Contest, bench: Bench) -> list[dict[str, Any]]:
+def _standings(contest: Contest, session: OracleSession) -> list[dict[str, Any]]:
     """How often each policy was run, where that proved a bug, and how many proofs use its steps."""
     proofs = Counter(
         origin
-        for finding in bench.findings.values()
+        for finding in session.findings.values()
         for origin in {step.origin for step in finding.evidence.steps}
     )
     return [
@@ -184,7 +184,7 @@ def _standings(contest: Contest, bench: Bench) -> list[dict[str, Any]]:
             "runs": score.runs,
             "bugs": len(score.beaten),
             "proofs": proofs[score.member.name],
-            "states": [list(bench.values(state)) for state in score.beaten],
+            "states": [list(session.values(state)) for state in score.beaten],
         }
         for score in contest.scores
     ]
@@ -194,9 +194,9 @@ def _describe(size: int, tested: dict[str, _Tested]) -> str:
     lines = [f"{size} states"]
     width = max(len(name) for name in tested)
     for name, work in tested.items():
-        bugs = sum(state in work.verdicts for state in work.bench.findings)
+        bugs = sum(state in work.verdicts for state in work.session.findings)
         optimal = sum(verdict.startswith("no bug") for verdict in work.verdicts.values())
-        others = len(work.bench.findings) - bugs
+        others = len(work.session.findings) - bugs
         lines.append(
             f"{name:<{width}}  {bugs} bugs, {optimal} proven optimal, "
             f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool"

@@ -14,9 +14,9 @@ from typing import Any
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
-from engine.verify.policy_rerun import Answer
+from engine.verify.policy_rerun import RerunAnswer
 from engine.verify.stored import Verified, refuse_damaged, verify_bugs
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    with Store.open(args.workspace) as store:
+    with Workspace.open(args.workspace) as store:
         refuse_damaged(store)
         rows = [store.bug(number).row for number in args.bug] if args.bug else store.bugs()
         verdicts = []
@@ -47,16 +47,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "failed": [{"bug": verdict.bug, "reason": verdict.problem} for verdict in failed],
         "plans_accepted_by_val": sum(verdict.opinions for verdict in verdicts),
         "policy": {
-            "same": len(_replies(verdicts, Answer.SAME)),
-            "other": _replies(verdicts, Answer.OTHER),
-            "not_asked": _replies(verdicts, Answer.NOT_ASKED),
+            "same": len(_replies(verdicts, RerunAnswer.SAME)),
+            "other": _replies(verdicts, RerunAnswer.OTHER),
+            "not_asked": _replies(verdicts, RerunAnswer.NOT_ASKED),
         },
     }
     console.result(document, _text(document, verdicts))
     return ExitCode.ANSWER_IS_NO if failed else ExitCode.DONE
 
 
-def _replies(verdicts: Sequence[Verified], answer: Answer) -> list[dict[str, Any]]:
+def _replies(verdicts: Sequence[Verified], answer: RerunAnswer) -> list[dict[str, Any]]:
     return [
         {"bug": verdict.bug, "reason": verdict.policy.reason}
         for verdict in verdicts
@@ -69,7 +69,7 @@ def _text(document: dict[str, Any], verdicts: Sequence[Verified]) -> str:
     for verdict in verdicts:
         if verdict.problem:
             lines.append(f"bug {verdict.bug} does not hold: {verdict.problem}")
-        elif verdict.policy is not None and verdict.policy.answer is not Answer.SAME:
+        elif verdict.policy is not None and verdict.policy.answer is not RerunAnswer.SAME:
             lines.append(f"bug {verdict.bug} holds, but {verdict.policy}")
     plans = document["plans_accepted_by_val"]
     same = document["policy"]["same"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.caches import DOMINANCE, keep, read_kept
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation, Variant, compute
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization, Variant, compute
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
 from engine.search.forward import SearchLimits
@@ -35,7 +35,7 @@ _in_memory: dict[int, dict[str, DominanceFunction]] = {}
 
 def dominance_function(
     task: Task,
-    factorisation: Factorisation,
+    factorization: Factorization,
     variant: Variant = Variant.R,
     *,
     limits: SearchLimits = DEFAULT_LIMITS,
@@ -47,12 +47,12 @@ def dominance_function(
     if known is None:
         known = _in_memory[id(task)] = {}
         weakref.finalize(task, _in_memory.pop, id(task), None)
-    question = f"{factorisation} {variant.value}"
+    question = f"{factorization} {variant.value}"
     if question not in known:
         path = _path(task, question, folder or DOMINANCE.folder)
         function = read(path, task)
         if function is None:
-            function = compute(task, factorisation, variant, limits=limits, control=control)
+            function = compute(task, factorization, variant, limits=limits, control=control)
             if not function.complete:
                 return function
             write(path, function)

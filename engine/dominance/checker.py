@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorisation, Variant
+from engine.dominance.compute import Factorization, Variant
 from engine.dominance.derivation import (
     NEVER,
     Derivation,
@@ -51,11 +51,11 @@ class DominanceChecker:
     def __init__(
         self,
         task: Task,
-        factorisations: Iterable[Factorisation] = (Factorisation(),),
+        factorizations: Iterable[Factorization] = (Factorization(),),
         control: Control | None = None,
     ) -> None:
         self._task = task
-        self._factorisations = tuple(factorisations)
+        self._factorizations = tuple(factorizations)
         self._control = control
         self._proofs: dict[int, Proof | str] = {}
 
@@ -63,8 +63,8 @@ class DominanceChecker:
         """Why the claim could not be confirmed, None when it was."""
         best: int | None = None
         complaint: str | None = None
-        for number, factorisation in enumerate(self._factorisations):
-            function = dominance_function(self._task, factorisation, control=self._control)
+        for number, factorization in enumerate(self._factorizations):
+            function = dominance_function(self._task, factorization, control=self._control)
             value = plain_value(function, source, target)
             if value is not None and (best is None or value > best):
                 best = value
@@ -109,7 +109,7 @@ class UnprovenError(Exception):
     """The stable tables of a function do not hold, or that cannot be found out."""
 
 
-def problem_with(function: DominanceFunction, task: Task) -> str | None:
+def find_proof_gap(function: DominanceFunction, task: Task) -> str | None:
     """What is wrong with a function of a task, None if all of it is proven."""
     try:
         return prove(function, task).problem_with_tables()

@@ -43,20 +43,20 @@ class Variant(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Factorisation:
+class Factorization:
     """Atomic factors, or merged ones of at most so many transitions."""
 
     transitions: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Factorisation:
+    def parse(cls, text: str) -> Factorization:
         """`atomic`, `merged` or `merged:TRANSITIONS`."""
         if text == "atomic":
             return cls()
         found = re.fullmatch(r"merged(?::([1-9][0-9]{0,8}))?", text)
         if found is None:
             raise UsageError(
-                f"'{text}' is no factorisation",
+                f"'{text}' is no factorization",
                 hint="write atomic, merged or merged:TRANSITIONS, for example merged:1000",
             )
         return cls(int(found[1]) if found[1] else TRANSITIONS)
@@ -67,7 +67,7 @@ class Factorisation:
 
 def compute(
     task: Task,
-    factorisation: Factorisation,
+    factorization: Factorization,
     variant: Variant = Variant.R,
     *,
     limits: SearchLimits = DEFAULT_LIMITS,
@@ -77,10 +77,10 @@ def compute(
     """The dominance function of a task."""
     work = _Computation(task, variant, limits, truncation, control or Control())
     system = atomic_system(task)
-    if factorisation.transitions is None:
+    if factorization.transitions is None:
         return work.function(system)
     finer = work.function(system) if variant is Variant.R else None
-    return work.function(merge(system, factorisation.transitions, work.control), finer)
+    return work.function(merge(system, factorization.transitions, work.control), finer)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def atomic_system(task: Task) -> FactoredSystem:
 
 
 def product(first: Factor, second: Factor, alive: BoolArray) -> Factor:
-    """The synchronised product, not pruned."""
+    """The synchronized product, not pruned."""
     n = second.n_states
     relevant = (first.relevant | second.relevant) & alive
     labels_a, sources_a, targets_a = _with_loops(first, relevant)

@@ -55,7 +55,7 @@ def fix_point(
             given_up = by_size.pop()
             tables[given_up] = _identity(len(tables[given_up]))
         depth = truncation if attempt == 0 else min(truncation, _least_useful(system))
-        if _stabilise(system, tables, depth, scaled(limits, share), control):
+        if _stabilize(system, tables, depth, scaled(limits, share), control):
             return tables, attempt == 0
     return [_identity(len(table)) for table in tables], False
 
@@ -73,7 +73,7 @@ def scaled(limits: SearchLimits, share: float) -> SearchLimits:
     )
 
 
-def _stabilise(
+def _stabilize(
     system: CompiledSystem,
     tables: list[Int32Array],
     truncation: int,

@@ -18,7 +18,6 @@ from engine.records.comparison import (
     Verdict,
 )
 from engine.records.comparison_events import Emit, Event, OperatorChecked, Progress, StageStarted
-from engine.report.comparison_text import describe
 
 __all__ = [
     "CompareOptions",
@@ -41,6 +40,5 @@ __all__ = [
     "StageStarted",
     "Verdict",
     "compare_domains",
-    "describe",
     "verify_certificate",
 ]

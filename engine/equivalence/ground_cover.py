@@ -2,7 +2,7 @@
 
 `uniform_cover` looks for one sequence that works whatever holds besides the action's own atoms.
 `exact_cover` splits cases: it serves the states of the action one by one (fewest true atoms
-first), generalises each plan to the cube of states it serves, and stops with a state that cannot
+first), generalizes each plan to the cube of states it serves, and stops with a state that cannot
 be served. Only the action's objects and the constants matter (small-object property).
 """
 

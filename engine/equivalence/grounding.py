@@ -1,4 +1,4 @@
-"""Ground actions over the few objects of one instance, by joins; pruned towards a goal state.
+"""Ground actions over the few objects of one instance, by joins; pruned toward a goal state.
 
 `relevant_actions` keeps what relaxed reachability allows, what does not ruin the goal for good,
 and what can influence the atoms in which state and goal differ. None of this loses a plan.

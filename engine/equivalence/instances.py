@@ -19,7 +19,7 @@ GroundAtom = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a ground action tests and does, normalised (`ground_change`)."""
+    """What a ground action tests and does, normalized (`ground_change`)."""
 
     pre: frozenset[GroundAtom]
     npre: frozenset[GroundAtom]
@@ -50,7 +50,7 @@ def ground_atom(atom: LiftedAtom, arguments: Sequence[int]) -> GroundAtom:
 
 
 def ground_change(schema: Schema, arguments: Sequence[int]) -> Change:
-    """Substitute, then normalise: add wins over delete, effects that already hold are dropped."""
+    """Substitute, then normalize: add wins over delete, effects that already hold are dropped."""
 
     def ground(atoms: frozenset[LiftedAtom]) -> frozenset[GroundAtom]:
         return frozenset(ground_atom(atom, arguments) for atom in atoms)

@@ -2,7 +2,7 @@
 
 First the guessed mapping is checked. If it fails, single-predicate projections discard pairs,
 then the solver proposes mappings; every operator that is not covered yields a short conflict:
-the fewest pairs whose projection already fails, and the same failure for neighbouring pairs.
+the fewest pairs whose projection already fails, and the same failure for neighboring pairs.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ class MappingSearch:
     def _learn_from(self, checked: Checked, solver: MappingSolver) -> None:
         for failure in checked.failures[:LESSONS]:
             conflict = self._minimal(failure, checked.candidate)
-            for found in (conflict, *self._neighbours(conflict, solver)):
+            for found in (conflict, *self._neighbors(conflict, solver)):
                 self._learned += solver.learn(found)
         self._report("mappings", len(checked.covers))
 
@@ -352,7 +352,7 @@ class MappingSearch:
         coverage = self.directions[at.direction]
         return isinstance(coverage.whole(at.operator, at.instance, names), Gap)
 
-    def _neighbours(self, conflict: Conflict, solver: MappingSolver) -> Iterator[Conflict]:
+    def _neighbors(self, conflict: Conflict, solver: MappingSolver) -> Iterator[Conflict]:
         """The same operator instance with one pair exchanged: often refuted for the same reason."""
         fails = self._fails
         if not fails(conflict, conflict.elements):

@@ -23,43 +23,43 @@ MANY = 120
 """From this size on, only equal names and equal occurrences are compared."""
 
 Features = Counter[Hashable]
-Colours = list[int]
+Colors = list[int]
 
 
 def guess_predicates(first: LiftedModel, second: LiftedModel, budget: Budget) -> dict[int, int]:
     """A bijection between predicates of equal arity; their numbers per arity must agree.
 
-    Each round colours the predicates by the pairs of the round before, as long as that helps.
+    Each round colors the predicates by the pairs of the round before, as long as that helps.
     """
     guess: dict[int, int] = {}
-    colours: tuple[Colours, Colours] = list(first.arities), list(second.arities)
+    colors: tuple[Colors, Colors] = list(first.arities), list(second.arities)
     best = -1.0
     for _ in range(ROUNDS):
-        pairing = _Pairing((first, second), colours, budget)
+        pairing = _Pairing((first, second), colors, budget)
         found = pairing.bijection()
         total = sum(pairing.score(p, q) for p, q in found.items())
         if total <= best:
             break
         guess, best = found, total
-        colours = list(range(len(first.predicates))), [0] * len(second.predicates)
+        colors = list(range(len(first.predicates))), [0] * len(second.predicates)
         for p, q in guess.items():
-            colours[1][q] = p
+            colors[1][q] = p
     return guess
 
 
 class _Pairing:
-    """How well predicates of A and B go together under some colours."""
+    """How well predicates of A and B go together under some colors."""
 
     def __init__(
         self,
         models: tuple[LiftedModel, LiftedModel],
-        colours: tuple[Colours, Colours],
+        colors: tuple[Colors, Colors],
         budget: Budget,
     ) -> None:
         self._models = models
         self._budget = budget
         self._features = tuple(
-            neighbours(model, own) for model, own in zip(models, colours, strict=True)
+            neighbors(model, own) for model, own in zip(models, colors, strict=True)
         )
 
     def score(self, p: int, q: int) -> float:
@@ -137,13 +137,13 @@ def guess_types(
     return {types[0][s]: types[1][t] for s, t in pairs.items()}
 
 
-def neighbours(lifted: LiftedModel, colours: Colours) -> list[Features]:
-    """Per predicate: in which roles, with which colours it shares operators and arguments."""
-    features: list[Features] = [Counter() for _ in colours]
+def neighbors(lifted: LiftedModel, colors: Colors) -> list[Features]:
+    """Per predicate: in which roles, with which colors it shares operators and arguments."""
+    features: list[Features] = [Counter() for _ in colors]
     for schema in lifted.schemas:
         for role, atom, other_role, other in _literal_pairs(schema):
-            colour = colours[other[0]]
-            features[atom[0]][role, other_role, _shared(atom, other), colour] += 1
+            color = colors[other[0]]
+            features[atom[0]][role, other_role, _shared(atom, other), color] += 1
     return features
 
 

@@ -21,17 +21,17 @@ from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.search.heuristics import Evaluator
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 class Bias(Protocol):
     """Weights of candidate states, and which of them the policy was seen to fail on."""
 
-    def judge(self, states: Int32Array) -> Judgement: ...
+    def judge(self, states: Int32Array) -> Judgment: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgment:
     weights: Sequence[float]
     failed: Sequence[bool]
 
@@ -39,8 +39,8 @@ class Judgement:
 class Even:
     """No bias: every candidate is as good as any other."""
 
-    def judge(self, states: Int32Array) -> Judgement:
-        return Judgement([1.0] * len(states), [False] * len(states))
+    def judge(self, states: Int32Array) -> Judgment:
+        return Judgment([1.0] * len(states), [False] * len(states))
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class HeuristicBias:
     runs: PolicyRuns
     evaluator: Evaluator
 
-    def judge(self, states: Int32Array) -> Judgement:
+    def judge(self, states: Int32Array) -> Judgment:
         values = self.evaluator(self.runs.table.values(states)).tolist()
         weights = [-math.inf if value == INFINITY else float(value) for value in values]
-        return Judgement(weights, [False] * len(states))
+        return Judgment(weights, [False] * len(states))
 
 
 class Shape(Enum):
@@ -79,9 +79,9 @@ class PolicyBias:
     horizon: int = 50
     budget: int = 200
     ends_only: bool = False
-    cancelled: Callable[[], bool] = never_cancelled
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled
 
-    def judge(self, states: Int32Array) -> Judgement:
+    def judge(self, states: Int32Array) -> Judgment:
         before = self.runs.statistics.evaluated
         weights: list[float] = []
         failed: list[bool] = []
@@ -95,7 +95,7 @@ class PolicyBias:
                 failed.append(outcome == Outcome.FAILED)
                 weights.append(self._weight(state, Outcome(int(outcome)), cost))
         left_out = len(states) - len(weights)
-        return Judgement(weights + [-math.inf] * left_out, failed + [False] * left_out)
+        return Judgment(weights + [-math.inf] * left_out, failed + [False] * left_out)
 
     def _weight(self, state: int, outcome: Outcome, cost: int) -> float:
         if self.shape is not None:
@@ -159,7 +159,7 @@ def make_bias(
     horizon: int = 50,
     budget: int = 200,
     ends_only: bool = False,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> Bias:
     if name == "none":
         return Even()

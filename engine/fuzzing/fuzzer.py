@@ -1,4 +1,4 @@
-"""The fuzzer: random walks from known pool states, biased towards trouble (ALGORITHMS 3).
+"""The fuzzer: random walks from known pool states, biased toward trouble (ALGORITHMS 3).
 
 The same seed gives the same pool. Goal states and states without successors are never entered,
 nor, on request, states that h_max knows to be dead ends.
@@ -16,13 +16,13 @@ from random import Random
 import numpy as np
 
 from engine.errors import CancelledError
-from engine.fuzzing.biases import Bias, Judgement
+from engine.fuzzing.biases import Bias, Judgment
 from engine.fuzzing.novelty import NoveltyFilter
 from engine.fuzzing.pool_file import PoolEntry
 from engine.native.library import INFINITY, Int32Array
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 def weighted_choice(weights: Sequence[float], random: Random) -> int | None:
@@ -75,7 +75,7 @@ class Fuzzer:
         table: StateTable,
         bias: Bias,
         options: FuzzOptions,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     ) -> None:
         self.table = table
         self.bias = bias
@@ -108,11 +108,11 @@ class Fuzzer:
         state, operators = self._ids[reference], list[int]()
         for _ in range(self._random.randint(1, self.options.walk_length)):
             candidates = self._candidates(state)
-            judgement = self._judge(candidates)
-            for (operator, successor), failed in zip(candidates, judgement.failed, strict=True):
+            judgment = self._judge(candidates)
+            for (operator, successor), failed in zip(candidates, judgment.failed, strict=True):
                 if failed and self.options.unsolved is Unsolved.INSERT_AND_AVOID:
                     yield from self._offer(successor, reference, (*operators, operator))
-            chosen = weighted_choice(judgement.weights, self._random)
+            chosen = weighted_choice(judgment.weights, self._random)
             if chosen is None:
                 self.statistics.failed_walks += 1
                 return
@@ -131,20 +131,20 @@ class Fuzzer:
         self._random.shuffle(pairs)
         return pairs
 
-    def _judge(self, candidates: list[tuple[int, int]]) -> Judgement:
+    def _judge(self, candidates: list[tuple[int, int]]) -> Judgment:
         states: Int32Array = np.array([state for _, state in candidates], np.int32)
-        judgement = self.bias.judge(states)
+        judgment = self.bias.judge(states)
         if self.options.unsolved is not Unsolved.INSERT_AND_AVOID:
             weights = [
                 math.inf if failed else weight
-                for weight, failed in zip(judgement.weights, judgement.failed, strict=True)
+                for weight, failed in zip(judgment.weights, judgment.failed, strict=True)
             ]
         else:
             weights = [
                 0.0 if failed else weight
-                for weight, failed in zip(judgement.weights, judgement.failed, strict=True)
+                for weight, failed in zip(judgment.weights, judgment.failed, strict=True)
             ]
-        return Judgement(weights, judgement.failed)
+        return Judgment(weights, judgment.failed)
 
     def _offer(self, state: int, reference: int, operators: tuple[int, ...]) -> Iterator[int]:
         """Add a state to the pool if it is new there and passes the filter."""

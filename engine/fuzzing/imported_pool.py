@@ -46,7 +46,7 @@ def task_of(file: File) -> Task:
     return parse_sas(text, file.path)
 
 
-class GivenPool:
+class ImportedPool:
     """Stands where a fuzzer does: the entries are there from the beginning."""
 
     def __init__(self, file: File, task: Task) -> None:

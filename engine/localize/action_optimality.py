@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError, UsageError
 from engine.localize.action_question import (
@@ -25,7 +25,7 @@ from engine.localize.action_question import (
 )
 from engine.localize.dominance_criteria import decide_by_dominance
 from engine.localize.parallel_searches import pms_bc, pms_lama
-from engine.localize.question_searches import Searches, demand_end
+from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.localize.sequential_searches import sms, sms_bc, sms_rev
 from engine.native.control import Control
 from engine.native.library import INFINITY, Int64Array, Outcome
@@ -37,7 +37,7 @@ from engine.task.task import Task
 
 __all__ = ["ALGORITHMS", "ActionVerdict", "DecidedBy", "Reason", "Verdict", "check_action"]
 
-Algorithm: TypeAlias = Callable[[ActionQuestion, Knowledge, Searches], Decision]
+Algorithm: TypeAlias = Callable[[ActionQuestion, Knowledge, QuestionSearches], Decision]
 
 QUICK_EXPANSIONS = 1000
 """Of the greedy search for some plan; AOCA* can do without one."""
@@ -68,7 +68,7 @@ def check_action(
         raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"one of {known_names}")
     admissible_kernel(heuristic)
     control = control or Control()
-    searches = Searches(task, heuristic, limits, control)
+    searches = QuestionSearches(task, heuristic, limits, control)
     known = Knowledge.of(question)
     decision, reason = None, None
     try:
@@ -114,7 +114,7 @@ def _question(
 def _decide(
     question: ActionQuestion,
     known: Knowledge,
-    searches: Searches,
+    searches: QuestionSearches,
     algorithm: str,
     dominance: DominanceFunction | None,
 ) -> Decision:
@@ -131,7 +131,7 @@ def _decide(
 
 
 def _look_for_plan(
-    question: ActionQuestion, known: Knowledge, searches: Searches, thorough: bool
+    question: ActionQuestion, known: Knowledge, searches: QuestionSearches, thorough: bool
 ) -> None:
     """Greedy best-first search with h_FF, which also finds out if there is none."""
     limits = searches.remaining()
@@ -157,7 +157,7 @@ def _look_for_plan(
         demand_end(result.outcome)
 
 
-def _aoca(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def _aoca(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     result = aoca_star(
         question.task,
         question.state,
@@ -179,14 +179,16 @@ def _aoca(question: ActionQuestion, known: Knowledge, searches: Searches) -> Dec
     return Decision(verdict, decided_by, result.plan)
 
 
-def _nothing_more(_question: ActionQuestion, _known: Knowledge, _searches: Searches) -> Decision:
+def _nothing_more(
+    _question: ActionQuestion, _known: Knowledge, _searches: QuestionSearches
+) -> Decision:
     """Dominance alone: its criteria have been tried."""
     raise UndecidedError(Reason.NO_CRITERION)
 
 
-def _default_dominance(task: Task, searches: Searches) -> DominanceFunction:
+def _default_dominance(task: Task, searches: QuestionSearches) -> DominanceFunction:
     limits = replace(DEFAULT_LIMITS, seconds=searches.remaining().seconds)
-    factors = Factorisation.parse("atomic")
+    factors = Factorization.parse("atomic")
     try:
         return dominance_function(task, factors, limits=limits, control=searches.control)
     except CancelledError:

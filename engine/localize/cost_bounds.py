@@ -53,7 +53,7 @@ class CostBounds:
 
     def add_path(self, states: Sequence[int], operators: Sequence[int]) -> None:
         """operators[k] leads from states[k] to states[k + 1]."""
-        self._recognise_goal(states[-1])
+        self._recognize_goal(states[-1])
         for k in range(len(operators) - 1, -1, -1):
             operator, state, successor = operators[k], states[k], states[k + 1]
             self._before.setdefault(successor, {})[operator, state] = None
@@ -83,7 +83,7 @@ class CostBounds:
             operators.append(operator)
         return tuple(operators)
 
-    def _recognise_goal(self, state: int) -> None:
+    def _recognize_goal(self, state: int) -> None:
         if self.high(state) > 0 and bool(self.table.is_goal([state])[0]):
             self._high[state] = 0
             self._step.pop(state, None)

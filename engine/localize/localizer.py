@@ -19,19 +19,20 @@ from engine.errors import UsageError
 from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
-from engine.localize.run_searches import DEFAULT_LIMITS, LocalisationLimits, Searching
+from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
 from engine.native.library import INFINITY
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun
-from engine.records.localization import Localisation, StepVerdict, Verdict
+from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """After each search: how far the localisation of a run has come."""
+    """After each search: how far the localization of a run has come."""
 
     searches: int
     expanded: int
@@ -47,13 +48,8 @@ BISECTION = "bisection"
 ALGORITHMS = (BISECTION, *ACTION_ALGORITHMS)
 
 
-def ignore(event: Searched) -> None:
-    """For localisations to which nobody listens."""
-    del event
-
-
-class Localiser:
-    """Localises bad steps on many runs through the states of one table.
+class Localizer:
+    """Localizes bad steps on many runs through the states of one table.
 
     All runs share what is known, so one that joins a run that was examined before costs little.
     Any algorithm but bisection is asked about one step after the other.
@@ -65,9 +61,9 @@ class Localiser:
         *,
         algorithm: str = BISECTION,
         heuristic: str = "lmcut",
-        limits: LocalisationLimits = DEFAULT_LIMITS,
+        limits: LocalizationLimits = DEFAULT_LIMITS,
         control: Control | None = None,
-        emit: Listener = ignore,
+        emit: Listener = NULL_LINK.emit,
     ) -> None:
         if algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
@@ -76,18 +72,18 @@ class Localiser:
         self.table = table
         self.bounds = CostBounds(table)
         self._algorithm, self._limits = algorithm, limits
-        self._searching = Searching(self.bounds, heuristic, control or Control())
+        self._searching = RunSearches(self.bounds, heuristic, control or Control())
         self._emit = emit
 
-    def localise(
+    def localize(
         self,
         run: PolicyRun,
         last_decision: int | None = None,
         *,
         known_plan: tuple[int, ...] | None = None,
         known_bound: int | None = None,
-        limits: LocalisationLimits | None = None,
-    ) -> Localisation:
+        limits: LocalizationLimits | None = None,
+    ) -> Localization:
         """Verdicts on the steps of a run, and on `last_decision` if that closes a loop.
 
         A plan from the first state, or a bound on its h*, spares searches if it is known. Limits
@@ -128,7 +124,7 @@ class _Examination:
         self,
         path: Path,
         bounds: CostBounds,
-        searching: Searching,
+        searching: RunSearches,
         emit: Listener,
         known_bound: int | None,
     ) -> None:
@@ -138,7 +134,7 @@ class _Examination:
         self.spent = [0, *accumulate(self.costs)]
         self.answers: dict[int, Verdict] = {}  # to questions about single steps
 
-    def result(self, run: PolicyRun, algorithm: str) -> Localisation:
+    def result(self, run: PolicyRun, algorithm: str) -> Localization:
         solved = run.outcome is Outcome.SOLVED
         if not solved:
             settle_solvability(self.path.states, self._knows_if_solvable, self.bounds)
@@ -150,7 +146,7 @@ class _Examination:
         failure = (
             None if solved else failure_of(self.path.states, self.path.loop_begin, self.bounds)
         )
-        return Localisation(
+        return Localization(
             steps=steps,
             cause=cause_of(run, steps, failure, self.bounds),
             failure=failure,

@@ -22,7 +22,7 @@ from engine.localize.action_question import (
     Reason,
     UndecidedError,
 )
-from engine.localize.question_searches import Searches, reason_of
+from engine.localize.question_searches import QuestionSearches, reason_of
 from engine.localize.sequential_searches import starts_with
 from engine.native.control import Control
 from engine.native.library import INFINITY
@@ -39,11 +39,11 @@ LONGEST_PAUSE = 0.02
 """Seconds between two looks at searches that take long; short ones are looked at more often."""
 
 
-def pms_bc(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def pms_bc(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     return _Race(question, known, searches).run()
 
 
-def pms_lama(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def pms_lama(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     return _Race(question, known, searches, with_lama=True).run()
 
 
@@ -71,7 +71,7 @@ class _Race:
         self,
         question: ActionQuestion,
         known: Knowledge,
-        searches: Searches,
+        searches: QuestionSearches,
         with_lama: bool = False,
     ) -> None:
         self._question, self._known, self._searches = question, known, searches

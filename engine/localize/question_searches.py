@@ -46,7 +46,7 @@ def demand_end(outcome: Outcome) -> None:
 
 
 @dataclass
-class Searches:
+class QuestionSearches:
     """One after the other; `heuristic` is admissible."""
 
     task: Task

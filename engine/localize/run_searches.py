@@ -1,4 +1,4 @@
-"""The searches of a localisation: what they prove goes into the bounds, what they use is counted.
+"""The searches of a localization: what they prove goes into the bounds, what they use is counted.
 
 A limit never becomes a claim: a search that was cut short leaves the lower bound it had reached.
 A state that was too hard once is not tried again.
@@ -21,7 +21,7 @@ MEGABYTES = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class LocalisationLimits:
+class LocalizationLimits:
     """What one search, and all searches for one run together, may use; None is no limit.
 
     Limits in seconds cost repeatability.
@@ -34,14 +34,14 @@ class LocalisationLimits:
     megabytes: int = MEGABYTES
 
 
-DEFAULT_LIMITS = LocalisationLimits()
+DEFAULT_LIMITS = LocalizationLimits()
 
 
 _COST = "astar"  # what finds h*
 
 
-class Searching:
-    """Searches from the states of one table, within the limits of one run at a time."""
+class RunSearches:
+    """QuestionSearches from the states of one table, within the limits of one run at a time."""
 
     def __init__(self, bounds: CostBounds, heuristic: str, control: Control) -> None:
         self._bounds, self._heuristic = bounds, heuristic
@@ -50,7 +50,7 @@ class Searching:
         self._too_hard: dict[tuple[str, int], SearchLimits] = {}  # with all that a search may use
         self.begin(DEFAULT_LIMITS)
 
-    def begin(self, limits: LocalisationLimits) -> None:
+    def begin(self, limits: LocalizationLimits) -> None:
         """A new run and what it may use."""
         self._limits = limits
         self.searches = 0

@@ -15,21 +15,21 @@ from engine.localize.action_question import (
     Reason,
     UndecidedError,
 )
-from engine.localize.question_searches import Searches, demand_end
+from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.native.library import INFINITY
 from engine.records.localization import Verdict
 from engine.task.successors import successor
 
 
-def sms(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def sms(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     return _state_first(question, known, searches, bounded=False)
 
 
-def sms_bc(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def sms_bc(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     return _state_first(question, known, searches, bounded=True)
 
 
-def sms_rev(question: ActionQuestion, known: Knowledge, searches: Searches) -> Decision:
+def sms_rev(question: ActionQuestion, known: Knowledge, searches: QuestionSearches) -> Decision:
     search_after(question, known, searches)
     if known.verdict is not None:
         return Decision(known.verdict, known.grounds)
@@ -45,7 +45,9 @@ def starts_with(question: ActionQuestion, plan: tuple[int, ...]) -> bool:
     return same_state and first.cost == question.action.cost
 
 
-def search_state(question: ActionQuestion, known: Knowledge, searches: Searches) -> tuple[int, ...]:
+def search_state(
+    question: ActionQuestion, known: Knowledge, searches: QuestionSearches
+) -> tuple[int, ...]:
     """An optimal plan from the state."""
     result = searches.astar(question.state)
     known.add_optimal(result.lower_bound, INFINITY if result.cost is None else result.cost)
@@ -56,7 +58,7 @@ def search_state(question: ActionQuestion, known: Knowledge, searches: Searches)
 
 
 def search_after(
-    question: ActionQuestion, known: Knowledge, searches: Searches, bound: int | None = None
+    question: ActionQuestion, known: Knowledge, searches: QuestionSearches, bound: int | None = None
 ) -> None:
     """What the goal costs behind the action, unless that is at least the bound."""
     result = searches.astar(question.successor, bound)
@@ -67,7 +69,7 @@ def search_after(
 
 
 def _state_first(
-    question: ActionQuestion, known: Knowledge, searches: Searches, bounded: bool
+    question: ActionQuestion, known: Knowledge, searches: QuestionSearches, bounded: bool
 ) -> Decision:
     plan = search_state(question, known, searches)
     if starts_with(question, plan):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Oracle, Proof
+from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.policies.run_graph import Outcome
 from engine.search.aras import aras
 from engine.search.forward import SearchLimits
@@ -17,22 +17,22 @@ from engine.search.forward import SearchLimits
 @dataclass(frozen=True)
 class ArasOracle:
     name: str
-    bench: Bench
+    session: OracleSession
     limits: SearchLimits
 
     def examine(self, state: int) -> Proof:
-        run = self.bench.trace(state)
+        run = self.session.trace(state)
         if run.outcome is not Outcome.SOLVED:
             return NOTHING_PROVEN
         result = aras(
-            self.bench.task,
-            self.bench.values(state),
+            self.session.task,
+            self.session.values(state),
             run.operators,
             self.limits,
-            self.bench.control,
+            self.session.control,
         )
         if run.cost is not None and result.cost < run.cost:
-            self.bench.bounds.add_plan(state, result.plan, self.name)
+            self.session.bounds.add_plan(state, result.plan, self.name)
             return Proof(result.cost)
         return NO_BUG_POSSIBLE if result.exhausted else NOTHING_PROVEN
 
@@ -42,11 +42,11 @@ class SolvedOrNot:
     """One oracle for states the policy solves, another one for all others."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     solved: Oracle
     unsolved: Oracle
 
     def examine(self, state: int) -> Proof:
-        outcome, _ = self.bench.policy_result(state)
+        outcome, _ = self.session.policy_result(state)
         oracle = self.solved if outcome is Outcome.SOLVED else self.unsolved
         return oracle.examine(state)

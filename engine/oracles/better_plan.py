@@ -14,7 +14,7 @@ from engine.search.forward import SearchLimits, search
 from engine.search.planners import Planner, run_planner
 from engine.task.task import Task
 from engine.task.translate import Limits
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 EXPANSIONS = 200_000
 LAMA_SECONDS = 30.0
@@ -29,7 +29,7 @@ def better_plan(
     expansions: int = EXPANSIONS,
     lama_seconds: float = LAMA_SECONDS,
     control: Control | None = None,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> tuple[int, ...] | None:
     """A plan from `state` that costs less than `policy_cost` (None: any plan), or None.
 

@@ -20,7 +20,7 @@ from engine.native.dominance import NativeComparison
 from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
 from engine.oracles.local_test import local_test
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 
 Infer = Callable[[Int32Array], tuple[Int64Array, Int32Array, Int64Array]]
 
@@ -31,10 +31,10 @@ AT_ONCE = 1000
 class DominanceLookahead:
     """`size` is the number of visited states, the examined one included."""
 
-    def __init__(self, bench: Bench, size: int) -> None:
-        self.bench = bench
+    def __init__(self, session: OracleSession, size: int) -> None:
+        self.session = session
         self.size = size
-        self._native = NativeLookahead(bench.table.native)
+        self._native = NativeLookahead(session.table.native)
 
     def search(self, state: int, infer: Infer, origin: str) -> bool:
         """Whether the bound of `state` fell."""
@@ -42,10 +42,10 @@ class DominanceLookahead:
         states = visits.states[1:]
         if not len(states):
             return False
-        bounds = self.bench.bounds
+        bounds = self.session.bounds
         inferred, sources, gains = infer(states)
         known = bounds.all(states)
-        known[self.bench.table.is_goal(states)] = 0
+        known[self.session.table.is_goal(states)] = 0
         best = np.minimum(inferred, known)
         reachable = best != INFINITY
         best[reachable] += visits.costs[1:][reachable]
@@ -62,7 +62,7 @@ class DominanceLookahead:
         self._native.begin(start)
         wanted = visited = 0
         while visited == wanted < self.size:
-            if self.bench.cancelled():
+            if self.session.cancelled():
                 raise CancelledError
             wanted = min(wanted + AT_ONCE, self.size)
             visited = self._native.go_on(wanted)
@@ -75,7 +75,7 @@ class BoundOracle:
     def __init__(
         self,
         name: str,
-        bench: Bench,
+        session: OracleSession,
         function: DominanceFunction,
         *,
         lookahead: int = 100,
@@ -83,28 +83,28 @@ class BoundOracle:
         intermediate: bool = True,
     ) -> None:
         self.name = name
-        self.bench = bench
+        self.session = session
         self.function = function
         self.local = local
         self.intermediate = intermediate
         self._tested: set[int] = set()
         self._comparison = NativeComparison(function.native)
-        self._lookahead = DominanceLookahead(bench, lookahead) if lookahead else None
+        self._lookahead = DominanceLookahead(session, lookahead) if lookahead else None
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
-        run = self.bench.trace(state)
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
+        run = self.session.trace(state)
         self.compare(run.states[::-1] if self.intermediate else (state,))
         if self.local != "none" and not self.intermediate:
             # Where all states of the run are compared, each is compared with all later ones.
-            local_test(self.bench, self.function, state, self.local, self.name)
+            local_test(self.session, self.function, state, self.local, self.name)
             self.spread()
-        bound = self.bench.believed.u(state)
+        bound = self.session.trusted_bounds.u(state)
         if bound >= limit and self._lookahead is not None:
             if self._lookahead.search(state, self.infer, self.name):
                 self.spread()
-            bound = self.bench.believed.u(state)
+            bound = self.session.trusted_bounds.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN
 
     def compare(self, states: Sequence[int]) -> None:
@@ -114,7 +114,7 @@ class BoundOracle:
         if not fresh:
             return
         self._tested.update(fresh)
-        bounds = self.bench.bounds
+        bounds = self.session.bounds
         for state, ids in zip(fresh, self._ids(fresh), strict=True):
             source, gain = self._comparison.add(bounds.by_id(), state, ids)
             if source >= 0:
@@ -123,7 +123,7 @@ class BoundOracle:
 
     def infer(self, states: Int32Array) -> tuple[Int64Array, Int32Array, Int64Array]:
         """For many states the best bound that tested ones imply, from which one, with which D."""
-        bounds = self.bench.bounds.by_id()
+        bounds = self.session.bounds.by_id()
         sources, gains = self._comparison.infer(bounds, self._ids(states))
         known = sources >= 0
         implied = np.full(len(states), INFINITY, np.int64)
@@ -132,11 +132,11 @@ class BoundOracle:
 
     def spread(self) -> None:
         """Let all tested states know of bounds that fell, whoever lowered them."""
-        bounds = self.bench.bounds
+        bounds = self.session.bounds
         while (told := self._comparison.tell(bounds.by_id())) is not None:
             source, states, gains = told
             for state, gain in zip(states, gains, strict=True):
                 bounds.add_morph(state, source, gain, self.name)
 
     def _ids(self, states: npt.ArrayLike) -> Int32Array:
-        return self.function.ids(self.bench.table.values(states))
+        return self.function.ids(self.session.table.values(states))

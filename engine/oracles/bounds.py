@@ -81,7 +81,7 @@ class Bounds:
         bound on the walk are passed back along it.
         """
         self._grow()
-        fallen = [states[-1]] if self._recognise_goal(states[-1]) else []
+        fallen = [states[-1]] if self._recognize_goal(states[-1]) else []
         for k in range(len(operators) - 1, -1, -1):
             if register:
                 known = self._registered.setdefault(states[k + 1], {})
@@ -173,7 +173,7 @@ class Bounds:
         self._gain = _grown(self._gain, size, 0)
         self._origin = _grown(self._origin, size, -1)
 
-    def _recognise_goal(self, state: int) -> bool:
+    def _recognize_goal(self, state: int) -> bool:
         if self._u[state] > 0 and bool(self.table.is_goal([state])[0]):
             self._set(state, 0, via=_GOAL, following=-1, origin="goal")
             return True

@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.oracles.bmo import BoundOracle
-from engine.oracles.session import Bench, Oracle, Proof
+from engine.oracles.session import Oracle, OracleSession, Proof
 
 
 @dataclass(frozen=True)
 class CombinedOracle:
     name: str
-    bench: Bench
+    session: OracleSession
     bmo: BoundOracle
     external: Oracle
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
         proof = self.bmo.examine(state)
         if proof.bound < limit:
             return proof

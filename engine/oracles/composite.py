@@ -1,6 +1,6 @@
 """Composite oracle: the combined one first, policy comparison where that shows nothing (CO).
 
-ALGORITHMS 11.4, Sievers et al. 2026. Bounds, predecessors and flags are those of the one bench,
+ALGORITHMS 11.4, Sievers et al. 2026. Bounds, predecessors and flags are those of the one session,
 and what policy comparison finds out about states that bound maintenance knows is spread by it.
 """
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from engine.oracles.combined import CombinedOracle
 from engine.oracles.pco import Contest, PcoE
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 
 
 @dataclass(frozen=True)
 class CompositeOracle:
     name: str
-    bench: Bench
+    session: OracleSession
     combined: CombinedOracle
     pco: PcoE
 
@@ -25,12 +25,12 @@ class CompositeOracle:
         return self.pco.contest
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
         proof = self.combined.examine(state)
         if proof.bound < limit or proof.optimal:
             return proof
         self.pco.examine(state)
         self.combined.bmo.spread()
-        bound = self.bench.believed.u(state)
+        bound = self.session.trusted_bounds.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.native.library import INFINITY
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.search.forward import SearchLimits, search
 
 Path = tuple[list[int], list[int]]
@@ -23,29 +23,29 @@ class InverseOracle:
     """With `search_limits`, steps that no single operator takes back may take several."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     search_limits: SearchLimits | None = None
 
     def examine(self, state: int) -> Proof:
-        origin = self.bench.origins.get(state)
+        origin = self.session.origins.get(state)
         if origin is None:
             return NOTHING_PROVEN
-        self.bench.run_policy(origin.reference)
-        if self.bench.believed.u(origin.reference) == INFINITY:
+        self.session.run_policy(origin.reference)
+        if self.session.trusted_bounds.u(origin.reference) == INFINITY:
             return NOTHING_PROVEN
         path = self._way_back(state, origin.reference, origin.operators)
         if path is None:
             return NOTHING_PROVEN
         states, operators = path
-        self.bench.bounds.add_path(states, operators, self.name)
-        cost = sum(self.bench.task.operators[operator].cost for operator in operators)
-        return Proof(cost + self.bench.believed.u(origin.reference))
+        self.session.bounds.add_path(states, operators, self.name)
+        cost = sum(self.session.task.operators[operator].cost for operator in operators)
+        return Proof(cost + self.session.trusted_bounds.u(origin.reference))
 
     def _way_back(self, state: int, reference: int, walk: tuple[int, ...] | None) -> Path | None:
         """Through all states of the walk, or straight to its start where the walk is not known."""
         milestones = [reference]
         for operator in (walk or ())[:-1]:
-            milestones.append(int(self.bench.table.apply([milestones[-1]], [operator])[0]))
+            milestones.append(int(self.session.table.apply([milestones[-1]], [operator])[0]))
         states, operators = [state], list[int]()
         for before in reversed(milestones):
             step = self._step_back(states[-1], before) or self._search_back(states[-1], before)
@@ -59,27 +59,27 @@ class InverseOracle:
         """The cheapest single operator from `state` to `before`; nothing if they are the same."""
         if state == before:
             return [], []
-        operators, successors = self.bench.table.successors(state)
+        operators, successors = self.session.table.successors(state)
         back = [int(op) for op in operators[successors == before]]
         if not back:
             return None
-        return [before], [min(back, key=lambda op: (self.bench.task.operators[op].cost, op))]
+        return [before], [min(back, key=lambda op: (self.session.task.operators[op].cost, op))]
 
     def _search_back(self, state: int, before: int) -> Path | None:
         if self.search_limits is None:
             return None
         result = search(
-            self.bench.task,
+            self.session.task,
             "astar",
             "hmax",
-            state=self.bench.values(state),
-            goal=list(enumerate(self.bench.values(before))),
+            state=self.session.values(state),
+            goal=list(enumerate(self.session.values(before))),
             limits=self.search_limits,
-            control=self.bench.control,
+            control=self.session.control,
         )
         if result.plan is None:
             return None
         states = [state]
         for operator in result.plan:
-            states.append(int(self.bench.table.apply([states[-1]], [operator])[0]))
+            states.append(int(self.session.table.apply([states[-1]], [operator])[0]))
         return states[1:], list(result.plan)

@@ -11,27 +11,27 @@ import numpy as np
 
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.native.library import INFINITY
-from engine.oracles.session import Bench
+from engine.oracles.session import OracleSession
 from engine.policies.run_graph import Outcome
 
 MODES = ("none", "first", "all")
 
 
 def local_test(
-    bench: Bench, function: DominanceFunction, state: int, mode: str, origin: str
+    session: OracleSession, function: DominanceFunction, state: int, mode: str, origin: str
 ) -> int:
     """The bound on h* of a state that its run proves by itself; INFINITY: nothing."""
-    run = bench.trace(state)
+    run = session.trace(state)
     if mode == "none" or run.outcome is not Outcome.SOLVED or not run.operators:
         return INFINITY
     states = np.array(run.states)
-    ids = function.ids(bench.table.values(states))
-    bounds = np.append(bench.operator_costs[list(run.operators)], 0)[::-1].cumsum()[::-1]
+    ids = function.ids(session.table.values(states))
+    bounds = np.append(session.operator_costs[list(run.operators)], 0)[::-1].cumsum()[::-1]
     if mode == "first":
         states, ids, bounds = states[:2], ids[:2], bounds[:2]
     all_values = function.values(ids, ids)
     for i in range(len(states) - 2, -1, -1):
-        bounds[i] = bounds[i + 1] + bench.operator_costs[run.operators[i]]
+        bounds[i] = bounds[i + 1] + session.operator_costs[run.operators[i]]
         values = all_values[i + 1 :, i]
         known = values != NO_SUM
         through = np.where(known, bounds[i + 1 :] - np.where(known, values, 0), INFINITY)
@@ -39,5 +39,5 @@ def local_test(
         if through[best] < bounds[i]:
             bounds[i] = through[best]
             source = int(states[i + 1 + best])
-            bench.bounds.add_morph(int(states[i]), source, int(values[best]), origin)
+            session.bounds.add_morph(int(states[i]), source, int(values[best]), origin)
     return int(bounds[0])

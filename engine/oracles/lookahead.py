@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.native.library import INFINITY, Int32Array, Int64Array
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class _Level:
 @dataclass(frozen=True)
 class LookaheadOracle:
     name: str
-    bench: Bench
+    session: OracleSession
     depth: int = 2
 
     def examine(self, state: int) -> Proof:
         levels = [_start(state)]
         best, end = INFINITY, (0, 0)  # the cost of the best plan, the level and row it ends in
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
         for number in range(1, self.depth + 1):
-            if self.bench.cancelled():
+            if self.session.cancelled():
                 return NOTHING_PROVEN
             levels.append(self._next(levels[-1]))
-            goals = np.flatnonzero(self.bench.table.is_goal(levels[-1].states))
+            goals = np.flatnonzero(self.session.table.is_goal(levels[-1].states))
             if len(goals):
                 row = int(goals[np.argmin(levels[-1].costs[goals])])
                 if (cost := int(levels[-1].costs[row])) < best:
@@ -49,7 +49,7 @@ class LookaheadOracle:
         totals = self._run_leaves(leaves, min(limit, best))
         if len(totals) and (cost := int(totals.min())) < best:
             best, end = cost, (self.depth, int(totals.argmin()))
-            self.bench.add_run(self.bench.runs.trace(int(leaves.states[end[1]])))
+            self.session.add_run(self.session.runs.trace(int(leaves.states[end[1]])))
         if best == INFINITY:
             return NOTHING_PROVEN
         self._record(levels, *end)
@@ -57,7 +57,7 @@ class LookaheadOracle:
 
     def _next(self, level: _Level) -> _Level:
         """The successors of all states of a level that are not goals."""
-        table, costs = self.bench.table, self.bench.operator_costs
+        table, costs = self.session.table, self.session.operator_costs
         open_rows = np.flatnonzero(~table.is_goal(level.states))
         begin, operators, successors = table.successors_of(level.states[open_rows])
         rows = np.repeat(open_rows, np.diff(begin))
@@ -72,12 +72,12 @@ class LookaheadOracle:
         cutoffs = np.full(len(leaves.states), INFINITY, np.int64)
         if limit != INFINITY:
             cutoffs = limit - leaves.costs
-        runs = self.bench.runs
+        runs = self.session.runs
         spent = runs.run_bounded(
             leaves.states,
             cutoffs,
-            max_steps=self.bench.step_limit,
-            cancelled=self.bench.cancelled,
+            max_steps=self.session.step_limit,
+            cancelled=self.session.cancelled,
         )
         reached = spent != INFINITY
         spent[reached] += leaves.costs[reached]
@@ -91,7 +91,7 @@ class LookaheadOracle:
             operators.append(int(level.operators[row]))
             row, number = int(level.rows[row]), number - 1
         states.append(int(levels[0].states[0]))
-        self.bench.bounds.add_path(states[::-1], operators[::-1], self.name)
+        self.session.bounds.add_path(states[::-1], operators[::-1], self.name)
 
 
 def _start(state: int) -> _Level:

@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
-from engine.oracles.session import NOTHING_PROVEN, Bench, Oracle, Proof
+from engine.oracles.session import NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
@@ -92,26 +92,26 @@ class PcoP:
     """Compares whole runs on the examined state."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     contest: Contest
     runs: int = 5
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
-        if self.bench.believed.u(state) >= limit:
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
+        if self.session.trusted_bounds.u(state) >= limit:
             self.contest.run(state, self.runs, lambda member: self._beats(member, state, limit))
-        return _proof(self.bench, state, limit)
+        return _proof(self.session, state, limit)
 
     def _beats(self, member: Member, state: int, limit: int) -> bool:
-        bench = self.bench
+        session = self.session
         (cost,) = member.runs.run_bounded(
-            [state], limit, max_steps=bench.step_limit, cancelled=bench.cancelled
+            [state], limit, max_steps=session.step_limit, cancelled=session.cancelled
         )
         if cost == INFINITY:
             return False
         run = member.runs.trace(state)
-        bench.bounds.add_path(run.states, run.operators, member.name)
+        session.bounds.add_path(run.states, run.operators, member.name)
         return True
 
 
@@ -120,32 +120,32 @@ class PcoE:
     """Algorithm 2 with maintained bounds: all policies together against the one under test."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     contest: Contest
     runs: int = 5
     probability: float = 0.3
     seed: int = 0
 
     def examine(self, state: int) -> Proof:
-        bench = self.bench
-        limit = bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
-        run = bench.trace(state)
-        random = Random(f"{self.seed} {bench.values(state)}")
+        session = self.session
+        limit = session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
+        run = session.trace(state)
+        random = Random(f"{self.seed} {session.values(state)}")
         for where, needed in reversed(self._along(run, limit)):
-            if bench.believed.u(where) < needed:
+            if session.trusted_bounds.u(where) < needed:
                 break  # the fall was passed back to all states before this one
             if where == state:
                 self._contest(where, needed)
             elif random.random() < self.probability and self._contest_along(where, needed):
                 break
-        return _proof(bench, state, limit)
+        return _proof(session, state, limit)
 
     def _along(self, run: PolicyRun, limit: int) -> list[tuple[int, int]]:
         """The states of a run, each with the bound below which the first one is a bug."""
         if limit == INFINITY:
             return [(where, INFINITY) for where in run.states]
-        costs = self.bench.operator_costs[np.array(run.operators, np.int64)]
+        costs = self.session.operator_costs[np.array(run.operators, np.int64)]
         needed = limit - np.append(0, np.cumsum(costs))
         pairs = zip(run.states, needed.tolist(), strict=True)
         return [(where, left) for where, left in pairs if left > 0]
@@ -158,35 +158,35 @@ class PcoE:
         return self.contest.run_along(state, partial(self._beats, state=state, limit=limit))
 
     def _beats(self, member: Member, state: int, limit: int) -> bool:
-        bench = self.bench
+        session = self.session
 
         def enough(states: Int32Array, spent: Int64Array) -> BoolArray:
-            known = bench.believed.all(states)
+            known = session.trusted_bounds.all(states)
             close: BoolArray = (known != INFINITY) & (known < limit - spent)
             return close
 
         member.runs.run_bounded(
             [state],
             limit,
-            max_steps=bench.step_limit,
-            cancelled=bench.cancelled,
+            max_steps=session.step_limit,
+            cancelled=session.cancelled,
             enough=enough,
         )
         states, operators = self._walked(member, state, limit)
-        bench.bounds.add_path(states, operators, member.name, register=True)
-        return bench.believed.u(state) < limit
+        session.bounds.add_path(states, operators, member.name, register=True)
+        return session.trusted_bounds.u(state) < limit
 
     def _walked(self, member: Member, state: int, limit: int) -> tuple[list[int], list[int]]:
         """The run as far as it matters here, even if it was walked further for somebody else."""
-        bench, run = self.bench, member.runs.trace(state)
+        session, run = self.session, member.runs.trace(state)
         states, operators, spent = [state], list[int](), 0
         for operator, following in zip(run.operators, run.states[1:], strict=True):
-            if spent >= limit or len(operators) == bench.step_limit:
+            if spent >= limit or len(operators) == session.step_limit:
                 return states, operators
             states.append(following)
             operators.append(operator)
-            spent += int(bench.operator_costs[operator])
-            known = bench.believed.u(following)
+            spent += int(session.operator_costs[operator])
+            known = session.trusted_bounds.u(following)
             if known != INFINITY and known < limit - spent:
                 return states, operators
         if run.reason is Reason.LOOP:
@@ -194,10 +194,10 @@ class PcoE:
             (decision,) = member.runs.decisions([states[-1]]).tolist()
             if decision >= 0:
                 operators.append(decision)
-                states += bench.table.apply([states[-1]], [decision]).tolist()
+                states += session.table.apply([states[-1]], [decision]).tolist()
         return states, operators
 
 
-def _proof(bench: Bench, state: int, limit: int) -> Proof:
-    bound = bench.believed.u(state)
+def _proof(session: OracleSession, state: int, limit: int) -> Proof:
+    bound = session.trusted_bounds.u(state)
     return Proof(bound) if bound < limit else NOTHING_PROVEN

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.native.library import INFINITY, Outcome
-from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, OracleSession, Proof
 from engine.search.forward import SearchLimits, search
 from engine.search.planners import Planner, PlannerOutcome, run_planner
 from engine.task.translate import Limits
@@ -22,24 +22,24 @@ class SearchOracle:
     """A forward search of our own from the examined state."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     algorithm: str
     heuristic: str
     limits: SearchLimits
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
+        limit = self.session.needs_less_than(state)
         result = search(
-            self.bench.task,
+            self.session.task,
             self.algorithm,
             self.heuristic,
-            state=self.bench.values(state),
+            state=self.session.values(state),
             bound=None if limit == INFINITY else limit,
             limits=self.limits,
-            control=self.bench.control,
+            control=self.session.control,
         )
         if result.plan is not None and result.cost is not None:
-            self.bench.bounds.add_plan(state, result.plan, self.name)
+            self.session.bounds.add_plan(state, result.plan, self.name)
             return Proof(result.cost)
         return NO_BUG_POSSIBLE if result.outcome in _NO_BETTER_PLAN else NOTHING_PROVEN
 
@@ -49,21 +49,21 @@ class LamaOracle:
     """Fast Downward's LAMA, anytime: the best plan within the limits."""
 
     name: str
-    bench: Bench
+    session: OracleSession
     limits: Limits
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
+        limit = self.session.needs_less_than(state)
         result = run_planner(
             Planner.LAMA,
-            self.bench.task,
-            self.bench.values(state),
+            self.session.task,
+            self.session.values(state),
             bound=None if limit == INFINITY else limit,
             limits=self.limits,
-            cancelled=self.bench.cancelled,
+            cancelled=self.session.cancelled,
         )
         if result.plan is not None:
-            self.bench.bounds.add_plan(state, result.plan.operators, self.name)
+            self.session.bounds.add_plan(state, result.plan.operators, self.name)
             return Proof(result.plan.cost)
         unsolvable = result.outcome is PlannerOutcome.UNSOLVABLE
         return NO_BUG_POSSIBLE if unsolvable else NOTHING_PROVEN

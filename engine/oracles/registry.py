@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorisation
+from engine.dominance.compute import DEFAULT_LIMITS, Factorization
 from engine.dominance.function import DominanceFunction
 from engine.errors import UsageError
 from engine.oracles.aras import ArasOracle, SolvedOrNot
@@ -24,7 +24,7 @@ from engine.oracles.local_test import MODES
 from engine.oracles.lookahead import LookaheadOracle
 from engine.oracles.pco import Contest, PcoE, PcoP
 from engine.oracles.planner import LamaOracle, SearchOracle
-from engine.oracles.session import Bench, Oracle
+from engine.oracles.session import Oracle, OracleSession
 from engine.oracles.smo import MorphOracle
 from engine.search.forward import SearchLimits
 from engine.task.translate import Limits
@@ -33,7 +33,7 @@ MEMORY = 4 * 2**30
 """What a search of an oracle may use, in bytes."""
 
 
-Value = float | str | bool | Factorisation | None
+Value = float | str | bool | Factorization | None
 
 
 def _positive(text: str) -> float:
@@ -62,19 +62,19 @@ class OracleKind:
     name: str
     proves: str  # one sentence for people
     options: Mapping[str, Option]
-    make: Callable[[str, Bench, Mapping[str, Any]], Oracle]
+    make: Callable[[str, OracleSession, Mapping[str, Any]], Oracle]
     needs_portfolio: bool = False
 
 
-def make_oracle(text: str, bench: Bench) -> Oracle:
-    """The oracle a user asked for, working on a bench."""
+def make_oracle(text: str, session: OracleSession) -> Oracle:
+    """The oracle a user asked for, working on a session."""
     kind, values = parse_oracle(text)
-    if kind.needs_portfolio and bench.portfolio is None:
+    if kind.needs_portfolio and session.portfolio is None:
         raise UsageError(
             f"{kind.name} compares the policy with others, and there is no portfolio of them",
             hint="name some with --portfolio, such as the directory of checkpoints of its training",
         )
-    return kind.make(text, bench, values)
+    return kind.make(text, session, values)
 
 
 def parse_oracle(text: str) -> tuple[OracleKind, dict[str, Value]]:
@@ -129,56 +129,56 @@ def _limits(values: Mapping[str, float | None]) -> SearchLimits:
 
 
 def _search(algorithm: str, heuristic: str) -> Callable[..., Oracle]:
-    def make(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-        return SearchOracle(text, bench, algorithm, heuristic, _limits(values))
+    def make(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+        return SearchOracle(text, session, algorithm, heuristic, _limits(values))
 
     return make
 
 
-def _aras(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    return ArasOracle(text, bench, _limits(values))
+def _aras(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+    return ArasOracle(text, session, _limits(values))
 
 
-def _aras_ehc(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    ehc = SearchOracle(text, bench, "ehc", "ff", _limits(values))
-    return SolvedOrNot(text, bench, _aras(text, bench, values), ehc)
+def _aras_ehc(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+    ehc = SearchOracle(text, session, "ehc", "ff", _limits(values))
+    return SolvedOrNot(text, session, _aras(text, session, values), ehc)
 
 
-def _lama(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    return LamaOracle(text, bench, Limits(values["seconds"], MEMORY // 2**20))
+def _lama(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+    return LamaOracle(text, session, Limits(values["seconds"], MEMORY // 2**20))
 
 
-def _lookahead(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    return LookaheadOracle(text, bench, int(values["depth"] or 0))
+def _lookahead(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+    return LookaheadOracle(text, session, int(values["depth"] or 0))
 
 
-def _inverse(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
+def _inverse(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
     del values
-    return InverseOracle(text, bench)
+    return InverseOracle(text, session)
 
 
-def _undo(text: str, bench: Bench, values: Mapping[str, float | None]) -> Oracle:
-    return InverseOracle(text, bench, _limits(values))
+def _undo(text: str, session: OracleSession, values: Mapping[str, float | None]) -> Oracle:
+    return InverseOracle(text, session, _limits(values))
 
 
-def _pco_p(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
-    return PcoP(text, bench, _contest(bench), int(values["runs"]))
+def _pco_p(text: str, session: OracleSession, values: Mapping[str, Any]) -> Oracle:
+    return PcoP(text, session, _contest(session), int(values["runs"]))
 
 
-def _pco_e(text: str, bench: Bench, values: Mapping[str, Any]) -> PcoE:
+def _pco_e(text: str, session: OracleSession, values: Mapping[str, Any]) -> PcoE:
     return PcoE(
         text,
-        bench,
-        _contest(bench),
+        session,
+        _contest(session),
         runs=int(values["runs"]),
         probability=values["probability"],
         seed=values["seed"],
     )
 
 
-def _contest(bench: Bench) -> Contest:
-    assert bench.portfolio is not None  # `make_oracle` refuses
-    return Contest(bench.portfolio)
+def _contest(session: OracleSession) -> Contest:
+    assert session.portfolio is not None  # `make_oracle` refuses
+    return Contest(session.portfolio)
 
 
 def _probability(text: str) -> float:
@@ -205,42 +205,44 @@ def _searching(expansions: float | None) -> dict[str, Option]:
     }
 
 
-def _function(bench: Bench, values: Mapping[str, Any]) -> DominanceFunction:
+def _function(session: OracleSession, values: Mapping[str, Any]) -> DominanceFunction:
     limits = replace(DEFAULT_LIMITS, seconds=values["seconds"])
-    return dominance_function(bench.task, values["factors"], limits=limits, control=bench.control)
+    return dominance_function(
+        session.task, values["factors"], limits=limits, control=session.control
+    )
 
 
-def _smo(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
-    function = _function(bench, values)
-    return MorphOracle(text, bench, function, int(values["maxsize"]), values["local"])
+def _smo(text: str, session: OracleSession, values: Mapping[str, Any]) -> Oracle:
+    function = _function(session, values)
+    return MorphOracle(text, session, function, int(values["maxsize"]), values["local"])
 
 
-def _bmo(text: str, bench: Bench, values: Mapping[str, Any]) -> BoundOracle:
+def _bmo(text: str, session: OracleSession, values: Mapping[str, Any]) -> BoundOracle:
     return BoundOracle(
         text,
-        bench,
-        _function(bench, values),
+        session,
+        _function(session, values),
         lookahead=values["lookahead"],
         local=values["local"],
         intermediate=values["intermediate"],
     )
 
 
-def _combined(text: str, bench: Bench, values: Mapping[str, Any]) -> CombinedOracle:
-    external = _aras_ehc(text, bench, {"expansions": values["expansions"], "seconds": None})
-    return CombinedOracle(text, bench, _bmo(text, bench, values), external)
+def _combined(text: str, session: OracleSession, values: Mapping[str, Any]) -> CombinedOracle:
+    external = _aras_ehc(text, session, {"expansions": values["expansions"], "seconds": None})
+    return CombinedOracle(text, session, _bmo(text, session, values), external)
 
 
-def _composite(text: str, bench: Bench, values: Mapping[str, Any]) -> Oracle:
-    combined = _combined("combined", bench, values)
-    return CompositeOracle(text, bench, combined, _pco_e("pco-e", bench, values))
+def _composite(text: str, session: OracleSession, values: Mapping[str, Any]) -> Oracle:
+    combined = _combined("combined", session, values)
+    return CompositeOracle(text, session, combined, _pco_e("pco-e", session, values))
 
 
 _DOMINANCE_OPTIONS = {
     "factors": Option(
-        Factorisation(),
+        Factorization(),
         "atomic, or merged with at most so many transitions",
-        Factorisation.parse,
+        Factorization.parse,
     ),
     "local": Option(
         "all", "how a run is compared with itself", _mode, "local test", "|".join(MODES)

@@ -1,4 +1,4 @@
-"""The bench on which oracles work: one policy, one task, one set of bounds, all findings.
+"""The session on which oracles work: one policy, one task, one set of bounds, all findings.
 
 An oracle examines a state and adds what it can prove to the bounds. Which states are thereby
 bugs is decided here, in one place: the examined one, but also others whose bound fell.
@@ -49,7 +49,7 @@ NO_BUG_POSSIBLE = Proof(optimal=True)
 
 
 class Oracle(Protocol):
-    """Examines states; every proof goes into the bench's bounds."""
+    """Examines states; every proof goes into the session's bounds."""
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class Origin:
     operators: tuple[int, ...] | None
 
 
-class Bench:
+class OracleSession:
     """Policy runs and bounds that all oracles share, and the bugs they prove together."""
 
     def __init__(
@@ -121,7 +121,7 @@ class Bench:
         self._doubtful: set[int] = set()  # their bounds rest on what was not confirmed
 
     @property
-    def believed(self) -> Bounds:
+    def trusted_bounds(self) -> Bounds:
         """What oracles build on: all bounds, or those that plans prove once a value is in doubt."""
         return self.bounds.plans if self._doubtful else self.bounds
 

@@ -15,22 +15,22 @@ import numpy as np
 from engine.dominance.function import NO_VALUE, DominanceFunction
 from engine.native.library import INFINITY, Int32Array, Int64Array
 from engine.oracles.local_test import local_test
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.policies.run_graph import Outcome
 
 
 @dataclass(frozen=True)
 class MorphOracle:
     name: str
-    bench: Bench
+    session: OracleSession
     function: DominanceFunction
     maxsize: int = 10
     local: str = "all"
 
     def examine(self, state: int) -> Proof:
-        limit = self.bench.needs_less_than(state)
-        assert limit is not None  # the bench asks only where a bound can prove a bug
-        bound = local_test(self.bench, self.function, state, self.local, self.name)
+        limit = self.session.needs_less_than(state)
+        assert limit is not None  # the session asks only where a bound can prove a bug
+        bound = local_test(self.session, self.function, state, self.local, self.name)
         if bound < limit:
             return Proof(bound)
         morphs, gains = self._morphs(state)
@@ -41,7 +41,7 @@ class MorphOracle:
 
     def _morphs(self, state: int) -> tuple[Int32Array, Int64Array]:
         """Up to `maxsize` states s that differ from t in one factor, and their D(s, t)."""
-        values = self.bench.table.values([state])[0]
+        values = self.session.table.values([state])[0]
         rows, gains = [np.empty((0, len(values)), np.int32)], [np.empty(0, np.int64)]
         ids = self.function.ids(values)[0]
         for number, factor in enumerate(self.function.factors):
@@ -60,20 +60,20 @@ class MorphOracle:
 
     def _run(self, state: int, morphs: Int32Array, gains: Int64Array, limit: int) -> int:
         """The best bound that the policy's runs on morphs prove."""
-        sources = self.bench.table.add(morphs)
+        sources = self.session.table.add(morphs)
         cutoffs = np.full(len(sources), INFINITY, np.int64)
         if limit != INFINITY:
             cutoffs = limit + gains
-        runs = self.bench.runs
+        runs = self.session.runs
         costs = runs.run_bounded(
-            sources, cutoffs, max_steps=self.bench.step_limit, cancelled=self.bench.cancelled
+            sources, cutoffs, max_steps=self.session.step_limit, cancelled=self.session.cancelled
         )
         best = INFINITY
         for row in np.flatnonzero(costs != INFINITY).tolist():
             source, gain = int(sources[row]), int(gains[row])
             run = runs.trace(source)
             assert run.outcome is Outcome.SOLVED
-            self.bench.add_run(run)
-            self.bench.bounds.add_morph(state, source, gain, self.name)
+            self.session.add_run(run)
+            self.session.bounds.add_morph(state, source, gain, self.name)
             best = min(best, int(costs[row]) - gain)
         return best

@@ -121,7 +121,7 @@ def _typed_section(head: str, names: Sequence[TypedName]) -> list[str]:
 
 
 def _groups(names: Sequence[TypedName]) -> list[str]:
-    """Neighbours of the same type together; the type is left out if all are just objects."""
+    """Neighbors of the same type together; the type is left out if all are just objects."""
     if all(item.types == (OBJECT,) for item in names):
         return [" ".join(item.name for item in names)] if names else []
     return [

@@ -86,11 +86,11 @@ def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Polic
     """
     policy = _open(spec, seed)
     if domain is not None:
-        refuse_misfit(policy, domain, spec)
+        require_domain(policy, domain, spec)
     return policy
 
 
-def refuse_misfit(policy: Policy, domain: Domain, name: str) -> None:
+def require_domain(policy: Policy, domain: Domain, name: str) -> None:
     if reasons := policy.misfits(domain):
         raise PolicyError(
             f"the policy does not fit the domain '{domain.name}': {'; '.join(reasons)}",
@@ -128,9 +128,9 @@ def _open(spec: str, seed: int) -> Policy:
 
 def open_policy_file(path: Path, seed: int = 0) -> Policy:
     """The policy in a file of one of the formats we know."""
-    from engine.policies.torch_file import Format, load_checkpoint, recognise
+    from engine.policies.torch_file import Format, load_checkpoint, recognize
 
-    kind = recognise(path)
+    kind = recognize(path)
     if kind is Format.CACHE:
         from engine.policies.cache_file import CachePolicy
 

@@ -18,7 +18,7 @@ from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.policies.torch_file import SUFFIXES, portfolio_files
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 MOST = 20
 """How many policies a portfolio keeps, as in the paper."""
@@ -54,7 +54,7 @@ def open_portfolio(
     specs: Mapping[str, str],
     table: StateTable,
     seed: int = 0,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> Portfolio:
     """The best `MOST` of these policies, given by their names."""
     domain = table.task.source.domain if table.task.source else None

@@ -21,7 +21,7 @@ from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
 from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy
 from engine.policies.run_graph import Outcome, Reason, RunGraph
 from engine.task.states import StateTable
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 Codes = npt.NDArray[np.int8]
 
@@ -91,7 +91,7 @@ class PolicyRuns:
         self,
         starts: npt.ArrayLike,
         step_limit: int | None = None,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     ) -> RunResults:
         """Run from each state to the end; the limit counts new questions along each run."""
         starts = self._begin(starts)
@@ -114,13 +114,13 @@ class PolicyRuns:
         max_steps: int | None = None,
         *,
         dead_end: Callable[[Int32Array], BoolArray] | None = None,
-        cancelled: Callable[[], bool] = never_cancelled,
+        cancelled: Callable[[], bool] = NULL_LINK.cancelled,
         enough: Callable[[Int32Array, Int64Array], BoolArray] | None = None,
     ) -> Int64Array:
         """Policy costs where they are below the cut-off of their start, INFINITY elsewhere.
 
         INFINITY here only means "not shown to be below": the run may have been stopped by its
-        cost, by `max_steps`, by a visited state that `dead_end` recognises, or because its state
+        cost, by `max_steps`, by a visited state that `dead_end` recognizes, or because its state
         and what it has cost so far were `enough` for whoever asks.
         """
         starts = self._begin(starts)

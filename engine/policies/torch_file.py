@@ -30,7 +30,7 @@ class Format(Enum):
     TORCH = "torch"
 
 
-def recognise(path: Path) -> Format:
+def recognize(path: Path) -> Format:
     """What kind of file a policy is, told by its first bytes."""
     if path.is_dir():
         raise PolicyError(

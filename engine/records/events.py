@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 
 State = tuple[int, ...]
 
@@ -126,12 +126,12 @@ class RegionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class BugLocalised:
+class BugLocalized:
     """Which steps of the run from a bug state are bad, as far as that was decided."""
 
     unit: int
     state: State
-    localisation: Localisation
+    localization: Localization
     seconds: float
 
 
@@ -163,7 +163,7 @@ class UnitStatistics:
     states: int = 0
     size: int = 0  # how many states there will be
     bugs: int = 0
-    localised: int = 0  # bugs whose runs were examined for bad steps
+    localized: int = 0  # bugs whose runs were examined for bad steps
     walks: int = 0
     duplicates: int = 0
     filtered: int = 0
@@ -247,7 +247,7 @@ UnitEvent = (
     | BugFound
     | BugImproved
     | RegionsChanged
-    | BugLocalised
+    | BugLocalized
     | Progress
     | Warned
     | UnitFinished

@@ -1,4 +1,4 @@
-"""What localisation says about a policy run: a verdict per step, and the one to blame.
+"""What localization says about a policy run: a verdict per step, and the one to blame.
 
 Costs-to-go are intervals `low`..`high` around h*, equal where it is known. INFINITY as `high` says
 that no plan is known, as `low` that there is none: the goal is out of reach.
@@ -107,7 +107,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Localisation:
+class Localization:
     """The verdicts on all steps; the step that closes a loop is one of them."""
 
     steps: tuple[StepVerdict, ...]

@@ -72,7 +72,3 @@ class TrainingFinished:
 
 TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
 Emit = Callable[[TrainingEvent], None]
-
-
-def ignore(event: TrainingEvent) -> None:
-    """For those who do not want to know."""

@@ -10,7 +10,7 @@ from engine.native.library import INFINITY
 from engine.oracles.objective import BugKind
 from engine.policies.run_graph import Reason
 from engine.records.evidence import Morph, State, Walk
-from engine.records.localization import CauseKind, Failure, Localisation, StepVerdict, Verdict
+from engine.records.localization import CauseKind, Failure, Localization, StepVerdict, Verdict
 from engine.report.trace import Ending, Trace
 from engine.task.atoms import format_atom, format_fact, state_atoms
 from engine.task.task import Task
@@ -90,7 +90,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def document(task: Task, found: Localisation) -> dict[str, Any]:
+def document(task: Task, found: Localization) -> dict[str, Any]:
     """`root_state` has a value per variable; costs are null where nothing is known or finite."""
     cause = found.cause
     return {
@@ -137,7 +137,7 @@ def _step(task: Task, step: StepVerdict) -> dict[str, Any]:
     }
 
 
-def text(task: Task, found: Localisation) -> str:
+def text(task: Task, found: Localization) -> str:
     width = max((len(_name(task, step.operator)) for step in found.steps), default=0)
     lines = [f"{s.index:>4}  {_name(task, s.operator):<{width}}  {_words(s)}" for s in found.steps]
     lines.append(_cause(found))
@@ -176,7 +176,7 @@ _BLAME = {
 }
 
 
-def _cause(found: Localisation) -> str:
+def _cause(found: Localization) -> str:
     cause = found.cause
     if cause is not None:
         action = f" ({cause.action})" if cause.action else ""
@@ -199,7 +199,7 @@ def _finite(bound: int) -> int | None:
 FAILS = BugKind.QUALITATIVE.value
 
 
-def kind_words(kind: str) -> str:
+def kind_text(kind: str) -> str:
     return KIND_WORDS.get(kind, kind)
 
 
@@ -217,7 +217,7 @@ _OUTCOME_TEXT = {
 }
 
 
-def ending_words(trace: Trace) -> str:
+def ending_text(trace: Trace) -> str:
     """How a run or a plan ends."""
     if trace.ending is Ending.LOOP:
         return _loop_words(trace)
@@ -250,7 +250,7 @@ def cost_to_go(low: int, high: int) -> str:
     return f"at least {low}" if high == INFINITY else f"{low} to {high}"
 
 
-def verdict_words(step: StepVerdict) -> str:
+def verdict_text(step: StepVerdict) -> str:
     """A step's verdict in a few words, as in "cost-to-go 9, should be 7"."""
     if step.verdict is Verdict.UNDECIDED:
         return "not decided within the limits"
@@ -331,13 +331,13 @@ _CAUSES = {
 }
 
 
-def cause_words(localisation: Localisation) -> str:
-    """What localisation has found, in one line."""
-    bad, open_steps = len(localisation.bad_steps), len(localisation.undecided_steps)
+def cause_text(localization: Localization) -> str:
+    """What localization has found, in one line."""
+    bad, open_steps = len(localization.bad_steps), len(localization.undecided_steps)
     left = f"; {open_steps} not decided within the limits" if open_steps else ""
-    cause = localisation.cause
+    cause = localization.cause
     if cause is None:
         return f"No step is proven to be bad{left}."
     which = f"step {cause.index + 1}"
     others = f"; {bad} bad steps in all" if bad > 1 else ""
-    return f"To blame: {which}, {_CAUSES[cause.kind]}{others}{left}."
+    return f"Root cause: {which}, {_CAUSES[cause.kind]}{others}{left}."

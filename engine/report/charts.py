@@ -1,4 +1,4 @@
-"""The charts of a report as SVG text that takes its colours from the page around it."""
+"""The charts of a report as SVG text that takes its colors from the page around it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 WIDTH, HEIGHT = 560, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40
 DASHES = ("", "6 3", "2 3", "9 3 2 3", "12 4")
-"""Lines differ by more than their colour."""
+"""Lines differ by more than their color."""
 
 ABOVE = 1.1
 """Where the line of points without a value is, in parts of the largest value."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.models.comparison_tables import READINGS
 from engine.pddl.printer import format_problem
 from engine.records.comparison import Comparison, Parameters, ReadingResult, Verdict
 from engine.records.comparison_events import OperatorChecked, Progress, StageStarted
+
+READINGS = {
+    "distinct": "Parameters are distinct",
+    "pddl": "Parameters may coincide",
+}
 
 TITLES = {
     Parameters.DISTINCT: "With distinct objects for different parameters",

@@ -14,12 +14,12 @@ from engine import __version__
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, whole_course
 from engine.errors import UsageError
-from engine.records.localization import Localisation, RootCause, StepVerdict, Verdict
+from engine.records.localization import Localization, RootCause, StepVerdict, Verdict
 from engine.report.bug_text import explain
 from engine.report.plan_alignment import align_plans
 from engine.task.task import Task
-from engine.verify.claims import refuse_misfit
-from engine.workspace.reader import Reading
+from engine.verify.claims import require_fit
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug, BugRow, CampaignRow
 
 
@@ -67,7 +67,7 @@ class Content:
     versions: Mapping[str, str]
 
 
-def gather(store: Reading, campaign: int | None, stories: int) -> Content:
+def gather(store: WorkspaceReader, campaign: int | None, stories: int) -> Content:
     """The content of a report about one campaign, the last one unless another is asked for."""
     row = _campaign(store, campaign)
     bugs = store.bugs(row.id)
@@ -86,7 +86,7 @@ def gather(store: Reading, campaign: int | None, stories: int) -> Content:
     )
 
 
-def _campaign(store: Reading, number: int | None) -> CampaignRow:
+def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
     rows = store.campaigns()
     if not rows:
         raise UsageError(f"{store.path} holds no campaign", hint="run one first")
@@ -112,26 +112,26 @@ def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
     return [bug for _, bug in sorted(places, key=lambda place: place[0])][:most]
 
 
-def _stories(store: Reading, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
+def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
     tasks: dict[int, Task] = {}
     for row in bugs:
         bug = store.with_proof(row)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
-        task, localisation = tasks[bug.problem_id], store.localisation(row.id)
-        refuse_misfit(bug, task, localisation)
+        task, localization = tasks[bug.problem_id], store.localization(row.id)
+        require_fit(bug, task, localization)
         yield BugStory(
             row,
             explain(bug, task),
-            tuple(_lines(bug, task, localisation)),
+            tuple(_lines(bug, task, localization)),
             _ending(bug, task),
         )
 
 
-def _lines(bug: Bug, task: Task, localisation: Localisation | None) -> Iterator[PlanLine]:
+def _lines(bug: Bug, task: Task, localization: Localization | None) -> Iterator[PlanLine]:
     policy = bug.run.operators
     better = bug.evidence.operators if bug.evidence.is_plan else ()
-    notes = {step.index: note(step) for step in localisation.steps} if localisation else {}
+    notes = {step.index: note(step) for step in localization.steps} if localization else {}
     left = [
         PlanCell(number, name, cost, notes.get(number - 1, ""))
         for number, name, cost in _steps(policy, task)

@@ -45,7 +45,7 @@ def html_report(content: Content) -> str:
         course=step_chart(content.times, _end(content), "seconds worked"),
         scatter=_scatter(content),
         words=KIND_WORDS,
-        cause_words=CAUSE_WORDS,
+        cause_text=CAUSE_WORDS,
         most_causes=CAUSES,
         number=lambda value: "-" if value is None else value,
         listed=listed,

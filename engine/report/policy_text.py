@@ -11,7 +11,7 @@ from engine.policies.consent import SERVER, plugin_file
 from engine.usecases.check_project import PolicyChecked, PoolChecked
 
 Verdict = tuple[str, str, str]
-"""Icon, colour and words."""
+"""Icon, color and words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _training(training: Mapping[str, Any]) -> str:
     return words if words != "trained" else ""
 
 
-def pool_words(checked: PoolChecked | None) -> str:
+def pool_text(checked: PoolChecked | None) -> str:
     if checked is None or checked.contents is None:
         return ""
     found = checked.contents

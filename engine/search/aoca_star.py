@@ -2,7 +2,7 @@
 
 The kernel (engine/native/search/aoca_star.hpp) looks at the open nodes only once it knows that the
 state has a plan: because it is told so, or because it has generated a goal. A plan it finds is
-replayed before it is believed.
+replayed before it is trusted.
 """
 
 from __future__ import annotations

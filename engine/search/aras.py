@@ -25,7 +25,7 @@ LIMITS = SearchLimits(seconds=300.0, bytes=10**9)
 """What the experiments with the original tool allowed it."""
 
 FIRST_SIZE = 1000
-"""Expansions of the first neighbourhood; it doubles whenever it holds nothing cheaper."""
+"""Expansions of the first neighborhood; it doubles whenever it holds nothing cheaper."""
 
 MAX_STATES = 2_000_000
 

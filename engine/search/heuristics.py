@@ -40,7 +40,7 @@ def heuristic_called(name: str) -> Heuristic:
 
 
 class Evaluator:
-    """h of many states towards one goal (default: the task's). For one thread at a time.
+    """h of many states toward one goal (default: the task's). For one thread at a time.
 
     A heuristic that is built for one state is built for `state` (default: the initial one).
     """

@@ -1,7 +1,7 @@
 """Planners of other people: A* with LM-cut, anytime LAMA and EHC of Fast Downward.
 
 The planner is under the GPL and stays a program of its own: it gets the task as a file, with any
-state as the initial one, and its plan files are read while it runs. No plan is believed before it
+state as the initial one, and its plan files are read while it runs. No plan is trusted before it
 has been replayed on the task, and only a complete configuration may say that there is none.
 """
 
@@ -26,7 +26,8 @@ from engine.task.successors import is_goal
 from engine.task.task import Operator, Task
 from engine.task.translate import NO_LIMITS, Limits
 from engine.task.validate import validate_operators
-from engine.workers.program import Ending, ProcessResult, never_cancelled, run_process, signal_name
+from engine.workers.link import NULL_LINK
+from engine.workers.program import Ending, ProcessResult, run_process, signal_name
 
 PACKAGE = "up_fast_downward"
 _BINARY = Path("downward", "builds", "release", "bin", "downward")
@@ -114,7 +115,7 @@ def run_planner(
     *,
     bound: int | None = None,
     limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     on_plan: Callable[[FoundPlan], None] | None = None,
     program: Path | None = None,
 ) -> PlannerResult:

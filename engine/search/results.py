@@ -1,4 +1,4 @@
-"""What a search on a kernel has found; a plan is replayed on the task before it is believed."""
+"""What a search on a kernel has found; a plan is replayed on the task before it is trusted."""
 
 from __future__ import annotations
 

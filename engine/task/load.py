@@ -23,7 +23,7 @@ from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task, Variable
 from engine.task.translate import NO_LIMITS, Limits, translate
 from engine.task.translation_cache import TranslationCache
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 SAS_SUFFIX = ".sas"
 
@@ -38,7 +38,7 @@ def load_task(
     *,
     unit_costs: bool = False,
     limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
 ) -> Task:
@@ -89,7 +89,7 @@ def load_task_files(
     *,
     unit_costs: bool = False,
     limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
 ) -> Task:

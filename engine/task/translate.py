@@ -28,7 +28,8 @@ from engine.errors import (
 )
 from engine.files import scratch_errors, scratch_folder
 from engine.task.translation_cache import TranslationCache, cache_key
-from engine.workers.program import Ending, ProcessResult, never_cancelled, run_process, signal_name
+from engine.workers.link import NULL_LINK
+from engine.workers.program import Ending, ProcessResult, run_process, signal_name
 
 PACKAGE = "fast-downward.translate"
 MODULE = "fast_downward.translate"
@@ -83,7 +84,7 @@ def translate(
     problem: bytes,
     *,
     limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
 ) -> Translation:

@@ -1,7 +1,7 @@
 """A training on disk, so that it can be continued as if it had never stopped.
 
 The folder holds `checkpoints/epoch-NNN.pt`, one per epoch, `policy.pt`, a copy of the best, and
-`training.state`: optimiser, lessons and history after the last epoch.
+`training.state`: optimizer, lessons and history after the last epoch.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TrainingState:
     identity: Mapping[str, Any]  # what was asked for; a training continues only as the same
     history: tuple[EpochRecord, ...]
     network: Mapping[str, Tensor]
-    optimiser: Mapping[str, Any]
+    optimizer: Mapping[str, Any]
     books: list[dict[str, Any]]
 
 
@@ -105,7 +105,7 @@ class TrainingFolder:
             "identity": json.dumps(state.identity),
             "history": json.dumps([asdict(record) for record in state.history]),
             "network": dict(state.network),
-            "optimiser": dict(state.optimiser),
+            "optimizer": dict(state.optimizer),
             "books": json.dumps(state.books),
         }
         stream = io.BytesIO()
@@ -124,7 +124,7 @@ class TrainingFolder:
                 known,
                 tuple(EpochRecord(**record) for record in json.loads(contents["history"])),
                 contents["network"],
-                contents["optimiser"],
+                contents["optimizer"],
                 json.loads(contents["books"]),
             )
         except (KeyError, TypeError, ValueError) as error:

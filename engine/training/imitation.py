@@ -32,7 +32,6 @@ from engine.records.training import (
     StepFinished,
     TrainingConfig,
     TrainingFinished,
-    ignore,
 )
 from engine.task.task import PddlSource, Task
 from engine.training.exploration import explore, run_cost
@@ -45,7 +44,7 @@ from engine.training.folder import (
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher
 from engine.training.unrolled import UnrolledNetwork
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ def train(
     config: TrainingConfig | None = None,
     *,
     resume: bool = False,
-    emit: Emit = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    emit: Emit = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> TrainingResult:
     """Train a network on tasks of one domain and leave it, with all checkpoints, in `folder`."""
     config = config or TrainingConfig()
@@ -144,7 +143,7 @@ class _Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self._network = Asnets(relate(domain), config.hidden, config.layers)
-        self._optimiser = torch.optim.AdamW(
+        self._optimizer = torch.optim.AdamW(
             self._network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
         self._exercises = [item for task in training if (item := self._exercise(task)) is not None]
@@ -249,10 +248,10 @@ class _Training:
         logs = exercise.unrolled.log_probabilities(truth, self._network.arrange())
         right_logs = logs.masked_fill(~right, -torch.inf).logsumexp(dim=0)
         loss = -(right_logs * weights).sum() / weights.sum()
-        self._optimiser.zero_grad()
+        self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
-        self._optimiser.step()
+        self._optimizer.step()
         return float(loss.detach())
 
     @torch.inference_mode()
@@ -271,13 +270,13 @@ class _Training:
             self._identity,
             tuple(self._history),
             self._network.state_dict(),
-            self._optimiser.state_dict(),
+            self._optimizer.state_dict(),
             [exercise.book.contents() for exercise in self._exercises],
         )
 
     def _restore(self, state: TrainingState) -> None:
         self._network.load_state_dict(dict(state.network))
-        self._optimiser.load_state_dict(dict(state.optimiser))
+        self._optimizer.load_state_dict(dict(state.optimizer))
         for exercise, contents in zip(self._exercises, state.books, strict=True):
             exercise.book.restore(contents)
         self._history = list(state.history)

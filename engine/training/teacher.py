@@ -22,7 +22,7 @@ from engine.task.states import StateTable
 from engine.task.successors import State, is_goal, successor
 from engine.task.task import Task
 from engine.task.translate import Limits
-from engine.workers.program import never_cancelled
+from engine.workers.link import NULL_LINK
 
 TABLE_STATES = 100_000
 """Up to this many states a task is small."""
@@ -51,7 +51,7 @@ class Teacher(Protocol):
 
 
 def make_teacher(
-    kind: TeacherKind, task: Task, cancelled: Callable[[], bool] = never_cancelled
+    kind: TeacherKind, task: Task, cancelled: Callable[[], bool] = NULL_LINK.cancelled
 ) -> Teacher | None:
     """A teacher for the task, or nothing if it cannot solve the task itself."""
     teacher = _optimal_teacher(task) if kind is TeacherKind.OPTIMAL else _lama(task, cancelled)

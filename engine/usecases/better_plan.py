@@ -12,21 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CancelledError
 from engine.oracles.better_plan import better_plan
 from engine.records.evidence import Evidence, Walk
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.task.task import Task
-from engine.verify.claims import Claim, problem_with, refuse_misfit
-from engine.workers.link import Link, stoppable
+from engine.verify.claims import Claim, problem_with, require_fit
+from engine.workers.link import Link
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 ORIGIN = "search"
 
 
-def plan_of_localisation(bug: Bug, found: Localisation) -> tuple[int, ...] | None:
-    """A plan that localisation came across: the policy's run until its first bad step, then right.
+def plan_of_localization(bug: Bug, found: Localization) -> tuple[int, ...] | None:
+    """A plan that localization came across: the policy's run until its first bad step, then right.
 
     It is cheaper than the run; it is optimal if all steps before are.
     """
@@ -36,7 +35,7 @@ def plan_of_localisation(bug: Bug, found: Localisation) -> tuple[int, ...] | Non
     return None
 
 
-def keep_plan(store: Store, bug: Bug, task: Task, operators: Sequence[int]) -> bool:
+def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) -> bool:
     """Whether the plan is the bug's evidence now."""
     cost = sum(task.operators[number].cost for number in operators)
     row = bug.row
@@ -77,18 +76,16 @@ class FoundPlan:
 
 
 def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         bug = store.bug(number)
         task = store.task(bug.problem_id)
-        refuse_misfit(bug, task)
+        require_fit(bug, task)
         link.progress(0, None, "searching")
-        with stoppable(link) as control:
-            plan = better_plan(
-                task, bug.state, bug.row.policy_cost, control=control, cancelled=link.cancelled
-            )
+        plan = better_plan(
+            task, bug.state, bug.row.policy_cost, control=link.control, cancelled=link.cancelled
+        )
         if plan is None:
-            if link.cancelled():
-                raise CancelledError
+            link.check()
             return FoundPlan(number, None)
         cost = sum(task.operators[operator].cost for operator in plan)
         return FoundPlan(number, plan, cost, keep_plan(store, bug, task, plan))

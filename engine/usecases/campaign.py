@@ -47,22 +47,17 @@ from engine.workers.launch import (
     make_executor,
     run_worker,
 )
-from engine.workers.link import Link
-from engine.workers.program import never_cancelled, signal_name
+from engine.workers.link import NULL_LINK, Link
+from engine.workers.program import signal_name
 from engine.workers.server import Hub
-from engine.workspace.watch import Keeper
-from engine.workspace.workspace import Store, campaign_key
+from engine.workspace.watch import WorkspaceWatch
+from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before nobody waits for them any more."""
 
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """For campaigns to which nobody listens."""
-    del event
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +71,13 @@ class CampaignEnd:
 
 def run(
     config: CampaignConfig,
-    store: Store,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    store: Workspace,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
     resume: bool = False,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
@@ -97,14 +92,14 @@ def run(
         return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
 
 
-def take_up(
+def resume(
     campaign: int,
-    store: Store,
-    emit: Listener = ignore,
-    cancelled: Callable[[], bool] = never_cancelled,
+    store: Workspace,
+    emit: Listener = NULL_LINK.emit,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     *,
     executor: Executor | None = None,
-    paused: Callable[[], bool] = never_cancelled,
+    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
     executor = executor or make_executor("local:1")
@@ -113,7 +108,7 @@ def take_up(
 
 
 @contextmanager
-def _writing(store: Store) -> Iterator[None]:
+def _writing(store: Workspace) -> Iterator[None]:
     store.claim()
     try:
         yield
@@ -125,7 +120,7 @@ def _writing(store: Store) -> Iterator[None]:
 
 def _work(
     campaign: int,
-    store: Store,
+    store: Workspace,
     executor: Executor,
     emit: Listener,
     *,
@@ -134,7 +129,7 @@ def _work(
 ) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    keeper = Keeper(store)
+    keeper = WorkspaceWatch(store)
     work = _Running(units, store, executor, emit, keeper)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
@@ -155,10 +150,10 @@ class _Running:
     def __init__(
         self,
         units: Sequence[Unit],
-        store: Store,
+        store: Workspace,
         executor: Executor,
         emit: Listener,
-        keeper: Keeper,
+        keeper: WorkspaceWatch,
     ) -> None:
         self._store, self._executor, self._emit = store, executor, emit
         self._keeper = keeper
@@ -188,7 +183,7 @@ class _Running:
                 return False
             if paused() != self._paused:
                 self._paused = not self._paused
-                self._hub.command(Command.PAUSE if self._paused else Command.GO_ON)
+                self._hub.command(Command.PAUSE if self._paused else Command.RESUME)
             self._turn()
             if self._cut_off:
                 self._stop()
@@ -290,7 +285,7 @@ class Advanced:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ClusterStatus:
     """How it goes where the units run."""
 
     cluster: ClusterSize | None = None  # None: this machine, or nothing is known yet
@@ -312,7 +307,7 @@ def run_campaign(
     problems, policies = problem_inputs(config), policy_inputs(config)
     portfolio, pool = portfolio_inputs(config), pool_input(config)
     key = campaign_key(config, problems, policies, portfolio, pool)
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         known = store.campaign_with(key)
         if known is not None and not store.pending(known):
             return AlreadyDone(known)
@@ -328,14 +323,14 @@ def run_campaign(
         )
 
 
-def take_up_campaign(
+def resume_campaign(
     link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
 ) -> CampaignEnd:
     """What is left of a campaign, with the files it began with."""
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         refuse_without_consent(store.pending_policies(campaign), consent)
         reporter = _Reporter(link)
-        return take_up(
+        return resume(
             campaign,
             store,
             reporter.hear,
@@ -352,7 +347,7 @@ class _Reporter:
         self._link = link
         self._units = 1
         self._started: set[int] = set()
-        self._scene = Scene()
+        self._scene = ClusterStatus()
         self._done: dict[int, float] = {}
         self._bugs = 0
 
@@ -388,6 +383,6 @@ class _Reporter:
         bugs = f"{self._bugs} new bugs" if self._bugs != 1 else "1 new bug"
         self._link.progress(done, float(self._units), bugs)
 
-    def _show(self, scene: Scene) -> None:
+    def _show(self, scene: ClusterStatus) -> None:
         self._scene = scene
         self._link.emit(scene)

@@ -14,7 +14,7 @@ from typing import Any
 from engine.campaign.inputs import read_file
 from engine.campaign.recognize import plugin_factories
 from engine.errors import CancelledError, LimitReachedError, PlumblineError
-from engine.fuzzing.imported_pool import GivenPool, PoolContents, contents
+from engine.fuzzing.imported_pool import ImportedPool, PoolContents, contents
 from engine.pddl import Diagnostic, Domain, Severity, check_files
 from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
 from engine.policies.policy import Policy, close_policy, open_policy
@@ -309,7 +309,7 @@ def _run_problem(
 
 def _tried(problem: str, pool: str, task: Task) -> PoolTried:
     try:
-        return PoolTried(problem, pool, len(GivenPool(read_file(pool), task).entries))
+        return PoolTried(problem, pool, len(ImportedPool(read_file(pool), task).entries))
     except PlumblineError as error:
         return PoolTried(problem, pool, error=_said(error, pool))
 

@@ -13,7 +13,7 @@ from engine.workers.link import Link
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CompareOptions:
     """What is asked of a comparison."""
 
     parameters: tuple[str, ...] = ("distinct", "pddl")
@@ -24,7 +24,7 @@ class Question:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Question:
+    def from_json(cls, document: Mapping[str, Any]) -> CompareOptions:
         return cls(
             tuple(map(str, document["parameters"])),
             bool(document["permute_arguments"]),
@@ -32,7 +32,7 @@ class Question:
         )
 
 
-def compare(link: Link, a: File, b: File, question: Question) -> dict[str, Any]:
+def compare(link: Link, a: File, b: File, question: CompareOptions) -> dict[str, Any]:
     """The answer as `plumbline compare --json` gives it, with the verification of its evidence.
 
     The events of the engine are passed on as they are.

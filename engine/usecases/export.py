@@ -12,9 +12,9 @@ from engine.errors import CancelledError
 from engine.files import disk_error, write_text
 from engine.task.task import Task
 from engine.workers.link import Link
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def export_bundles(
@@ -22,7 +22,7 @@ def export_bundles(
 ) -> tuple[Bundle, ...]:
     """A folder per bug below `folder`."""
     bundles: list[Bundle] = []
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         tasks: dict[int, Task] = {}
         for number in bugs:
             link.progress(len(bundles), len(bugs), f"bug {number}")
@@ -38,11 +38,11 @@ def export_bundles(
 def export_for_others(link: Link, workspace: Path, unit: int, name: str, path: Path) -> Exported:
     """What a unit holds, as a file of the reference tools; `name` is that of the format."""
     link.progress(0, None, path.name)
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         return export_unit(store, unit_called(store, unit), name, path)
 
 
-def write_problem(store: Reading, bug: Bug, task: Task, path: Path) -> Path:
+def write_problem(store: WorkspaceReader, bug: Bug, task: Task, path: Path) -> Path:
     """The bug state as a problem file, or as a `.sas` file where there is no PDDL."""
     files = task_files(store, bug, task)
     name = "problem.pddl" if "problem.pddl" in files else "task.sas"
@@ -60,7 +60,7 @@ def problems_folder(workspace: Path) -> Path:
     return workspace.with_name(f"{workspace.stem}-bugs")
 
 
-def reproduce_command(store: Reading, bug: Bug, task: Task) -> str:
+def reproduce_command(store: WorkspaceReader, bug: Bug, task: Task) -> str:
     """One line for a shell: writes the bundle of the bug, and runs the policy in it."""
     policy = store.policy(bug.policy_id)
     run, *_ = reproduce_commands(bug, task, policy, bug.evidence.is_plan)

@@ -8,7 +8,7 @@ from engine.caches import DISK_CACHES
 from engine.errors import CancelledError, PlumblineError
 from engine.workers.link import Link
 from engine.workspace.backup import copy_workspace
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 MEGABYTE = 2**20
 
@@ -19,7 +19,7 @@ def save_copy(link: Link, workspace: Path, path: Path) -> Path:
             raise CancelledError
         link.progress(done, total, f"{done // MEGABYTE:,} of {total // MEGABYTE:,} MB")
 
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         copy_workspace(store.connection, path, tell)
     return path
 

@@ -1,4 +1,4 @@
-"""Localisation of the bugs in a workspace.
+"""Localization of the bugs in a workspace.
 
 Their runs and tasks are stored, so neither the policy nor the translator is needed again.
 """
@@ -9,59 +9,59 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.campaign.unit import localise_finding
+from engine.campaign.unit import localize_finding
 from engine.errors import CancelledError, WorkspaceError
-from engine.localize.localizer import BISECTION, Listener, Localiser, ignore
-from engine.localize.run_searches import LocalisationLimits
+from engine.localize.localizer import BISECTION, Listener, Localizer
+from engine.localize.run_searches import LocalizationLimits
 from engine.native.control import Control
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.task.states import StateTable
 from engine.task.task import Task
-from engine.usecases.better_plan import keep_plan, plan_of_localisation
-from engine.verify.claims import refuse_misfit
-from engine.workers.link import Link, stoppable
+from engine.usecases.better_plan import keep_plan, plan_of_localization
+from engine.verify.claims import require_fit
+from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
-class BugLocaliser:
-    """Localises stored bugs one by one; those of the same problem share what is known."""
+class BugLocalizer:
+    """Localizes stored bugs one by one; those of the same problem share what is known."""
 
     def __init__(
         self,
-        store: Store,
+        store: Workspace,
         *,
         algorithm: str = BISECTION,
         heuristic: str = "lmcut",
         control: Control | None = None,
-        emit: Listener = ignore,
+        emit: Listener = NULL_LINK.emit,
     ) -> None:
         self._store = store
         self._algorithm, self._heuristic = algorithm, heuristic
         self._control, self._emit = control or Control(), emit
-        self._by_problem: dict[int, Localiser] = {}
+        self._by_problem: dict[int, Localizer] = {}
 
-    def localise(self, bug: Bug, limits: LocalisationLimits | None = None) -> Localisation:
+    def localize(self, bug: Bug, limits: LocalizationLimits | None = None) -> Localization:
         """Which steps of a bug's run are bad; `keep` writes it down."""
-        localiser = self._localiser(bug.problem_id)
-        refuse_misfit(bug, localiser.table.task)
-        return localise_finding(localiser, bug.state, bug.run, bug.evidence, limits)
+        localizer = self._localizer(bug.problem_id)
+        require_fit(bug, localizer.table.task)
+        return localize_finding(localizer, bug.state, bug.run, bug.evidence, limits)
 
     def task(self, problem: int) -> Task:
-        return self._localiser(problem).table.task
+        return self._localizer(problem).table.task
 
-    def keep(self, bug: Bug, found: Localisation) -> None:
-        """Store a localisation unless one of the same run is there that knows more."""
+    def keep(self, bug: Bug, found: Localization) -> None:
+        """Workspace a localization unless one of the same run is there that knows more."""
         try:
-            known = self._store.localisation(bug.row.id)
+            known = self._store.localization(bug.row.id)
         except WorkspaceError:
             known = None  # damaged, and now mended
         if known is None or not _knows_more(known, found):
-            self._store.save_localisation(bug.row.id, found)
+            self._store.save_localization(bug.row.id, found)
 
-    def _localiser(self, problem: int) -> Localiser:
+    def _localizer(self, problem: int) -> Localizer:
         if problem not in self._by_problem:
-            self._by_problem[problem] = Localiser(
+            self._by_problem[problem] = Localizer(
                 StateTable(self._store.task(problem)),
                 algorithm=self._algorithm,
                 heuristic=self._heuristic,
@@ -71,13 +71,13 @@ class BugLocaliser:
         return self._by_problem[problem]
 
 
-def _knows_more(known: Localisation, found: Localisation) -> bool:
+def _knows_more(known: Localization, found: Localization) -> bool:
     same_run = [step.operator for step in known.steps] == [step.operator for step in found.steps]
     return same_run and len(known.undecided_steps) < len(found.undecided_steps)
 
 
 @dataclass(frozen=True, slots=True)
-class LocalisationWish:
+class LocalizeOptions:
     """How the user wants bad steps to be looked for."""
 
     algorithm: str = BISECTION
@@ -87,7 +87,7 @@ class LocalisationWish:
 
 
 @dataclass(frozen=True, slots=True)
-class Localised:
+class Localized:
     """A bug whose verdicts are in the workspace now."""
 
     bug: int
@@ -96,35 +96,35 @@ class Localised:
 
 
 def localize(
-    link: Link, workspace: Path, bugs: Sequence[int], wish: LocalisationWish
-) -> tuple[Localised, ...]:
-    """Emits a `Searched` after each search and a `Localised` after each bug.
+    link: Link, workspace: Path, bugs: Sequence[int], wish: LocalizeOptions
+) -> tuple[Localized, ...]:
+    """Emits a `Searched` after each search and a `Localized` after each bug.
 
     A bug that is being examined when the user stops keeps what was known of it before. A better
     plan that comes to light becomes the evidence of a bug that had only a bound.
     """
-    done: list[Localised] = []
-    limits = LocalisationLimits(
+    done: list[Localized] = []
+    limits = LocalizationLimits(
         search_expansions=wish.search_expansions, total_seconds=wish.seconds
     )
-    with Store.open(workspace) as store, stoppable(link) as control:
-        localiser = BugLocaliser(
+    with Workspace.open(workspace) as store:
+        localizer = BugLocalizer(
             store,
             algorithm=wish.algorithm,
             heuristic=wish.heuristic,
-            control=control,
+            control=link.control,
             emit=link.emit,
         )
         for number in bugs:
             link.progress(len(done), len(bugs), f"bug {number}")
             bug = store.bug(number)
-            found = localiser.localise(bug, limits)
+            found = localizer.localize(bug, limits)
             if link.cancelled():
                 raise CancelledError
-            localiser.keep(bug, found)
-            plan = None if bug.evidence.is_plan else plan_of_localisation(bug, found)
+            localizer.keep(bug, found)
+            plan = None if bug.evidence.is_plan else plan_of_localization(bug, found)
             if plan is not None:
-                keep_plan(store, bug, localiser.task(bug.problem_id), plan)
-            done.append(Localised(number, found.bad_steps, found.undecided_steps))
+                keep_plan(store, bug, localizer.task(bug.problem_id), plan)
+            done.append(Localized(number, found.bad_steps, found.undecided_steps))
             link.emit(done[-1])
     return tuple(done)

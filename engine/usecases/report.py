@@ -9,13 +9,13 @@ from engine.files import write_text
 from engine.report.content import gather
 from engine.report.formats import FORMATS, STORIES
 from engine.workers.link import Link
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def write_report(link: Link, workspace: Path, campaign: int, kind: str, path: Path) -> Path:
     """`kind` is one of the formats of the command line; where it was written."""
     _next(link, 0, "reading what was found")
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         content = gather(store, campaign, STORIES if kind == "html" else 0)
     _next(link, 1, "putting it together")
     text = FORMATS[kind](content)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorisation
+from engine.dominance.compute import Factorization
 from engine.errors import WorkspaceError
 from engine.native.control import Control
 from engine.oracles.objective import BugKind
@@ -20,7 +20,7 @@ from engine.policies.policy import NO_ACTION, NO_OPERATION
 from engine.policies.run_graph import Outcome, Reason
 from engine.records.events import State, StoredRun
 from engine.records.evidence import Evidence, Walk
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
 from engine.verify.evidence import DominanceCheck, verify
@@ -48,7 +48,7 @@ def dominance_check(
     """What checks the dominance values that these oracles use; None if they use none."""
     options = [parse_oracle(text)[1] for text in oracles]
     factors = [values["factors"] for values in options if "factors" in values]
-    chosen = dict.fromkeys(item for item in factors if isinstance(item, Factorisation))
+    chosen = dict.fromkeys(item for item in factors if isinstance(item, Factorization))
     return DominanceChecker(task, chosen, control) if chosen else None
 
 
@@ -127,20 +127,20 @@ def _problem_with_end(states: list[State], run: StoredRun, task: Task) -> str:
     return ""
 
 
-def refuse_misfit(bug: Bug, task: Task, localisation: Localisation | None = None) -> None:
+def require_fit(bug: Bug, task: Task, localization: Localization | None = None) -> None:
     """Before anybody looks up the names of its facts and actions."""
     sizes = task.domain_sizes
-    for state in _states(bug, localisation):
+    for state in _states(bug, localization):
         if len(state) != len(sizes) or any(
             not 0 <= value < size for value, size in zip(state, sizes, strict=True)
         ):
             raise _damaged(bug, "a state of it is none of the task")
     count = len(task.operators)
-    if any(not 0 <= operator < count for operator in _operators(bug, localisation)):
+    if any(not 0 <= operator < count for operator in _operators(bug, localization)):
         raise _damaged(bug, "an action of it is none of the task")
     if not _can_be_walked(bug, task):
         raise _damaged(bug, "the policy's run cannot be walked")
-    if localisation is not None and len(localisation.steps) > len(bug.run.operators) + 1:
+    if localization is not None and len(localization.steps) > len(bug.run.operators) + 1:
         raise _damaged(bug, "its run is shorter than what is known of its steps")
 
 
@@ -158,25 +158,25 @@ def _damaged(bug: Bug, reason: str) -> WorkspaceError:
     return WorkspaceError(f"bug {bug.row.id} is damaged: {reason}", hint="take a copy from before")
 
 
-def _states(bug: Bug, localisation: Localisation | None) -> Iterator[State]:
+def _states(bug: Bug, localization: Localization | None) -> Iterator[State]:
     yield bug.state
     yield bug.evidence.state
     for step in bug.evidence.steps:
         if not isinstance(step, Walk):
             yield step.state
-    if localisation is not None and localisation.cause is not None:
-        yield localisation.cause.state
+    if localization is not None and localization.cause is not None:
+        yield localization.cause.state
 
 
-def _operators(bug: Bug, localisation: Localisation | None) -> Iterator[int]:
+def _operators(bug: Bug, localization: Localization | None) -> Iterator[int]:
     yield from bug.run.operators
     yield max(bug.run.last_decision, 0)  # less than 0: none
     for part in bug.evidence.steps:
         if isinstance(part, Walk):
             yield from part.operators
-    if localisation is not None:
-        for step in localisation.steps:
+    if localization is not None:
+        for step in localization.steps:
             yield step.operator
             yield from step.better_plan or ()
-        if localisation.failure is not None:
-            yield from localisation.failure.plan or ()
+        if localization.failure is not None:
+            yield from localization.failure.plan or ()

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.campaign.inputs import PolicyInput, read_file, unpacked
+from engine.campaign.inputs import PolicyInput, read_file, unpack_inputs
 from engine.errors import PlumblineError
 from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
@@ -22,14 +22,14 @@ from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
 from engine.verify.claims import FAILED
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug
 
 AT_ONCE = 256
 """States in one question: a run may be long, and a network may need much memory for each."""
 
 
-class Answer(Enum):
+class RerunAnswer(Enum):
     SAME = "the policy still takes this run"
     OTHER = "the policy no longer takes this run"
     NOT_ASKED = "the policy was not asked"
@@ -37,21 +37,21 @@ class Answer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PolicyReply:
-    answer: Answer
+    answer: RerunAnswer
     reason: str = ""
 
     @property
     def is_other(self) -> bool:
-        return self.answer is Answer.OTHER
+        return self.answer is RerunAnswer.OTHER
 
     def __str__(self) -> str:
         return f"{self.answer.value}: {self.reason}" if self.reason else self.answer.value
 
 
-class PolicyQuestions:
+class PolicyRerun:
     """The policy of one unit at a time: ask about the bugs of a unit one after the other."""
 
-    def __init__(self, store: Reading, consent: Consent) -> None:
+    def __init__(self, store: WorkspaceReader, consent: Consent) -> None:
         self._store, self._consent = store, consent
         self._unit: int | None = None
         self._runs: PolicyRuns | str = ""
@@ -67,7 +67,7 @@ class PolicyQuestions:
             self.close()
             self._unit, self._runs = bug.row.unit, self._open(bug, task)
         if isinstance(self._runs, str):
-            return PolicyReply(Answer.NOT_ASKED, self._runs)
+            return PolicyReply(RerunAnswer.NOT_ASKED, self._runs)
         return _reply(self._runs, bug)
 
     def _open(self, bug: Bug, task: Task) -> PolicyRuns | str:
@@ -77,7 +77,7 @@ class PolicyQuestions:
             if objection := self._objection(source):
                 return objection
             files = self._opened.enter_context(
-                unpacked(self._store.problem(bug.problem_id), source)
+                unpack_inputs(self._store.problem(bug.problem_id), source)
             )
             domain = task.source.domain if task.source else None
             policy = open_policy(files.policy_spec, domain, bug.row.seed)
@@ -89,7 +89,7 @@ class PolicyQuestions:
         return PolicyRuns(bound, StateTable(task))
 
     def _objection(self, policy: PolicyInput) -> str:
-        if not policy.runs_in_place:
+        if not policy.is_external:
             return ""
         program = plugin_file(policy.spec)
         if program is not None and (policy.file is None or _content(program) != policy.file.sha256):
@@ -111,11 +111,13 @@ def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:
         then = expected[begin : begin + AT_ONCE]
         for step, (state, was, now) in enumerate(zip(ids, then, decisions, strict=True), begin + 1):
             if now == UNDECIDED and runs.known(state).reason[0] != Reason.INAPPLICABLE:
-                return PolicyReply(Answer.NOT_ASKED, f"it failed: {runs.statistics.errors[-1]}")
+                return PolicyReply(
+                    RerunAnswer.NOT_ASKED, f"it failed: {runs.statistics.errors[-1]}"
+                )
             if was != now:
                 words = f"{_words(now, task)} instead of {_words(was, task)}"
-                return PolicyReply(Answer.OTHER, f"in step {step} it chooses {words}")
-    return PolicyReply(Answer.SAME)
+                return PolicyReply(RerunAnswer.OTHER, f"in step {step} it chooses {words}")
+    return PolicyReply(RerunAnswer.SAME)
 
 
 def _steps(bug: Bug, task: Task) -> tuple[list[State], list[int]]:

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.campaign.inputs import unpacked
+from engine.campaign.inputs import unpack_inputs
 from engine.errors import Location, WorkspaceError
 from engine.files import scratch_folder
 from engine.native.control import Control
@@ -24,9 +24,9 @@ from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 from engine.verify.claims import SOLVED, Claim, dominance_check, problem_with
 from engine.verify.evidence import DominanceCheck
-from engine.verify.policy_rerun import PolicyQuestions, PolicyReply
+from engine.verify.policy_rerun import PolicyReply, PolicyRerun
 from engine.verify.val import val_opinion, val_program
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug, BugRow
 
 
@@ -44,7 +44,7 @@ class Verified:
 
 
 def verify_bugs(
-    store: Reading,
+    store: WorkspaceReader,
     rows: Sequence[BugRow],
     control: Control | None = None,
     *,
@@ -58,7 +58,7 @@ def verify_bugs(
     program = val_program()
     with (
         scratch_folder("verify") as folder,
-        closing(PolicyQuestions(store, consent)) as questions,
+        closing(PolicyRerun(store, consent)) as questions,
     ):
         tasks = _Tasks(store, TranslationCache(folder), control)
         checks = _Checks(store, control)
@@ -83,7 +83,7 @@ def verify_bugs(
 class _Tasks:
     """Tasks translated anew, each once."""
 
-    def __init__(self, store: Reading, cache: TranslationCache, control: Control) -> None:
+    def __init__(self, store: WorkspaceReader, cache: TranslationCache, control: Control) -> None:
         self._store, self._cache, self._control = store, cache, control
         self._known: dict[int, Task | str] = {}
 
@@ -94,7 +94,7 @@ class _Tasks:
         return self._known[problem]
 
     def _translate(self, problem: int) -> Task | str:
-        with unpacked(self._store.problem(problem)) as files:
+        with unpack_inputs(self._store.problem(problem)) as files:
             task = files.load_task(lambda: self._control.cancelled, self._cache)
         if task.hash != self._store.task_hash(problem):
             return (
@@ -107,7 +107,7 @@ class _Tasks:
 class _Checks:
     """Checkers of dominance values, each made once."""
 
-    def __init__(self, store: Reading, control: Control) -> None:
+    def __init__(self, store: WorkspaceReader, control: Control) -> None:
         self._control = control
         self._oracles = {row.id: row.config.testing.oracles for row in store.campaigns()}
         self._known: dict[tuple[int, int], DominanceCheck | None] = {}
@@ -143,7 +143,7 @@ def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
     return "", agreed
 
 
-def refuse_damaged(store: Reading) -> None:
+def refuse_damaged(store: WorkspaceReader) -> None:
     if damage := store.damage():
         text = f"the file is damaged: {' '.join(damage.split())}"
         raise WorkspaceError(text, Location.of(store.path), "take a copy from before")

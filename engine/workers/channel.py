@@ -108,4 +108,4 @@ class Goodbye:
 class Command(Enum):
     STOP = "stop"
     PAUSE = "pause"
-    GO_ON = "go on"
+    RESUME = "go on"

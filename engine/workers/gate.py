@@ -19,7 +19,7 @@ AT_LIMIT = "stopped at its limit of"
 
 
 class Gate:
-    """Used by the unit's thread; `stop`, `pause` and `go_on` may be called by any other."""
+    """Used by the unit's thread; `stop`, `pause` and `resume` may be called by any other."""
 
     def __init__(
         self, seconds_limit: float | None = None, megabytes_limit: int | None = None
@@ -46,7 +46,7 @@ class Gate:
 
     def stop(self) -> None:
         self.control.cancel()
-        self.go_on()
+        self.resume()
 
     def close(self) -> None:
         """Nobody passes any more: the limits need no watching."""
@@ -58,7 +58,7 @@ class Gate:
                 self._paused_at = time.monotonic()
                 self._open.clear()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         with self._lock:
             if self._paused_at is not None:
                 self._paused_seconds += time.monotonic() - self._paused_at

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from engine.errors import CancelledError, PlumblineError
+from engine.native.control import Control
 from engine.workers.job_messages import Batch, Cancel, Done, End, Failed, Pause, Stopped
-from engine.workers.link import Failure, JobProgress, unexpected
+from engine.workers.link import Failure, JobProgress, Link, unexpected
 
 SEND_SECONDS = 0.1
 LARGEST_BATCH = 500
@@ -28,7 +29,7 @@ _PR_SET_PDEATHSIG = 1
 _NICE = 5
 
 
-class ProcessLink:
+class ProcessLink(Link):
     """The `Link` of a worker process."""
 
     def __init__(self, connection: Connection) -> None:
@@ -37,11 +38,15 @@ class ProcessLink:
         self._events: list[object] = []
         self._progress: JobProgress | None = None
         self._paused = False
-        self._cancelled = threading.Event()
+        self._control = Control()
         self._closed = threading.Event()
         self._sender = threading.Thread(target=self._send_often, name="sender", daemon=True)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._sender.start()
+
+    @property
+    def control(self) -> Control:
+        return self._control
 
     def emit(self, event: object) -> None:
         with self._lock:
@@ -52,7 +57,7 @@ class ProcessLink:
             self._progress = JobProgress(done, total, text)
 
     def cancelled(self) -> bool:
-        return self._cancelled.is_set()
+        return self._control.cancelled
 
     def paused(self) -> bool:
         return self._paused
@@ -74,7 +79,7 @@ class ProcessLink:
             try:
                 self._send()
             except OSError:
-                self._cancelled.set()
+                self._control.cancel()
                 return
 
     def _send(self) -> None:
@@ -91,10 +96,10 @@ class ProcessLink:
             try:
                 request = self._connection.recv()
             except (OSError, EOFError):
-                self._cancelled.set()
+                self._control.cancel()
                 return
             if isinstance(request, Cancel):
-                self._cancelled.set()
+                self._control.cancel()
             elif isinstance(request, Pause):
                 self._paused = request.paused
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.errors import UsageError
 from engine.files import scratch_errors, scratch_folder
 from engine.workers.channel import Address, Ticket
-from engine.workers.program import never_cancelled, run_process
+from engine.workers.link import NULL_LINK
+from engine.workers.program import run_process
 
 if TYPE_CHECKING:
     from engine.workers.cluster import ClusterSize
@@ -52,7 +53,7 @@ class LocalExecutor(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = never_cancelled) -> WorkerEnd:
+def run_worker(ticket: Ticket, cancelled: Callable[[], bool] = NULL_LINK.cancelled) -> WorkerEnd:
     """Start the process of a unit and wait for its end; its temporary files end with it."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, os.environ.get("PYTHONPATH", "")]

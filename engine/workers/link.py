@@ -1,18 +1,15 @@
-"""What background work sees of the window: a place to report to and to ask whether to stop.
+"""What work sees of whoever started it: a place to report to and to ask whether to stop.
 
-A work function is a module-level function whose first parameter is a `Link`; its other arguments
-and its result must be picklable. It runs in a process of its own (`process.py`).
+A use case is a module-level function whose first parameter is a `Link`. The window runs it in a
+process of its own, the command line in its only one; tests record what it says.
 """
 
 from __future__ import annotations
 
-import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
+from engine.errors import CancelledError
 from engine.native.control import Control
 
 
@@ -49,40 +46,33 @@ def unexpected(message: str) -> Failure:
     )
 
 
-class Link(Protocol):
-    """Safe to use from any thread of the worker process."""
+class Link:
+    """Safe to use from any thread. This one has nobody at its other end; others override it."""
+
+    @property
+    def control(self) -> Control:
+        """Reaches into running kernels; cancelled as soon as the work is to stop."""
+        return Control()
 
     def emit(self, event: object) -> None:
-        """Tell the window; events arrive in order, several at once."""
+        """Tell what happened; events arrive in order, several at once."""
 
     def progress(self, done: float, total: float | None = None, text: str = "") -> None:
         """Tell how far it is; only the newest report of a moment arrives."""
 
     def cancelled(self) -> bool:
-        """Whether the user wants it to stop; work that does not ask is killed after a while."""
+        """Whether the work is to stop; work that does not ask is killed after a while."""
+        return False
 
     def paused(self) -> bool:
-        """Whether the user wants it to wait; work that cannot wait does not ask."""
+        """Whether the work is to wait; work that cannot wait does not ask."""
+        return False
+
+    def check(self) -> None:
+        """Raise `CancelledError` if the work is to stop."""
+        if self.cancelled():
+            raise CancelledError
 
 
-LOOK_SECONDS = 0.05
-
-
-@contextmanager
-def stoppable(link: Link) -> Iterator[Control]:
-    """A control that is cancelled as soon as the work is to stop."""
-    control, done = Control(), threading.Event()
-
-    def watch() -> None:
-        while not done.wait(LOOK_SECONDS):
-            if link.cancelled():
-                control.cancel()
-                return
-
-    thread = threading.Thread(target=watch, name="stopping", daemon=True)
-    thread.start()
-    try:
-        yield control
-    finally:
-        done.set()
-        thread.join()
+NULL_LINK = Link()
+"""For work that runs to its end and reports to nobody."""

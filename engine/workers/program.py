@@ -22,6 +22,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import IO
 
+from engine.workers.link import NULL_LINK
+
 POLL_SECONDS = 0.05
 KEPT_LINES = 200
 
@@ -54,10 +56,6 @@ class ProcessResult:
     seconds: float
 
 
-def never_cancelled() -> bool:
-    return False
-
-
 def run_process(
     command: Sequence[str],
     *,
@@ -65,7 +63,7 @@ def run_process(
     environment: Mapping[str, str] | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    cancelled: Callable[[], bool] = never_cancelled,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     on_line: Callable[[str], None] | None = None,
     input_file: Path | None = None,
 ) -> ProcessResult:

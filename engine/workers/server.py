@@ -52,7 +52,7 @@ class Hub:
         self._lines: set[_Line] = set()
         self._workers: dict[int, _Line] = {}  # by their units
         self._inbox: queue.SimpleQueue[tuple[_Line, object]] = queue.SimpleQueue()
-        self._command = Command.GO_ON
+        self._command = Command.RESUME
         self._closing = False
         self._thread = threading.Thread(target=self._accept, name="hub", daemon=True)
         self._thread.start()
@@ -162,7 +162,7 @@ class Hub:
         """From now on it hears commands, and those it has missed."""
         with self._lock:
             line.is_open = True
-            if self._command is not Command.GO_ON:
+            if self._command is not Command.RESUME:
                 line.send(self._command)
 
 

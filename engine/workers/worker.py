@@ -134,8 +134,8 @@ def _obey(
             command = Command.STOP
         if command is Command.PAUSE:
             gate.pause()
-        elif command is Command.GO_ON:
-            gate.go_on()
+        elif command is Command.RESUME:
+            gate.resume()
         elif command is Command.STOP:
             gate.stop()
             if deadline is not None and not done.wait(deadline):

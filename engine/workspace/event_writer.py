@@ -19,7 +19,7 @@ from engine.records.codec import compress, expand, pack, unpack
 from engine.records.events import (
     BugFound,
     BugImproved,
-    BugLocalised,
+    BugLocalized,
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -40,7 +40,7 @@ from engine.records.localization import (
     Cause,
     CauseKind,
     Failure,
-    Localisation,
+    Localization,
     StepVerdict,
     Verdict,
 )
@@ -103,33 +103,33 @@ _NO_OPERATOR = -1
 _NUMBERS = ("policy_cost_to_go", "optimal_low", "optimal_high", "after_low", "after_high")
 
 
-def save_localisation(
-    connection: sqlite3.Connection, finding: int, localisation: Localisation
+def save_localization(
+    connection: sqlite3.Connection, finding: int, localization: Localization
 ) -> None:
     """In place of what was known before about this finding."""
-    cause = localisation.cause
-    failure = localisation.failure
+    cause = localization.cause
+    failure = localization.failure
     connection.execute(
-        "INSERT OR REPLACE INTO localisations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO localizations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             finding,
             None if cause is None else _root_cause(connection, finding, cause),
             None if cause is None else cause.index,
-            localisation.searches,
-            localisation.naive_searches,
-            localisation.expanded,
-            localisation.seconds,
-            localisation.limited,
+            localization.searches,
+            localization.naive_searches,
+            localization.expanded,
+            localization.seconds,
+            localization.limited,
             None if failure is None else json.dumps(asdict(failure)),
-            compress(json.dumps([_step_row(step) for step in localisation.steps]).encode()),
+            compress(json.dumps([_step_row(step) for step in localization.steps]).encode()),
         ),
     )
 
 
-def read_localisation(connection: sqlite3.Connection, finding: int) -> Localisation | None:
+def read_localization(connection: sqlite3.Connection, finding: int) -> Localization | None:
     row = connection.execute(
         "SELECT l.step, l.searches, l.naive_searches, l.expanded, l.seconds, l.limited, "
-        "l.failure, l.steps, c.kind, c.operator, c.action, s.packed FROM localisations l "
+        "l.failure, l.steps, c.kind, c.operator, c.action, s.packed FROM localizations l "
         "LEFT JOIN root_causes c ON c.id = l.root_cause LEFT JOIN states s ON s.id = c.state "
         "WHERE l.finding = ?",
         (finding,),
@@ -137,7 +137,7 @@ def read_localisation(connection: sqlite3.Connection, finding: int) -> Localisat
     if row is None:
         return None
     step, searches, naive, expanded, seconds, limited, failure, steps, *about_cause = row
-    return Localisation(
+    return Localization(
         steps=tuple(
             _step(number, columns) for number, columns in enumerate(json.loads(expand(steps)))
         ),
@@ -244,8 +244,8 @@ class EventRows:
                 self._write_finding(event)
             case RegionsChanged():
                 self._write_regions(event)
-            case BugLocalised():
-                self._write_localisation(event)
+            case BugLocalized():
+                self._write_localization(event)
             case _:
                 self._write_course(event)
 
@@ -407,13 +407,13 @@ class EventRows:
             ],
         )
 
-    def _write_localisation(self, event: BugLocalised) -> None:
+    def _write_localization(self, event: BugLocalized) -> None:
         finding = one(
             self.connection,
             "SELECT id FROM findings WHERE unit = ? AND state = ?",
             (event.unit, self._state(event.unit, event.state)),
         )
-        save_localisation(self.connection, finding, event.localisation)
+        save_localization(self.connection, finding, event.localization)
 
     def _log(self, level: str, unit: int | None, text: str) -> None:
         self.connection.execute(

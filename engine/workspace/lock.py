@@ -1,6 +1,6 @@
 """Only one campaign writes to a workspace at a time.
 
-The writer leaves its name in the file. A writer that was killed is recognised by its process
+The writer leaves its name in the file. A writer that was killed is recognized by its process
 being gone; one on another machine by not having been heard of for a while.
 """
 

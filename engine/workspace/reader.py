@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpacked
+from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
 from engine.campaign.unit import Unit
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.pddl import check_files
@@ -19,12 +19,12 @@ from engine.records.events import (
     StoredRun,
 )
 from engine.records.evidence import Evidence
-from engine.records.localization import Localisation, RootCause
+from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
 from engine.workspace.comparisons import ComparisonRow, StoredComparison
-from engine.workspace.event_writer import read_localisation
+from engine.workspace.event_writer import read_localization
 from engine.workspace.guard import workspace_errors
 from engine.workspace.rows import Bug, BugRow, CampaignRow, LogRow, PoolRow, UnitRow, root_cause_of
 
@@ -43,14 +43,14 @@ _BUGS = """
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
-Question = Callable[Concatenate["Reading", Arguments], Answer]
+Question = Callable[Concatenate["WorkspaceReader", Arguments], Answer]
 
 
 def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, Answer]:
     """A file may come from a stranger: what makes no sense in it is the file's fault, not ours."""
 
     @wraps(question)
-    def ask(self: Reading, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
+    def ask(self: WorkspaceReader, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
         try:
             return question(self, *args, **options)
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
@@ -65,8 +65,8 @@ def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, An
     return ask
 
 
-class Reading:
-    """The questions; `Store` adds the writing."""
+class WorkspaceReader:
+    """The questions; `Workspace` adds the writing."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -136,7 +136,7 @@ class Reading:
             f"AND status IN ({marks}) ORDER BY id",
             (campaign, *UNFINISHED),
         )
-        portfolio, pool = self.portfolio(campaign), self.given_pool(campaign)
+        portfolio, pool = self.portfolio(campaign), self.imported_pool(campaign)
         # Each once: thousands of units may share a large policy.
         problems = {number: self.problem(number) for number in {row[1] for row in rows}}
         policies = {number: self.policy(number) for number in {row[2] for row in rows}}
@@ -150,7 +150,7 @@ class Reading:
                 config.testing,
                 config.limits,
                 portfolio,
-                config.localisation,
+                config.localization,
                 pool,
             )
             for number, problem, policy, seed in rows
@@ -160,7 +160,7 @@ class Reading:
         """The policies that are to be used by what is left of a campaign, by their specs."""
         units = self.pending(campaign)
         inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
-        return list(dict.fromkeys(policy.spec for policy in inputs if policy.runs_in_place))
+        return list(dict.fromkeys(policy.spec for policy in inputs if policy.is_external))
 
     @_or_damaged
     def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
@@ -211,13 +211,13 @@ class Reading:
                 f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
             ) from error
 
-    def localisation(self, finding: int) -> Localisation | None:
+    def localization(self, finding: int) -> Localization | None:
         """Which steps of a bug's run are bad; None if that has not been examined."""
-        if not self._has_table("localisations"):
+        if not self._has_table("localizations"):
             return None
         with workspace_errors(self.path):
             try:
-                found = read_localisation(self.connection, finding)
+                found = read_localization(self.connection, finding)
                 return None if found is None else checked(found)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise WorkspaceError(
@@ -226,12 +226,12 @@ class Reading:
                     f"'plumbline localize --bug {finding}' finds it out again",
                 ) from error
 
-    def localised_bugs(self, campaign: int | None = None) -> set[int]:
+    def localized_bugs(self, campaign: int | None = None) -> set[int]:
         """The bugs whose runs have been examined, whatever came out."""
-        if not self._has_table("localisations"):
+        if not self._has_table("localizations"):
             return set()
         rows = self.rows(
-            "SELECT l.finding FROM localisations l JOIN findings f ON f.id = l.finding "
+            "SELECT l.finding FROM localizations l JOIN findings f ON f.id = l.finding "
             "JOIN units u ON u.id = f.unit WHERE ?1 IS NULL OR u.campaign = ?1",
             (campaign,),
         )
@@ -244,7 +244,7 @@ class Reading:
             return []
         bugs: dict[int, list[int]] = {}
         for cause, finding in self.rows(
-            "SELECT l.root_cause, l.finding FROM localisations l JOIN findings f "
+            "SELECT l.root_cause, l.finding FROM localizations l JOIN findings f "
             "ON f.id = l.finding JOIN units u ON u.id = f.unit WHERE l.root_cause IS NOT NULL "
             "AND (?1 IS NULL OR u.campaign = ?1) ORDER BY l.step, l.finding",
             (campaign,),
@@ -259,8 +259,8 @@ class Reading:
 
     def _bugs_query(self) -> str:
         cause = action = original = "NULL"
-        if self._has_table("localisations"):
-            cause = "(SELECT root_cause FROM localisations WHERE finding = f.id)"
+        if self._has_table("localizations"):
+            cause = "(SELECT root_cause FROM localizations WHERE finding = f.id)"
             action = f"(SELECT action FROM root_causes WHERE id = {cause})"
         if self._has_table("duplicates"):
             original = "(SELECT original FROM duplicates WHERE finding = f.id)"
@@ -299,7 +299,7 @@ class Reading:
         return tuple(self.policy(policy) for (policy,) in rows)
 
     @_or_damaged
-    def given_pool(self, campaign: int) -> File | None:
+    def imported_pool(self, campaign: int) -> File | None:
         """The states that a campaign tests instead of walking."""
         if self._has_table("pools"):
             for path, file in self.rows(
@@ -328,7 +328,7 @@ class Reading:
         source = self.problem(problem)
         if source.domain is None:
             return task
-        with unpacked(source) as files:
+        with unpack_inputs(source) as files:
             report = check_files(*files.task_files)
         if report.domain is None or report.problem is None or not report.ok:
             raise ValueError(f"the copies of {source.name} and its domain have errors")

@@ -57,7 +57,7 @@ class BugRow:
         return cls(*[*values, bool(retrospective), bad_action or "", original])
 
     @property
-    def status_words(self) -> str:
+    def status_text(self) -> str:
         return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
 
 

@@ -160,7 +160,7 @@ CREATE TABLE project (
 );
 """
 
-_LOCALISATION = """
+_LOCALIZATION = """
 CREATE TABLE root_causes (
     id INTEGER PRIMARY KEY,
     policy INTEGER NOT NULL REFERENCES policies,
@@ -170,7 +170,7 @@ CREATE TABLE root_causes (
     action TEXT NOT NULL,
     UNIQUE (policy, state, operator, kind)
 );
-CREATE TABLE localisations (
+CREATE TABLE localizations (
     finding INTEGER PRIMARY KEY REFERENCES findings,
     root_cause INTEGER REFERENCES root_causes,  -- NULL: no step is proven to be bad
     step INTEGER,
@@ -182,7 +182,7 @@ CREATE TABLE localisations (
     failure TEXT,  -- JSON; NULL: the run reaches the goal
     steps BLOB NOT NULL  -- zlib, JSON
 );
-CREATE INDEX localisation_by_root_cause ON localisations (root_cause);
+CREATE INDEX localization_by_root_cause ON localizations (root_cause);
 """
 
 _COMPARISONS = """
@@ -225,7 +225,7 @@ MIGRATIONS: tuple[str, ...] = (
     _FIRST,
     _PORTFOLIOS,
     _PROJECT,
-    _LOCALISATION,
+    _LOCALIZATION,
     _COMPARISONS,
     _TRAININGS,
     _POOLS,

@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.errors import Location, WorkspaceError
 from engine.workspace.backup import copy_workspace
 from engine.workspace.lock import HEARTBEAT_SECONDS
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 LAST_RESORT = Path("/var/tmp")
 """Not the folder for temporary files: ours ends with the process."""
@@ -42,10 +42,10 @@ class _Seen:
         return other is not None and (self.device, self.number) == (other.device, other.number)
 
 
-class Keeper:
+class WorkspaceWatch:
     """To be asked to look often; it does so every few seconds."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Workspace) -> None:
         self._store = store
         self._path = store.path.resolve()
         # What was written last is in the write-ahead log, and nowhere else.

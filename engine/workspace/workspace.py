@@ -1,7 +1,7 @@
 """The workspace: one SQLite file that holds a campaign's inputs, states, findings and log.
 
 Everything is written in transactions, and nothing is told to anybody before it is committed. What
-events, inputs, decisions and localisations leave behind is said in modules of their own.
+events, inputs, decisions and localizations leave behind is said in modules of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.records.events import Event
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.records.project import Project
 from engine.workspace import lock as writer
 from engine.workspace.event_writer import (
@@ -28,10 +28,10 @@ from engine.workspace.event_writer import (
     add_file,
     add_policy,
     add_problem,
-    save_localisation,
+    save_localization,
 )
 from engine.workspace.guard import open_workspace, second_connection, workspace_errors
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.triage import decide
 
 
@@ -43,8 +43,8 @@ def campaign_key(
     pool: File | None = None,
 ) -> str:
     settings = config.to_json()
-    if not config.localisation.enabled:
-        del settings["localisation"]  # campaigns are older than it, and without it still the same
+    if not config.localization.enabled:
+        del settings["localization"]  # campaigns are older than it, and without it still the same
     del settings["pool"]
     if pool is not None:
         settings["pool"] = pool.sha256
@@ -62,7 +62,7 @@ def _identities(policies: Sequence[PolicyInput]) -> list[list[str]]:
     return [[item.name, item.file.sha256 if item.file else item.spec] for item in policies]
 
 
-class Store(Reading):
+class Workspace(WorkspaceReader):
     """Reads and writes; use it in one thread, and as a context manager."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -70,20 +70,20 @@ class Store(Reading):
         self._last_beat = 0.0
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
+    def open(cls, path: str | Path) -> Workspace:
         """A workspace that exists."""
         return cls(Path(path), open_workspace(Path(path)))
 
     @classmethod
-    def create(cls, path: str | Path) -> Store:
+    def create(cls, path: str | Path) -> Workspace:
         """A workspace that may exist already."""
         return cls(Path(path), open_workspace(Path(path), create=True))
 
-    def for_another_thread(self) -> Reading:
+    def for_another_thread(self) -> WorkspaceReader:
         """The same file, by a connection of its own."""
-        return Reading(self.path, second_connection(self.path))
+        return WorkspaceReader(self.path, second_connection(self.path))
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Workspace:
         return self
 
     def __exit__(
@@ -236,10 +236,10 @@ class Store(Reading):
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
-    def save_localisation(self, finding: int, localisation: Localisation) -> None:
+    def save_localization(self, finding: int, localization: Localization) -> None:
         """What was found out about the steps of a bug's run, in place of what was known."""
         with self.transaction() as connection:
-            save_localisation(connection, finding, localisation)
+            save_localization(connection, finding, localization)
 
     def save_training(self, folder: str, document: Mapping[str, Any]) -> None:
         """What is known of the training in a folder, instead of what was known before."""

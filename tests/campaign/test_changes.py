@@ -11,7 +11,7 @@ import pytest
 from engine.campaign.changes import Change, Trend, compare_campaigns
 from engine.campaign.config_reader import CampaignConfig
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 PLUGIN = """
@@ -46,7 +46,7 @@ def test_bugs_are_new_gone_or_still_there(
         "other seed": configure(more=f"seeds = 7\n{ASTAR}"),
         "other problem": configure(problems='"p1.pddl"', more=ASTAR),
     }
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         numbers = {
             name: run(config, store, executor=in_threads()).campaign
             for name, config in campaigns.items()
@@ -84,13 +84,13 @@ Run = Callable[..., int]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.create(tmp_path / "w.plumb") as store:
+def store(tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         yield store
 
 
 @pytest.fixture
-def campaign(store: Store, configure: Configure, in_threads: Callable[[], Any]) -> Run:
+def campaign(store: Workspace, configure: Configure, in_threads: Callable[[], Any]) -> Run:
     def start(policies: str, seed: int = 0, oracle: str = "astar", objective: str = "any") -> int:
         more = f'seeds = {seed}\nfuzzing.size = 12\ntesting.oracles = ["{oracle}"]\n'
         more += f'testing.objective = "{objective}"\n'
@@ -99,7 +99,7 @@ def campaign(store: Store, configure: Configure, in_threads: Callable[[], Any]) 
     return start
 
 
-def test_every_policy_is_compared_with_its_own_kind(store: Store, campaign: Run) -> None:
+def test_every_policy_is_compared_with_its_own_kind(store: Workspace, campaign: Run) -> None:
     """An optimal policy beside a greedy one has none of its bugs."""
     both = '"builtin:optimal", "builtin:hadd"'
     first, second = campaign(both), campaign('"builtin:hadd", "builtin:optimal"', seed=7)
@@ -111,7 +111,7 @@ def test_every_policy_is_compared_with_its_own_kind(store: Store, campaign: Run)
     assert {bug.change for bug in alone.bugs} == {Change.UNTESTED}  # whose place did they take?
 
 
-def test_a_bug_that_only_one_campaign_found_is_in_both(store: Store, campaign: Run) -> None:
+def test_a_bug_that_only_one_campaign_found_is_in_both(store: Workspace, campaign: Run) -> None:
     """Weak oracles find little; what strong ones proved about the state decides."""
     strong, weak = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', oracle="inverse")
     for compared in (
@@ -138,7 +138,7 @@ def test_a_bug_that_only_one_campaign_found_is_in_both(store: Store, campaign: R
     ],
 )
 def test_what_the_other_policy_pays_decides(
-    store: Store,
+    store: Workspace,
     campaign: Run,
     outcome: str | None,
     cost: int | None,
@@ -164,7 +164,7 @@ def test_what_the_other_policy_pays_decides(
     assert back.change is {Change.GONE: Change.NEW}.get(compared.change, compared.change)
 
 
-def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Store, campaign: Run) -> None:
+def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Workspace, campaign: Run) -> None:
     """However much it costs, as long as neither campaign asks for costs."""
     first = campaign('"builtin:hadd"', objective="goal")
     second = campaign('"builtin:optimal"', objective="goal")
@@ -188,7 +188,7 @@ def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Store, campaign
 
 
 def test_policies_of_one_plugin_file_are_told_apart(
-    store: Store, campaign: Run, folder: Path
+    store: Workspace, campaign: Run, folder: Path
 ) -> None:
     """They have their contents in common, and nothing else."""
     (folder / "plugin.py").write_text(PLUGIN)
@@ -201,7 +201,7 @@ def test_policies_of_one_plugin_file_are_told_apart(
             assert bug.before.policy == bug.after.policy
 
 
-def test_a_bug_without_its_policy_is_left_out(store: Store, campaign: Run) -> None:
+def test_a_bug_without_its_policy_is_left_out(store: Workspace, campaign: Run) -> None:
     """As everywhere: a damaged file must not end in a defect of ours."""
     first, second = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', seed=1)
     assert compare_campaigns(store, first, second).bugs
@@ -210,7 +210,9 @@ def test_a_bug_without_its_policy_is_left_out(store: Store, campaign: Run) -> No
     assert compare_campaigns(store, first, second).bugs == ()
 
 
-def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(store: Store, campaign: Run) -> None:
+def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(
+    store: Workspace, campaign: Run
+) -> None:
     first, second = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', seed=1)
     row = next(bug.before for bug in compare_campaigns(store, first, second).bugs if bug.after)
     assert row is not None

@@ -38,7 +38,7 @@ def test_every_setting_and_strange_names_survive(
         seeds=(3, 1),
         unit_costs=True,
         limits=UnitLimits(2.5, 100),
-        localisation=replace(config.localisation, enabled=True, bug_seconds=3.0),
+        localization=replace(config.localization, enabled=True, bug_seconds=3.0),
         fuzzing=replace(config.fuzzing, novelty=2, prune_dead_ends=True, bias="plan-length"),
     )
     assert parse_config(config_text(config, folder / "x.toml"), folder / "x.toml") == config

@@ -24,7 +24,7 @@ from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 ASTAR = '[testing]\noracles = ["astar"]\n'
@@ -36,14 +36,14 @@ def task(folder: Path) -> Task:
 
 
 @pytest.fixture
-def finished(configure: Configure, tmp_path: Path, in_threads: Callable[[], object]) -> Store:
-    with Store.create(tmp_path / "w.plumb") as store:
+def finished(configure: Configure, tmp_path: Path, in_threads: Callable[[], object]) -> Workspace:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         run(configure(more=ASTAR), store, executor=in_threads())  # type: ignore[arg-type]
-    return Store.open(tmp_path / "w.plumb")
+    return Workspace.open(tmp_path / "w.plumb")
 
 
 def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
-    finished: Store, configure: Configure, folder: Path, in_threads: Callable[[], object]
+    finished: Workspace, configure: Configure, folder: Path, in_threads: Callable[[], object]
 ) -> None:
     with finished as store:
         unit = unit_called(store, None)
@@ -54,7 +54,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
     assert bugs
     for name, expected in (("pool.txt", states), ("found.bugs", list(bugs))):
         config = configure(more=f'pool = "{name}"\n{ASTAR}')
-        with Store.create(folder / f"{name}.plumb") as store:
+        with Workspace.create(folder / f"{name}.plumb") as store:
             assert run(config, store, executor=in_threads()).finished  # type: ignore[arg-type]
             (row,) = store.units()
             assert (row.status, row.statistics["size"]) == ("finished", len(expected))
@@ -70,14 +70,14 @@ def test_a_pool_begins_with_the_initial_state(
     """Also where the states came from a bugs file without it."""
     states = [tuple(len(v.values) - 1 for v in task.variables), (1, *task.init[1:])]
     (folder / "some.bugs").write_text(write_bugs(map(BugRecord, states)))
-    with Store.create(folder / "w.plumb") as store:
+    with Workspace.create(folder / "w.plumb") as store:
         run(configure(more=f'pool = "some.bugs"\n{ASTAR}'), store, executor=in_threads())  # type: ignore[arg-type]
         entries = parse_pool(pool_text(store, unit_called(store, None)), task)
     assert [entry.state for entry in entries] == [task.init, *states]
     assert [entry.reference for entry in entries] == [-1, -1, -1]
 
 
-def test_files_are_described_without_a_task(task: Task, finished: Store) -> None:
+def test_files_are_described_without_a_task(task: Task, finished: Workspace) -> None:
     with finished as store:
         pool = pool_text(store, unit_called(store, None))
     for text, expected in (
@@ -130,7 +130,7 @@ def test_damaged_bugs_files_are_refused(text: str, complaint: str, task: Task) -
         parse_bugs(text, task, "x.bugs")
 
 
-def test_a_policy_cache_is_a_policy(finished: Store, task: Task, tmp_path: Path) -> None:
+def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: Path) -> None:
     path = tmp_path / "policy.cache"
     with finished as store:
         path.write_text(policy_cache_text(store, unit_called(store, 1)))
@@ -165,7 +165,7 @@ def test_damaged_policy_caches_are_refused(task: Task, tmp_path: Path) -> None:
         open_policy_file(path)
 
 
-def test_the_command(finished: Store, task: Task, tmp_path: Path, capsys) -> None:
+def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) -> None:
     finished.close()
     workspace = str(tmp_path / "w.plumb")
     for name in ("pool", "bugs", "policy-cache", "sas"):

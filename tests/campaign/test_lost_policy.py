@@ -19,7 +19,7 @@ from engine.policies.remote.server import PolicyServer
 from engine.task.load import load_task
 from engine.task.task import Task
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 STATES_BEFORE = 20
 HASTY = partial(remote.RemoteSettings, reconnect_seconds=0.3)
@@ -62,7 +62,7 @@ def serving(task: Task, address: str, states: int) -> Iterator[None]:
 
 def test_a_server_that_goes_away_is_no_end(
     configure: Callable[..., CampaignConfig],
-    contents: Callable[[Store], dict[str, list[Any]]],
+    contents: Callable[[Workspace], dict[str, list[Any]]],
     in_threads: Callable[[], Any],
     task: Task,
     tmp_path: Path,
@@ -70,7 +70,7 @@ def test_a_server_that_goes_away_is_no_end(
     address = f"unix:{tmp_path}/policy.sock"
     testing = '[testing]\noracles = ["lookahead:depth=1", "astar"]\n'
     config = configure(policies=f'"grpc://{address}"', more=testing)
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         with serving(task, address, STATES_BEFORE):
             assert run(config, store, executor=in_threads()).finished
         (unit,) = store.units()
@@ -86,7 +86,7 @@ def test_a_server_that_goes_away_is_no_end(
         with serving(task, address, 10**6):
             assert run(config, store, executor=in_threads(), resume=True).finished
         found = contents(store)
-    with Store.create(tmp_path / "other.plumb") as store:
+    with Workspace.create(tmp_path / "other.plumb") as store:
         with serving(task, address, 10**6):
             run(config, store, executor=in_threads())
         assert contents(store) == found

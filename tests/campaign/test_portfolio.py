@@ -16,7 +16,7 @@ from engine.errors import ConfigurationError
 from engine.records.events import BugFound, UnitEvent, UnitFinished
 from engine.records.evidence import Evidence
 from engine.workers.gate import Gate
-from engine.workspace.workspace import Store, campaign_key
+from engine.workspace.workspace import Workspace, campaign_key
 
 Configure = Callable[..., CampaignConfig]
 
@@ -85,7 +85,7 @@ def test_units_are_taken_up_again_with_their_portfolio(
 ) -> None:
     config = configure(more=checkpoints(folder, "b.pt", "a.pt"))
     inputs = problem_inputs(config), policy_inputs(config)
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         number = store.begin(config, *inputs, False, portfolio_inputs(config))
         (folder / "checkpoints" / "a.pt").unlink()
         (unit,) = store.pending(number)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign import recognize as recognise
-from engine.campaign.recognize import Role, plugin_factories, recognise_all, recognise_file
+from engine.campaign import recognize
+from engine.campaign.recognize import Role, plugin_factories, recognize_all, recognize_file
 from engine.records.project import Project
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
@@ -25,9 +25,9 @@ def test_names_do_not_matter(tmp_path: Path) -> None:
     shutil.copy(FERRY / "problems" / "p01.pddl", tmp_path / "domain")
     shutil.copy(FERRY / "policies" / "policy.pt", tmp_path / "weights")
     sqlite3.connect(tmp_path / "empty").close()
-    Store.create(tmp_path / "w").close()
+    Workspace.create(tmp_path / "w").close()
     roles = {
-        name: recognise_file(tmp_path / name).role
+        name: recognize_file(tmp_path / name).role
         for name in ("problem.txt", "domain", "weights", "w", "empty")
     }
     assert roles == {
@@ -64,18 +64,18 @@ def test_names_do_not_matter(tmp_path: Path) -> None:
 )
 def test_what_a_file_is(tmp_path: Path, name: str, content: str, role: Role, reason: str) -> None:
     (tmp_path / name).write_text(content)
-    found = recognise_file(tmp_path / name)
+    found = recognize_file(tmp_path / name)
     assert found.role is role
     assert reason in found.reason
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    (item,) = recognise_all([tmp_path / "nothing"]).unknown
+    (item,) = recognize_all([tmp_path / "nothing"]).unknown
     assert "No such file" in item.reason
 
 
 def test_a_folder_gives_all_it_has() -> None:
-    found = recognise_all([FERRY])
+    found = recognize_all([FERRY])
     assert found.domains == (str(FERRY / "domain.pddl"),)
     assert [Path(name).name for name in found.problems] == [f"p0{i}.pddl" for i in range(1, 9)]
     assert found.policies == (str(FERRY / "policies" / "policy.pt"),)
@@ -85,23 +85,23 @@ def test_a_folder_gives_all_it_has() -> None:
 
 
 def test_a_folder_is_not_searched_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognise, "MAX_FILES", 5)
+    monkeypatch.setattr(recognize, "MAX_FILES", 5)
     for number in range(9):
         (tmp_path / f"{number}.pddl").write_text("(define (problem x))")
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path)
-    assert len(recognise_all([tmp_path]).problems) == 5
+    assert len(recognize_all([tmp_path]).problems) == 5
     empty = tmp_path / "loop2"
     empty.mkdir()
-    (item,) = recognise_all([empty]).unknown
+    (item,) = recognize_all([empty]).unknown
     assert "no domain" in item.reason
 
 
 def test_a_script_in_a_folder_is_no_plug_in(tmp_path: Path) -> None:
     (tmp_path / "generate.py").write_text("def main(arguments): ...")
     (tmp_path / "mine.py").write_text("def factory(task): ...")
-    assert recognise_all([tmp_path]).policies == (f"{tmp_path / 'mine.py'}:factory",)
-    assert recognise_all([tmp_path / "generate.py"]).policies == (
+    assert recognize_all([tmp_path]).policies == (f"{tmp_path / 'mine.py'}:factory",)
+    assert recognize_all([tmp_path / "generate.py"]).policies == (
         f"{tmp_path / 'generate.py'}:main",
     )
 
@@ -110,10 +110,10 @@ def test_numbers_in_a_folder_are_a_policy_by_name_only(tmp_path: Path) -> None:
     for name in ("numbers.txt", "policy.cache"):
         (tmp_path / name).write_text("3 0 1 2\n")
     (tmp_path / "states").write_text("17\nstate\n0 1 2\n")
-    found = recognise_all([tmp_path])
+    found = recognize_all([tmp_path])
     assert found.policies == (str(tmp_path / "policy.cache"),)
     assert found.pools == (str(tmp_path / "states"),)
-    assert recognise_all([tmp_path / "numbers.txt"]).policies == (str(tmp_path / "numbers.txt"),)
+    assert recognize_all([tmp_path / "numbers.txt"]).policies == (str(tmp_path / "numbers.txt"),)
 
 
 def test_factories_take_the_task_alone() -> None:
@@ -125,8 +125,8 @@ def test_factories_take_the_task_alone() -> None:
 
 OTHER_PROCESS = """
 import sys
-from engine.workspace.workspace import Store
-with Store.open(sys.argv[1]) as store, store.transaction() as connection:
+from engine.workspace.workspace import Workspace
+with Workspace.open(sys.argv[1]) as store, store.transaction() as connection:
     connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'other')")
 """
 
@@ -138,16 +138,16 @@ def test_a_workspace_that_is_open_here_is_not_taken_away(tmp_path: Path) -> None
     def write_elsewhere() -> None:
         subprocess.run([sys.executable, "-c", OTHER_PROCESS, str(path)], check=True)
 
-    with Store.create(path) as store:
-        assert recognise_all([path]).workspaces == (str(path),)
-        recognise_all([tmp_path])
+    with Workspace.create(path) as store:
+        assert recognize_all([path]).workspaces == (str(path),)
+        recognize_all([tmp_path])
         write_elsewhere()
         store.set_project(Project(domain="/mine"))
-        recognise_all([tmp_path])
+        recognize_all([tmp_path])
         write_elsewhere()
         assert len(store.log()) == 2
         store.set_project(Project(domain="/last"))
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert len(store.log()) == 2
         assert store.project().domain == "/last"
         assert not store.damage()
@@ -155,5 +155,5 @@ def test_a_workspace_that_is_open_here_is_not_taken_away(tmp_path: Path) -> None
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    (item,) = recognise_all([tmp_path / "pipe"]).unknown
+    (item,) = recognize_all([tmp_path / "pipe"]).unknown
     assert item.reason == "it is no regular file"

@@ -10,11 +10,11 @@ import pytest
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import per_oracle
-from engine.campaign.timeline import Course, unit_offsets, whole_course
+from engine.campaign.timeline import Timeline, unit_offsets, whole_course
 from engine.errors import UnreadableFileError
-from engine.usecases.campaign import run, take_up
+from engine.usecases.campaign import resume, run
 from engine.workspace.rows import UnitRow
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 ORACLES = 'seeds = [0, 1]\n[testing]\noracles = ["lookahead:depth=1", "ehc", "astar"]\n'
@@ -23,15 +23,15 @@ ORACLES = 'seeds = [0, 1]\n[testing]\noracles = ["lookahead:depth=1", "ehc", "as
 @pytest.fixture
 def finished(tmp_path: Path, configure: Configure, in_threads: Callable[[], object]) -> Path:
     config = configure(problems='"p1.pddl", "p2.pddl"', more=ORACLES + "skip_known_bugs = false\n")
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         run(config, store, executor=in_threads())
     return tmp_path / "w.plumb"
 
 
 @pytest.mark.parametrize("portion", [1, 7, 10_000])
 def test_a_course_agrees_with_what_the_units_counted(finished: Path, portion: int) -> None:
-    with Store.open(finished) as store:
-        course = Course(store, 1)
+    with Workspace.open(finished) as store:
+        course = Timeline(store, 1)
         while course.read_more(portion):
             pass
         counted, progress = per_oracle(store.units(1)), course.progress()
@@ -56,11 +56,14 @@ def test_a_running_campaign_is_read_as_it_grows(
 ) -> None:
     config = configure(more=ORACLES)
     seen: list[tuple[int, int]] = []
-    with Store.create(tmp_path / "w.plumb") as store, Store.open(tmp_path / "w.plumb") as reader:
-        courses: list[Course] = []
+    with (
+        Workspace.create(tmp_path / "w.plumb") as store,
+        Workspace.open(tmp_path / "w.plumb") as reader,
+    ):
+        courses: list[Timeline] = []
 
         def listen(event: object) -> None:
-            course = courses[0] if courses else Course(reader, 1)
+            course = courses[0] if courses else Timeline(reader, 1)
             courses[:] = [course]
             course.read_more(3)
             progress = course.progress()
@@ -92,7 +95,7 @@ def test_a_campaign_is_taken_up_without_its_files(
     tmp_path: Path, configure: Configure, in_threads: Callable[[], object]
 ) -> None:
     config = configure(problems='"p1.pddl", "p2.pddl"', more=ORACLES)
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         turns = iter([False] * 3 + [True] * 100)
         end = run(config, store, cancelled=lambda: next(turns), executor=in_threads())
         assert not end.finished
@@ -100,6 +103,6 @@ def test_a_campaign_is_taken_up_without_its_files(
         (tmp_path / "domain.pddl").unlink()
         with pytest.raises(UnreadableFileError):
             run(config, store, executor=in_threads(), resume=True)
-        assert take_up(end.campaign, store, executor=in_threads()).finished
+        assert resume(end.campaign, store, executor=in_threads()).finished
         assert not store.pending(end.campaign)
         assert {unit.status for unit in store.units()} == {"finished"}

@@ -269,7 +269,7 @@ def test_a_pause_holds_the_unit_and_its_clock(make_unit: MakeUnit) -> None:
         assert max(e.number for e in events if isinstance(e, StateAdded)) <= 3
         assert gate.seconds == clock
     finally:
-        gate.go_on()
+        gate.resume()
         thread.join(60)
     assert isinstance(events[-1], UnitFinished)
 

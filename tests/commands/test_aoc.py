@@ -108,7 +108,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "(jump)", "--state", "9"], "not applicable"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),
         (["--action", "(jump)", "--plan-cost", "-1"], "is not a cost"),
-        (["--action", "(jump)", "--dominance", "best"], "'best' is no factorisation"),
+        (["--action", "(jump)", "--dominance", "best"], "'best' is no factorization"),
         ([], "--action"),
     ],
 )

@@ -52,6 +52,6 @@ def test_text(sas: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> No
     assert "more expensive by at most 8" in capsys.readouterr().out
 
 
-def test_a_wrong_factorisation(sas: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_factorization(sas: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["dominance", sas(), "--factors", "merged:x"]) == 2
     assert "merged:1000" in capsys.readouterr().err

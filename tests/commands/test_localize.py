@@ -14,7 +14,7 @@ from engine.cli import main
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.validate import validate_operators
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 # A walker who takes the ferry whenever there is one, though the bridge beside it is cheaper; from
 # the marsh there is no way back.
@@ -49,7 +49,7 @@ policies = ["builtin:gc"]
 size = 6
 [testing]
 oracles = ["astar"]
-[localisation]
+[localization]
 enabled = true
 """
 
@@ -64,12 +64,12 @@ def fill(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with localisations, and one without."""
+    """A workspace with localizations, and one without."""
     folder = fill(tmp_path_factory.mktemp("finished"))
     assert main(["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb")]) == 0
     shutil.copy(folder / "c.plumb", folder / "plain.plumb")
-    with Store.open(folder / "plain.plumb") as store, store.transaction() as connection:
-        connection.execute("DELETE FROM localisations")
+    with Workspace.open(folder / "plain.plumb") as store, store.transaction() as connection:
+        connection.execute("DELETE FROM localizations")
         connection.execute("DELETE FROM root_causes")
     return folder
 
@@ -98,7 +98,7 @@ def bug_at_a(capsys: pytest.CaptureFixture[str], path: Path, name: str) -> dict[
     return next(b for b in bugs if b["problem"] == name and b["bound"] == 8)
 
 
-def test_a_bug_is_localised_and_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_localized_and_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = folder / "plain.plumb"
     bug = bug_at_a(capsys, path, "p.pddl")
     assert bug["root_cause"] is None
@@ -115,7 +115,7 @@ def test_a_bug_is_localised_and_kept(folder: Path, capsys: pytest.CaptureFixture
     assert found["cause"]["kind"] == "detour"
     assert found["cause"]["action"] == "(sail c d)"
     assert "(at c)" in found["cause"]["facts"]
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         whole = store.bug(bug["id"])
         task = store.task(whole.problem_id)
         state = tuple(found["root_state"])
@@ -164,7 +164,7 @@ def test_all_bugs_at_once_then_none_is_left(
     assert found["root_causes"] == 2
     assert call(capsys, "localize", path, "--all")["bugs"] == []
     assert main(["localize", str(path), "--all"]) == 0
-    assert capsys.readouterr().out == "0 bugs localised\n"
+    assert capsys.readouterr().out == "0 bugs localized\n"
 
 
 def test_a_campaign_tells_root_causes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,9 +172,9 @@ def test_a_campaign_tells_root_causes(folder: Path, capsys: pytest.CaptureFixtur
     words = ["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb"), "--resume"]
     totals = call(capsys, *words)
     assert totals["root_causes"] == 2
-    assert totals["localised"] == totals["bugs"] == 6
+    assert totals["localized"] == totals["bugs"] == 6
     assert main(words) == 0
-    assert "6 bugs localised, 2 root causes" in capsys.readouterr().out
+    assert "6 bugs localized, 2 root causes" in capsys.readouterr().out
     listed = call(capsys, "bugs", folder / "c.plumb")
     assert {bug["root_cause"] for bug in listed["bugs"]} == {1, 2}
     causes = {cause["action"]: cause for cause in listed["root_causes"]}

@@ -17,7 +17,7 @@ from engine.native.library import INFINITY
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
 CONFIG = f"""\
@@ -80,7 +80,7 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
     assert not page.foreign
     assert all(link.startswith("#") for link in page.links)
     assert {link[1:] for link in page.links if len(link) > 1} <= page.names
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         bugs = store.bugs()
         assert bugs
         for row in bugs[:30]:
@@ -99,7 +99,7 @@ def test_every_bug_is_a_point_also_where_the_policy_fails(workspace: Path, tmp_p
     out = tmp_path / "report.html"
     assert main(["report", str(workspace), "--out", str(out)]) == 0
     text = out.read_text()
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         costs = [bug.policy_cost for bug in store.bugs()]
     fails = costs.count(None)
     assert fails > 0
@@ -119,7 +119,7 @@ def test_points_without_a_cost_are_above_all_others() -> None:
 
 def test_names_from_files_cannot_break_the_page(workspace: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         store.set_status([store.bugs()[0].id], "confirmed", '<script>alert(1)</script> & "so"')
     assert main(["report", str(workspace), "--out", str(out)]) == 0
     assert "<script" not in out.read_text()
@@ -129,7 +129,7 @@ def test_names_from_files_cannot_break_the_page(workspace: Path, tmp_path: Path)
 def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
     for name in ("report.csv", "report.json", "report.xml"):
         assert main(["report", str(workspace), "--out", str(tmp_path / name)]) == 0
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         bugs = store.bugs()
     with (tmp_path / "report.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -155,8 +155,8 @@ def test_losses_that_are_bounds_are_called_so() -> None:
 def test_a_unit_that_was_not_worked_through_has_not_passed(workspace: Path, tmp_path: Path) -> None:
     copy, out = tmp_path / "w.plumb", tmp_path / "report.xml"
     copy.write_bytes(workspace.read_bytes())
-    with Store.open(copy) as store, store.transaction() as connection:
-        for table in ("localisations", "history", "evidence", "runs"):
+    with Workspace.open(copy) as store, store.transaction() as connection:
+        for table in ("localizations", "history", "evidence", "runs"):
             connection.execute(f"DELETE FROM {table}")
         connection.execute("DELETE FROM findings")
         connection.execute("UPDATE units SET status = 'stopped' WHERE id = 1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.dominance import cache
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
 
@@ -21,7 +21,7 @@ def task_of(build: Build, cost: int = 1) -> Task:
 
 
 def test_read_again_it_is_the_same(build: Build, own_cache: Path) -> None:
-    first = cache.dominance_function(task_of(build), Factorisation(30))
+    first = cache.dominance_function(task_of(build), Factorization(30))
     (path,) = (own_cache / "dominance").iterdir()
     again = cache.read(path, task_of(build))
     assert again is not None
@@ -34,40 +34,40 @@ def test_read_again_it_is_the_same(build: Build, own_cache: Path) -> None:
 
 def test_it_is_computed_once(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     task = task_of(build)
-    function = cache.dominance_function(task, Factorisation())
+    function = cache.dominance_function(task, Factorization())
     monkeypatch.setattr(cache, "compute", None)
-    assert cache.dominance_function(task, Factorisation()) is function
-    assert cache.dominance_function(task_of(build), Factorisation()).variant == "r"
+    assert cache.dominance_function(task, Factorization()) is function
+    assert cache.dominance_function(task_of(build), Factorization()).variant == "r"
 
 
 def test_another_question_has_another_answer(build: Build, own_cache: Path) -> None:
     task = task_of(build)
     for variant in Variant:
-        cache.dominance_function(task, Factorisation(), variant)
-    cache.dominance_function(task_of(build, cost=2), Factorisation())
+        cache.dominance_function(task, Factorization(), variant)
+    cache.dominance_function(task_of(build, cost=2), Factorization())
     assert len(list((own_cache / "dominance").iterdir())) == 4
 
 
 def test_a_function_of_another_encoding_is_not_used(build: Build, own_cache: Path) -> None:
     """P14: a file under the wrong name."""
-    cache.dominance_function(task_of(build), Factorisation())
+    cache.dominance_function(task_of(build), Factorization())
     (path,) = (own_cache / "dominance").iterdir()
     assert cache.read(path, task_of(build, cost=2)) is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", b"x" * 100], ids=len)
 def test_a_damaged_file_is_computed_again(build: Build, own_cache: Path, damage: bytes) -> None:
-    function = cache.dominance_function(task_of(build), Factorisation())
+    function = cache.dominance_function(task_of(build), Factorization())
     (path,) = (own_cache / "dominance").iterdir()
     path.write_bytes(damage)
-    again = cache.dominance_function(task_of(build), Factorisation())
+    again = cache.dominance_function(task_of(build), Factorization())
     assert np.array_equal(again.factors[0].table, function.factors[0].table)
     assert cache.read(path, task_of(build)) is not None
 
 
 def test_what_a_limit_made_weaker_is_not_kept(build: Build, own_cache: Path) -> None:
     limits = SearchLimits(expansions=1)
-    function = cache.dominance_function(task_of(build), Factorisation(), limits=limits)
+    function = cache.dominance_function(task_of(build), Factorization(), limits=limits)
     assert not function.complete
     assert not (own_cache / "dominance").exists()
 
@@ -77,13 +77,13 @@ def test_a_folder_that_cannot_be_written_does_not_matter(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "file"))
-    assert cache.dominance_function(task_of(build), Factorisation()).complete
+    assert cache.dominance_function(task_of(build), Factorization()).complete
 
 
 def test_the_folder_stays_small_and_the_least_recently_used_go_first(
     build: Build, tmp_path: Path
 ) -> None:
-    functions = [compute(task_of(build, cost), Factorisation()) for cost in (1, 2, 3)]
+    functions = [compute(task_of(build, cost), Factorization()) for cost in (1, 2, 3)]
     paths = [tmp_path / "kept" / f"{number}.npz" for number in range(3)]
     cache.write(paths[0], functions[0])
     most = int(2.5 * paths[0].stat().st_size)
@@ -96,5 +96,5 @@ def test_the_folder_stays_small_and_the_least_recently_used_go_first(
 
 
 def test_too_big_a_function_is_not_kept(build: Build, tmp_path: Path) -> None:
-    cache.write(tmp_path / "kept" / "0.npz", compute(task_of(build), Factorisation()), 100)
+    cache.write(tmp_path / "kept" / "0.npz", compute(task_of(build), Factorization()), 100)
     assert not (tmp_path / "kept").exists()

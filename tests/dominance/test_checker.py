@@ -11,7 +11,7 @@ from reference.random_tasks import dials
 from engine.dominance import checker as check
 from engine.dominance import derivation
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import DominanceFunction
 from engine.dominance.plain_system import Budget
 from engine.errors import CancelledError
@@ -19,7 +19,7 @@ from engine.native.control import Control
 from engine.task.task import Task
 
 Build = Callable[..., Task]
-MERGED = Factorisation(60)
+MERGED = Factorization(60)
 
 
 def random_states(task: Task, random: Random, n: int) -> list[tuple[int, ...]]:
@@ -47,19 +47,19 @@ def test_many_factors_without_an_answer_are_no_answer(build: Build, n: int) -> N
     """Who has the first thing already cannot do all at once; n - 1 factors know that."""
     all_at_once = (dict.fromkeys(range(n), 0), dict.fromkeys(range(n), 1), 1)
     task = build((2,) * n, [all_at_once], (0,) * n, dict.fromkeys(range(n), 1))
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     assert check.problem_with(function, task) is None
     function.factors[0].base[0, 1] = function.factors[0].table[0, 1] = 1
     assert "no answer" in (check.problem_with(function, task) or "")
 
 
-@pytest.mark.parametrize("factorisation", [Factorisation(), MERGED], ids=str)
-def test_everything_a_function_says_is_confirmed(factorisation: Factorisation) -> None:
+@pytest.mark.parametrize("factorization", [Factorization(), MERGED], ids=str)
+def test_everything_a_function_says_is_confirmed(factorization: Factorization) -> None:
     random = Random(3)
     total = 0
     for _ in range(12):
         task = random_task(random)
-        values, confirmed = proven_pairs(compute(task, factorisation), task, random)
+        values, confirmed = proven_pairs(compute(task, factorization), task, random)
         assert values == confirmed
         total += values
     assert total > 100
@@ -95,14 +95,14 @@ def test_what_takes_too_long_is_not_confirmed(
     monkeypatch.setattr(check, "Budget", lambda _: Budget(steps=3))
     assert "too large" in (check.DominanceChecker(task)((0,), (2,), 5) or "")
     monkeypatch.setattr(check, "MAX_CELLS", 5)
-    assert "too large" in (check.problem_with(compute(task, Factorisation()), task) or "")
+    assert "too large" in (check.problem_with(compute(task, Factorization()), task) or "")
 
 
 def test_labels_that_do_the_same_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each dial has 12 labels of its own and 228 that do not touch it."""
     task = dials(20, 6)
     monkeypatch.setattr(check, "Budget", lambda _: Budget(steps=3_000_000))
-    assert check.problem_with(compute(task, Factorisation()), task) is None
+    assert check.problem_with(compute(task, Factorization()), task) is None
 
 
 @pytest.mark.parametrize("steps", [0, 50, 500])
@@ -126,7 +126,7 @@ def test_a_derivation_that_is_cut_short_stays_below(
 
 def test_stable_tables_need_no_derivation(build: Build) -> None:
     task = build((3,), [({0: 0}, {0: 1}, 2), ({0: 1}, {0: 2}, 3)], (0,), {0: 2})
-    proof = check.prove(compute(task, Factorisation(), Variant.A), task)
+    proof = check.prove(compute(task, Factorization(), Variant.A), task)
     assert proof.value((0,), (2,), 5) == 5
     assert "derived" not in vars(proof)
 

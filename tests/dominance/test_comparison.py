@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference.dominance import random_task
 
-from engine.dominance.compute import Factorisation, compute
+from engine.dominance.compute import Factorization, compute
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.native.dominance import NativeComparison, NativeTables
 from engine.native.library import INFINITY, Int32Array, Int64Array
@@ -48,7 +48,7 @@ def test_states_get_the_best_bound_that_known_ones_imply() -> None:
     inferred = 0
     for _ in range(25):
         task = random_task(random)
-        function = compute(task, Factorisation(random.choice([None, 30])))
+        function = compute(task, Factorization(random.choice([None, 30])))
         states = random_states(task, random, 12)
         bounds = random_bounds(random, len(states))
         ids = function.ids(states)
@@ -79,7 +79,7 @@ def test_no_pair_is_left_with_something_to_say() -> None:
     improved = 0
     for _ in range(25):
         task = random_task(random)
-        function = compute(task, Factorisation())
+        function = compute(task, Factorization())
         states = random_states(task, random, 15)
         bounds = random_bounds(random, len(states))
         comparison = NativeComparison(function.native)
@@ -101,7 +101,7 @@ def test_no_pair_is_left_with_something_to_say() -> None:
 def test_a_bound_nobody_has_says_nothing(build: Build) -> None:
     """P13: a dominance value tells of t only if s can be solved."""
     task = build((2,), [({}, {0: 1}, 1), ({}, {0: 0}, 1)], (0,), {0: 1})
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     assert function.value((0,), (1,)) is not None
     comparison = NativeComparison(function.native)
     unknown = np.full(2, INFINITY, np.int64)
@@ -112,7 +112,7 @@ def test_a_bound_nobody_has_says_nothing(build: Build) -> None:
 
 def test_more_states_than_at_first_expected(build: Build) -> None:
     task = build((700,), [({}, {0: 0}, 1)], (5,), {0: 0})
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     comparison = NativeComparison(function.native)
     bounds = np.full(700, INFINITY, np.int64)
     for number, ids in enumerate(function.ids([[0], *([5] for _ in range(699))])):
@@ -123,7 +123,7 @@ def test_more_states_than_at_first_expected(build: Build) -> None:
 
 def test_what_does_not_fit_is_refused(build: Build) -> None:
     task = build((2, 3), [({}, {0: 1, 1: 2}, 1)], (0, 0), {0: 1})
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     row: Int32Array = function.ids([(0, 0)])[0]
     bounds = np.zeros(4, np.int64)
     comparison = NativeComparison(function.native)

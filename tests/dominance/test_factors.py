@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 from reference.dominance import Reference, random_task
 
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.merging import merge
 from engine.task.task import Task
@@ -60,7 +60,7 @@ def test_merging_keeps_its_limits() -> None:
 def test_of_parallel_actions_only_the_cheaper_one_counts(build: Build) -> None:
     """Labels that do the same are one label, at the lower price (P12)."""
     moves = [({0: 0}, {0: 1}, 3), ({0: 0}, {0: 1}, 1), ({0: 1}, {0: 0}, 2)]
-    function = compute(build((2, 2), moves, (0, 0), {0: 1}), Factorisation())
+    function = compute(build((2, 2), moves, (0, 0), {0: 1}), Factorization())
     assert function.value((0, 0), (1, 0)) == 1
     assert function.value((1, 0), (0, 0)) == -1
 
@@ -68,5 +68,5 @@ def test_of_parallel_actions_only_the_cheaper_one_counts(build: Build) -> None:
 def test_an_unsolvable_task_compares_nothing(build: Build) -> None:
     task = build((2, 2), [({0: 0}, {1: 1}, 1)], (0, 0), {0: 1})
     for variant in Variant:
-        function = compute(task, Factorisation(100), variant)
+        function = compute(task, Factorization(100), variant)
         assert function.value((0, 0), (0, 1)) is None

@@ -8,7 +8,7 @@ import pytest
 from reference.dominance import Reference, random_task
 
 from engine.dominance.checker import DominanceChecker, problem_with
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.fix_point import initial_tables
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
@@ -37,17 +37,17 @@ def test_tables_are_those_of_the_definition(truncation: int) -> None:
     compared = 0
     for _ in range(15):
         task = random_task(random)
-        for factorisation in (Factorisation(), Factorisation(40)):
-            stable = compute(task, factorisation, Variant.A, truncation=truncation)
+        for factorization in (Factorization(), Factorization(40)):
+            stable = compute(task, factorization, Variant.A, truncation=truncation)
             if not all(factor.n_states for factor in stable.factors):
                 continue
             partition = [factor.variables for factor in stable.factors]
             reference = Reference(task, partition, truncation)
             assert entries(stable) == reference.tables
             compared += 1
-            if factorisation.transitions is None:
+            if factorization.transitions is None:
                 reference.close()
-                closed = compute(task, factorisation, Variant.R, truncation=truncation)
+                closed = compute(task, factorization, Variant.R, truncation=truncation)
                 assert entries(closed) == reference.tables
     assert compared > 10
 
@@ -100,7 +100,7 @@ def test_fewer_answers_give_lower_values() -> None:
 def test_the_second_state_is_the_better_one(build: Build) -> None:
     """A chain that can only be walked in one direction (P3)."""
     steps = [({0: 0}, {0: 1}, 2), ({0: 1}, {0: 2}, 3)]
-    function = compute(build((3,), steps, (0,), {0: 2}), Factorisation())
+    function = compute(build((3,), steps, (0,), {0: 2}), Factorization())
     assert function.value((0,), (2,)) == 5
     assert function.value((1,), (2,)) == 3
     assert function.value((2,), (0,)) is None or function.value((2,), (0,)) == -5
@@ -109,7 +109,7 @@ def test_the_second_state_is_the_better_one(build: Build) -> None:
 def test_rows_are_what_single_values_are() -> None:
     random = Random(7)
     task = random_task(random)
-    function = compute(task, Factorisation(20))
+    function = compute(task, Factorization(20))
     states = [tuple(random.randrange(n) for n in task.domain_sizes) for _ in range(30)]
     ids = function.ids(states)
     for state, row in zip(states, ids, strict=True):
@@ -126,7 +126,7 @@ def test_merged_tables_are_never_worse() -> None:
     better = 0
     for _ in range(40):
         task = random_task(random)
-        fine, merged = compute(task, Factorisation()), compute(task, Factorisation(60))
+        fine, merged = compute(task, Factorization()), compute(task, Factorization(60))
         states = [tuple(random.randrange(n) for n in task.domain_sizes) for _ in range(20)]
         for s in states:
             for t in states:
@@ -140,7 +140,7 @@ def test_merged_tables_are_never_worse() -> None:
 def test_visited_flags_and_walks(build: Build) -> None:
     """Two places, the second to be visited: having visited is never worse, walking costs 1."""
     walks = [({0: 0}, {0: 1, 1: 1}, 1), ({0: 1}, {0: 0}, 1)]
-    function = compute(build((2, 2), walks, (0, 0), {1: 1}), Factorisation())
+    function = compute(build((2, 2), walks, (0, 0), {1: 1}), Factorization())
     assert (function.value((0, 0), (0, 1)) or 0) >= 0
     assert function.value((1, 0), (0, 0)) is not None
 
@@ -150,7 +150,7 @@ def test_a_changed_table_does_not_pass_the_check() -> None:
     noticed = 0
     for _ in range(30):
         task = random_task(random)
-        function = compute(task, Factorisation())
+        function = compute(task, Factorization())
         if not all(factor.n_states for factor in function.factors):
             continue
         assert problem_with(function, task) is None
@@ -177,7 +177,7 @@ def test_the_checker_confirms_what_the_function_says_and_not_more(build: Build) 
 def test_a_function_of_another_task_does_not_pass(build: Build) -> None:
     one = build((3,), [({0: 0}, {0: 1}, 2)], (0,), {0: 1})
     other = build((3,), [({0: 0}, {0: 1}, 3)], (0,), {0: 1})
-    assert "another task" in (problem_with(compute(one, Factorisation()), other) or "")
+    assert "another task" in (problem_with(compute(one, Factorization()), other) or "")
 
 
 def test_cancelling(build: Build) -> None:
@@ -185,7 +185,7 @@ def test_cancelling(build: Build) -> None:
     control.cancel()
     task = build((3, 2), [({0: 0}, {0: 1}, 2)], (0, 0), {0: 1})
     with pytest.raises(CancelledError):
-        compute(task, Factorisation(), control=control)
+        compute(task, Factorization(), control=control)
 
 
 def test_sums_with_an_unknown_part_are_unknown() -> None:
@@ -194,7 +194,7 @@ def test_sums_with_an_unknown_part_are_unknown() -> None:
     unknown = 0
     for _ in range(20):
         task = random_task(random)
-        function = compute(task, Factorisation())
+        function = compute(task, Factorization())
         states = [tuple(random.randrange(n) for n in task.domain_sizes) for _ in range(12)]
         ids = function.ids(states)
         for s, row in enumerate(ids.tolist()):
@@ -213,16 +213,16 @@ def test_huge_costs_are_refused(build: Build) -> None:
     """P47: sums of tables must fit."""
     task = build((3, 2), [({0: 0}, {0: 1}, 2**31)], (0, 0), {0: 1})
     with pytest.raises(UnsupportedError, match="unit-costs"):
-        compute(task, Factorisation())
+        compute(task, Factorization())
 
 
 @pytest.mark.parametrize("text", ["", "atom", "merged:", "merged:0", "merged:-1", "merged:1e3"])
-def test_no_factorisation(text: str) -> None:
+def test_no_factorization(text: str) -> None:
     with pytest.raises(UsageError, match="merged:1000"):
-        Factorisation.parse(text)
+        Factorization.parse(text)
 
 
-def test_factorisations_by_name() -> None:
-    assert str(Factorisation.parse("merged:17")) == "merged:17"
-    assert str(Factorisation.parse("merged")) == "merged:10000"
-    assert Factorisation.parse("atomic") == Factorisation()
+def test_factorizations_by_name() -> None:
+    assert str(Factorization.parse("merged:17")) == "merged:17"
+    assert str(Factorization.parse("merged")) == "merged:10000"
+    assert Factorization.parse("atomic") == Factorization()

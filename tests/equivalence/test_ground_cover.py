@@ -123,7 +123,7 @@ def test_bounds_limits_and_stop_requests_end_a_search(domain) -> None:
         exact_cover(target, rules(made, 0), Budget(Limits(), lambda: True))
 
 
-def test_ground_actions_that_coincide_are_normalised(domain) -> None:
+def test_ground_actions_that_coincide_are_normalized(domain) -> None:
     made = domain("(p ?x)", ("swap", "?x ?y", "(p ?x)", "(p ?y) (not (p ?x))"))
     schema = lift(made, ()).schemas[0]
     assert ground_change(schema, (0, 0)).idle

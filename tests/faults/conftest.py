@@ -19,7 +19,7 @@ from reference.faulty import MARK, Bench, findings, wait_for
 
 from engine.campaign.config_reader import parse_config
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 CONFIG = """\
 domain = "domain.pddl"
@@ -67,7 +67,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "p2.pddl").write_text(problem_text(2))
     config = parse_config(CONFIG, folder / "campaign.toml")
-    with Store.create(folder / "carter.plumb") as store:
+    with Workspace.create(folder / "carter.plumb") as store:
         run(config, store, executor=InThreads(1))
         assert store.bugs()
     return folder / "carter.plumb"

@@ -31,7 +31,7 @@ from engine.usecases.campaign import run_campaign
 from engine.workers.job_messages import Batch, Done, End, Failed, Stopped
 from engine.workers.link import Failure
 from engine.workers.supervisor import Supervisor
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 TERM_BIT = 1 << (signal.SIGTERM - 1)
 
@@ -158,14 +158,14 @@ def test_what_reads_a_workspace_leaves_it_whole(
         "verify": [],
         "localize": ["--all"],
     }
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         before = store.bugs()
     process = bench.start(command, workspace.name, *options[command])
     wait_for(lambda: works(process))
     interrupt(process, signal.SIGINT, Random(command))
     said = bench.end_of(process)
     assert said.code in (0, 130)
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         assert store.damage() == ""
         assert [row.id for row in store.bugs()] == [row.id for row in before]
     report = bench.folder / "r.html"
@@ -249,7 +249,7 @@ class Window:
 @pytest.mark.parametrize("way", ["stop", "kill"])
 def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) -> None:
     path = bench.folder / "w.plumb"
-    Store.create(path).close()
+    Workspace.create(path).close()
     arguments = path, read_config(bench.folder / "campaign.toml"), "local:1", Consent()
     window = Window(*arguments)
     wait_for(lambda: bench.processes("engine.workers.worker"))

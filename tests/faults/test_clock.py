@@ -18,7 +18,7 @@ from reference.faulty import Bench, findings
 from app.services.jobs import Eta
 from engine.caches import keep, read_kept
 from engine.workspace import lock as writer
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 JUMPING = """\
 import itertools, time
@@ -42,7 +42,7 @@ def test_a_campaign_finds_the_same(
     assert said.code == 0
     assert 0 <= json.loads(said.out)["seconds"] < 1000
     assert findings(bench.folder / "w.plumb") == expected
-    with Store.open(bench.folder / "w.plumb") as store:
+    with Workspace.open(bench.folder / "w.plumb") as store:
         seconds = [row.seconds for row in store.bugs()]
         times = [when for (when,) in store.connection.execute("SELECT time FROM log")]
     assert all(0 <= value < 1000 for value in seconds)
@@ -82,7 +82,7 @@ def test_who_writes_to_a_workspace(
 ) -> None:
     """On this machine the process tells, whatever the clock; of another one silence is an end."""
     now = writer.time.time()
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         store.claim()
         monkeypatch.setattr(writer.time, "time", lambda: now + jump)
         assert writer.current(store.connection) is not None

@@ -22,7 +22,7 @@ from engine.records.events import Event, UnitFailed
 from engine.usecases.campaign import run
 from engine.workers.channel import Ticket
 from engine.workers.launch import WorkerEnd, run_worker
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 class Exposed(InThreads):
@@ -61,7 +61,7 @@ def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any], host
     """Two that say nothing, a browser, noise, and one that does not know the secret."""
     path = bench.folder / "w.plumb"
     executor = Exposed(host)
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert run(read_config(bench.folder / "campaign.toml"), store, executor=executor).finished
     for stranger in executor.strangers:
         stranger.close()
@@ -79,7 +79,7 @@ class Unreachable(InThreads):
 def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
     seen: list[Event] = []
     path: Path = bench.folder / "w.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         config = read_config(bench.folder / "campaign.toml")
         run(config, store, seen.append, executor=Unreachable(1))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
@@ -92,7 +92,7 @@ def test_units_that_find_no_room_for_their_files(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Event] = []
-    with Store.create(bench.folder / "w.plumb") as store:
+    with Workspace.create(bench.folder / "w.plumb") as store:
         config = read_config(bench.folder / "campaign.toml")
         monkeypatch.setattr("tempfile.tempdir", "/proc/none")
         run(config, store, seen.append, executor=InThreads(1))

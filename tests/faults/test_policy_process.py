@@ -14,7 +14,7 @@ from typing import Any
 
 from reference.faulty import Bench, wait_for
 
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PLUGIN = """\
 import ctypes, os, re, signal, subprocess, sys, time
@@ -67,7 +67,7 @@ def configure(bench: Bench, names: list[str], more: str = "") -> str:
 
 def findings(path: Path) -> dict[str, list[Any]]:
     """What was found about each policy."""
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         found: dict[str, list[Any]] = {}
         for row in store.bugs():
             bug = store.bug(row.id)

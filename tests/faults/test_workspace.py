@@ -29,7 +29,7 @@ from engine.usecases.campaign import run
 from engine.verify.stored import refuse_damaged
 from engine.workspace import guard as workspace_file
 from engine.workspace import watch as keeping
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 LOCKER = """\
 import sqlite3, sys
@@ -81,12 +81,12 @@ def path(bench: Bench) -> Path:
 
 
 def disturbed(config: CampaignConfig, path: Path, fault: Callable[[], object]) -> None:
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         run(config, store, Disturbance(fault).hear, executor=InThreads(1))
 
 
 def taken_up(config: CampaignConfig, path: Path) -> set[Any]:
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert run(config, store, executor=InThreads(1), resume=True).finished
         return findings(store.path)
 
@@ -98,7 +98,10 @@ def test_a_lock_that_lasts_is_named_and_costs_nothing(
     lockers: list[Locker] = []
     with pytest.raises(WorkspaceError, match=r"another program has kept.*end it and try again"):
         disturbed(config, path, lambda: lockers.append(Locker(path)))
-    with pytest.raises(WorkspaceError, match="another program has kept"), Store.create(path) as new:
+    with (
+        pytest.raises(WorkspaceError, match="another program has kept"),
+        Workspace.create(path) as new,
+    ):
         run(config, new, executor=InThreads(1), resume=True)
     lockers[0].end()
     assert taken_up(config, path) == expected
@@ -114,7 +117,7 @@ def test_a_short_lock_is_waited_for(config: CampaignConfig, path: Path, expected
 
     disturbed(config, path, lock_for_a_moment)
     assert lockers
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert findings(store.path) == expected
 
 
@@ -140,7 +143,7 @@ def test_a_file_that_is_gone_is_noticed_and_saved(
     with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced.*w-rescued.plumb"):
         disturbed(config, path, lambda: fault(path))
     rescued = path.with_name("w-rescued.plumb")
-    with Store.open(rescued) as store:
+    with Workspace.open(rescued) as store:
         assert len(store.bugs()) >= 3
         assert findings(store.path) <= expected
     assert taken_up(config, rescued) == expected
@@ -153,7 +156,7 @@ def test_noticed_at_the_end_it_is_saved_too(
     monkeypatch.setattr(keeping, "HEARTBEAT_SECONDS", 1e6)
     with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced"):
         disturbed(config, path, path.unlink)
-    with Store.open(path.with_name("w-rescued.plumb")) as store:
+    with Workspace.open(path.with_name("w-rescued.plumb")) as store:
         assert findings(store.path) == expected
 
 
@@ -164,7 +167,7 @@ def test_its_whole_folder_is_removed(
     (bench.folder / "home").mkdir(exist_ok=True)
     with pytest.raises(WorkspaceError, match=r"home.w-rescued.plumb"):
         disturbed(config, path, lambda: shutil.rmtree(path.parent))
-    with Store.open(bench.folder / "home" / "w-rescued.plumb") as store:
+    with Workspace.open(bench.folder / "home" / "w-rescued.plumb") as store:
         assert store.bugs()
 
 
@@ -181,7 +184,7 @@ def test_without_permissions_it_goes_on_writing(
         disturbed(config, path, forbid)
     finally:
         path.parent.chmod(0o755)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert findings(store.path) == expected
 
 
@@ -195,7 +198,7 @@ def test_a_file_that_is_cut_is_noticed(config: CampaignConfig, path: Path) -> No
 def _enlarged(config: CampaignConfig, path: Path) -> Path:
     """A workspace that another campaign has filled before."""
     other = path.with_name("other.plumb")
-    with Store.create(other) as store:
+    with Workspace.create(other) as store:
         run(config.with_seeds(9), store, executor=InThreads(1))
     return other
 
@@ -236,11 +239,11 @@ def test_any_damage_ends_in_a_sentence(workspace: Path, bench: Bench) -> None:
 
 
 def read_everything(path: Path) -> None:
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         refuse_damaged(store)
         for row in store.bugs():
             store.bug(row.id)
-            store.localisation(row.id)
+            store.localization(row.id)
         for campaign in store.campaigns():
             store.pending(campaign.id)
 
@@ -272,11 +275,11 @@ def test_a_writer_is_heard_of_although_nothing_happens(
     def beats() -> bool:
         """Asked ten times a second, also in the pause."""
         if path.exists():
-            with Store.open(path) as other:
+            with Workspace.open(path) as other:
                 row = other.connection.execute("SELECT heartbeat FROM writer").fetchone()
                 heard.update(row or ())
         return len(heard) > 5
 
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         run(config, store, cancelled=beats, executor=InThreads(1), paused=lambda: True)
     assert len(heard) > 5

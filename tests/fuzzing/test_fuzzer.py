@@ -5,7 +5,7 @@ from reference import fdr
 from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
 
-from engine.fuzzing.biases import BIASES, Even, Judgement, make_bias
+from engine.fuzzing.biases import BIASES, Even, Judgment, make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
@@ -80,8 +80,8 @@ def test_biases_judge_every_candidate(name: str) -> None:
             runs = PolicyRuns(TablePolicy(policy), table)
             bias = make_bias(name, runs, horizon=6)
             states = table.add(truth.states)
-            judgement = bias.judge(states)
-            assert len(judgement.weights) == len(judgement.failed) == len(states)
+            judgment = bias.judge(states)
+            assert len(judgment.weights) == len(judgment.failed) == len(states)
             fuzzer = Fuzzer(table, bias, FuzzOptions(10, 3, seed, walks=20))
             assert pool_of(fuzzer)
 
@@ -109,9 +109,9 @@ class _Failing:
     def __init__(self, table: StateTable) -> None:
         self.table = table
 
-    def judge(self, states) -> Judgement:
+    def judge(self, states) -> Judgment:
         failed = [bool(value == 1) for value in self.table.values(states)[:, 0]]
-        return Judgement([1.0] * len(states), failed)
+        return Judgment([1.0] * len(states), failed)
 
 
 def test_failures_are_inserted_and_avoided_or_preferred() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reference import hostile_files as files
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, taken
 
-from engine.campaign.recognize import plugin_factories, recognise_file
+from engine.campaign.recognize import plugin_factories, recognize_file
 from engine.errors import PolicyError
 from engine.policies.plugin.policy import open_plugin
 from engine.policies.policy import open_policy, open_policy_file
@@ -143,7 +143,7 @@ def test_published_policies_with_strange_columns(
 def test_looking_at_a_plug_in_does_not_run_it(tmp_path: Path) -> None:
     mark, path = tmp_path / "mark", tmp_path / "evil.py"
     path.write_text(f"open({str(mark)!r}, 'w')\ndef factory(task): pass\n")
-    assert recognise_file(path).name == f"{path}:factory"
+    assert recognize_file(path).name == f"{path}:factory"
     open_policy(f"{path}:factory").describe()
     assert not mark.exists()
 

@@ -18,14 +18,14 @@ from reference.hostile_readers import READ, REFUSED, Read, read_workspace, taken
 from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
 
 from engine.campaign.bundle import reproduce_commands, write_bundle
-from engine.campaign.inputs import safe_name, unpacked
+from engine.campaign.inputs import safe_name, unpack_inputs
 from engine.cli import main
 from engine.errors import PlumblineError, UsageError, WorkspaceError
 from engine.records import codec as packing
 from engine.report.content import gather
 from engine.report.html import html_report
 from engine.report.tables import csv_report
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 hostile = settings.get_profile("hostile")
 Change = Callable[..., Path]
@@ -58,11 +58,11 @@ def test_any_schema(changed: Change, statements: str) -> None:
 @pytest.mark.parametrize("statements", STRANGE_SCHEMAS[:10])
 def test_what_we_did_not_make_is_not_even_opened(changed: Change, statements: str) -> None:
     with pytest.raises(WorkspaceError, match=r"did not make|has no|cannot be there"):
-        Store.open(changed(statements))
+        Workspace.open(changed(statements))
 
 
 def test_sqlite_trusts_no_file(sound: Path) -> None:
-    with Store.open(sound) as store:
+    with Workspace.open(sound) as store:
         assert store.rows("PRAGMA trusted_schema") == [(0,)]
         with pytest.raises(sqlite3.OperationalError, match="not authorized"):
             store.connection.execute("SELECT load_extension('x')")
@@ -77,7 +77,7 @@ def test_a_few_bytes_do_not_fill_the_memory(
     connection.execute("UPDATE inputs SET content = ?", (zlib.compress(bytes(2**20 + 1)),))
     connection.commit()
     connection.close()
-    with Store.open(path) as store, pytest.raises(WorkspaceError, match="too large"):
+    with Workspace.open(path) as store, pytest.raises(WorkspaceError, match="too large"):
         store.problem(1)
 
 
@@ -86,10 +86,10 @@ def test_a_few_bytes_do_not_fill_the_memory(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_never_leaves_its_folder(sound: Path, tmp_path: Path, name: str) -> None:
-    with Store.open(sound) as store:
+    with Workspace.open(sound) as store:
         problem, policy = store.problem(1), store.policy(1)
     file = type(problem.problem)(name, problem.problem.content, name)
-    with unpacked(type(problem)(name, file, problem.domain, False), policy) as files:
+    with unpack_inputs(type(problem)(name, file, problem.domain, False), policy) as files:
         for path in files.task_files:
             assert path.is_file()
             assert files.folder in path.resolve().parents
@@ -97,7 +97,7 @@ def test_a_copy_never_leaves_its_folder(sound: Path, tmp_path: Path, name: str) 
     assert "/" not in safe_name(name)
 
 
-def test_verify_and_localise_write_nothing_outside(changed: Change, tmp_path: Path) -> None:
+def test_verify_and_localize_write_nothing_outside(changed: Change, tmp_path: Path) -> None:
     victim = tmp_path / "victim.txt"
     victim.write_text("mine")
     path = changed(f"UPDATE inputs SET name = '{victim}'", f"UPDATE problems SET path = '{victim}'")
@@ -138,7 +138,7 @@ class _Page(html.parser.HTMLParser):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if set(name) & set("<=+@{")])
 def test_reports_show_names_and_run_nothing(changed: Change, name: str) -> None:
-    with Store.open(named(changed(), name)) as store:
+    with Workspace.open(named(changed(), name)) as store:
         content = gather(store, None, 5)
     page = _Page()
     text = html_report(content)
@@ -154,7 +154,7 @@ def test_reports_show_names_and_run_nothing(changed: Change, name: str) -> None:
 def test_a_name_in_a_command_is_a_word(changed: Change) -> None:
     spec = "x$(touch owned); rm -rf ~ #"
     path = changed(f"UPDATE policies SET spec = '{spec}', path = NULL, file = NULL")
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         bug = store.bug(1)
         run, *_ = reproduce_commands(bug, store.task(bug.problem_id), store.policy(1), True)
     assert shlex.split(run)[:3] == ["plumbline", "run", spec]
@@ -168,7 +168,7 @@ def test_bundles_stay_in_their_folder(
     home.mkdir()
     monkeypatch.chdir(home)
     path = named(changed(), name)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         bundle = write_bundle(store, 1, tmp_path / "out")
         text = (bundle.folder / "README.md").read_text()
     assert {child.name for child in tmp_path.iterdir()} == {"home", "out", path.name}
@@ -183,7 +183,7 @@ def test_no_bundle_through_a_link(sound: Path, tmp_path: Path, link: str) -> Non
     place = tmp_path / "out" / link
     place.parent.mkdir(parents=True)
     place.symlink_to(target)
-    with Store.open(sound) as store, pytest.raises(UsageError, match="link"):
+    with Workspace.open(sound) as store, pytest.raises(UsageError, match="link"):
         write_bundle(store, 1, tmp_path / "out")
     assert list(target.iterdir()) == [] if target.is_dir() else target.read_text() == "mine"
 

@@ -9,20 +9,20 @@ import pytest
 from reference import fdr
 from reference.soundness import Table, TablePolicy, Truth
 
-from engine.localize.localizer import Localiser
+from engine.localize.localizer import Localizer
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
-from engine.records.localization import Localisation, StepVerdict, Verdict
+from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.task.states import StateTable
 
 
 @dataclass
 class Runner:
-    """A policy on a task, and a localiser that shares its table."""
+    """A policy on a task, and a localizer that shares its table."""
 
     truth: Truth
     runs: PolicyRuns
-    localiser: Localiser
+    localizer: Localizer
 
     def run(self, state: fdr.State, step_limit: int | None = None) -> tuple[PolicyRun, int | None]:
         """The run from a state and the decision that ends it, if it fails."""
@@ -33,10 +33,10 @@ class Runner:
             return run, None
         return run, int(self.runs.decisions([run.states[-1]])[0])
 
-    def localise(self, state: fdr.State, step_limit: int | None = None) -> Localisation:
-        return self.localiser.localise(*self.run(state, step_limit))
+    def localize(self, state: fdr.State, step_limit: int | None = None) -> Localization:
+        return self.localizer.localize(*self.run(state, step_limit))
 
-    def states(self, state: fdr.State, found: Localisation) -> list[fdr.State]:
+    def states(self, state: fdr.State, found: Localization) -> list[fdr.State]:
         """The states of the path that was examined."""
         states = [state]
         for step in found.steps:
@@ -44,7 +44,7 @@ class Runner:
         return states
 
     def violations(
-        self, state: fdr.State, found: Localisation, complete: bool = True, plans: bool = True
+        self, state: fdr.State, found: Localization, complete: bool = True, plans: bool = True
     ) -> list[str]:
         """What is wrong or missing in what was said; without limits nothing may be missing.
 
@@ -100,6 +100,6 @@ def runner() -> Callable[..., Runner]:
     def make(truth: Truth, policy: Table, **options: object) -> Runner:
         table = StateTable(truth.task)
         runs = PolicyRuns(TablePolicy(policy), table)
-        return Runner(truth, runs, Localiser(table, **options))  # type: ignore[arg-type]
+        return Runner(truth, runs, Localizer(table, **options))  # type: ignore[arg-type]
 
     return make

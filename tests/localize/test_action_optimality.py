@@ -11,7 +11,7 @@ import pytest
 from reference.random_tasks import dials
 from reference.small_tasks import Rule, one_key, task_of
 
-from engine.dominance.compute import Factorisation, compute
+from engine.dominance.compute import Factorization, compute
 from engine.errors import CancelledError, PlannerError, UsageError
 from engine.localize import action_optimality, parallel_searches
 from engine.localize.action_optimality import (
@@ -213,7 +213,7 @@ def test_a_dominance_function_that_is_cancelled_decides_nothing(
 def test_dominance_decides_without_search() -> None:
     """Going to 1 makes as much better as it costs; D of one variable says so."""
     task = fork()
-    dominance = compute(task, Factorisation())
+    dominance = compute(task, Factorization())
     good = check_action(task, (0,), 0, "dominance", plan_cost=9, dominance=dominance)
     assert (good.verdict, good.expanded) == (Verdict.OPTIMAL, 0)
     assert good.decided_by in {DecidedBy.DOMINANCE_A, DecidedBy.DOMINANCE_C}
@@ -225,12 +225,12 @@ def test_dominance_decides_without_search() -> None:
 def test_dominance_of_another_task_is_refused() -> None:
     """P14."""
     task = fork()
-    other = compute(replace(task, goal=((0, 2),)), Factorisation())
+    other = compute(replace(task, goal=((0, 2),)), Factorization())
     with pytest.raises(ValueError, match="another task"):
         check_action(task, (0,), 0, "dominance", solvable=True, dominance=other)
 
 
-# Searches side by side, with searches and a planner that do what the test wants.
+# QuestionSearches side by side, with searches and a planner that do what the test wants.
 
 
 def stuck_search(*_args: Any, control: Control, **_options: Any) -> SearchResult:

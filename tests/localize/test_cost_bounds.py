@@ -80,7 +80,7 @@ def test_contradictions_are_not_believed(value: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_hold_whatever_is_learnt_in_whatever_order(seed: int) -> None:
+def test_bounds_hold_whatever_is_learned_in_whatever_order(seed: int) -> None:
     random = Random(seed)
     truth = Truth.of(random_task(random))
     task, hstar = truth.task, truth.hstar

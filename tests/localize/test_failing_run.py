@@ -11,14 +11,14 @@ from reference import fdr
 from reference.small_tasks import task_of
 from reference.soundness import Truth, policies, random_task
 
-from engine.localize.run_searches import LocalisationLimits
+from engine.localize.run_searches import LocalizationLimits
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.localization import CauseKind, Localisation, Verdict
+from engine.records.localization import CauseKind, Localization, Verdict
 
 MakeRunner = Callable[..., Any]
 
 
-def failure_violations(truth: Truth, states: list[fdr.State], found: Localisation) -> list[str]:
+def failure_violations(truth: Truth, states: list[fdr.State], found: Localization) -> list[str]:
     """Holds what is said about solvability against the truth."""
     solvable = [truth.hstar[state] != fdr.INFINITY for state in states]
     failure = found.failure
@@ -49,14 +49,14 @@ def failure_violations(truth: Truth, states: list[fdr.State], found: Localisatio
 @pytest.mark.parametrize("expansions", [None, 1, 3])
 def test_failures_are_understood(runner: MakeRunner, expansions: int | None) -> None:
     random = Random(3000)
-    limits = LocalisationLimits(search_expansions=expansions)
+    limits = LocalizationLimits(search_expansions=expansions)
     kinds = set()
     for _ in range(8):
         truth = Truth.of(random_task(random))
         for _, policy in policies(truth, random):
             examined = runner(truth, policy, limits=limits)
             for state in random.sample(truth.states, 8):
-                found = examined.localise(state)
+                found = examined.localize(state)
                 assert examined.violations(state, found, complete=expansions is None) == []
                 if found.failure is not None:
                     states = examined.states(state, found)
@@ -85,14 +85,14 @@ STEPS = {(x,): x for x in range(6)}
 TURN = STEPS | {(1,): OUT, (10,): ROUND, (11,): BACK}
 
 
-def causes(found: Localisation) -> tuple[CauseKind, tuple[int, ...], int | None] | None:
+def causes(found: Localization) -> tuple[CauseKind, tuple[int, ...], int | None] | None:
     return found.cause and (found.cause.kind, found.cause.state, found.cause.operator)
 
 
 @pytest.mark.parametrize("end", [{}, {(9,): -7}])
 def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, int]) -> None:
     policy = STEPS | {(3,): FALL, (7,): STUMBLE, (8,): CRAWL} | end
-    found = runner(TRUTH, policy).localise((0,))
+    found = runner(TRUTH, policy).localize((0,))
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
     assert found.failure is not None
     assert (found.failure.last_solvable, found.failure.first_unsolvable) == (3, 4)
@@ -106,7 +106,7 @@ def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, i
 
 def test_a_loop_blames_the_same_step_wherever_it_is_entered(runner: MakeRunner) -> None:
     examined = runner(TRUTH, TURN)
-    found = {start: examined.localise((start,)) for start in (0, 1, 10, 11)}
+    found = {start: examined.localize((start,)) for start in (0, 1, 10, 11)}
     assert {causes(item) for item in found.values()} == {(CauseKind.LOOP, (1,), OUT)}
     assert found[0].failure is not None
     assert found[0].failure.loop_begin == 1
@@ -120,7 +120,7 @@ def test_a_loop_blames_the_same_step_wherever_it_is_entered(runner: MakeRunner) 
 def test_in_a_loop_without_costs_every_step_can_be_optimal(runner: MakeRunner) -> None:
     examined = runner(FREE_TURN, TURN)
     for start in (0, 1, 10, 11):
-        found = examined.localise((start,))
+        found = examined.localize((start,))
         assert found.bad_steps == ()
         assert causes(found) == (CauseKind.LOOP, (1,), OUT)
         assert examined.violations((start,), found) == []
@@ -129,8 +129,8 @@ def test_in_a_loop_without_costs_every_step_can_be_optimal(runner: MakeRunner) -
 @pytest.mark.parametrize(("choice", "bad"), [(STAY, (2,)), (REST, ())])
 def test_a_step_that_leads_nowhere(runner: MakeRunner, choice: int, bad: tuple[int, ...]) -> None:
     for expansions in (None, 1):
-        limits = LocalisationLimits(search_expansions=expansions)
-        found = runner(TRUTH, STEPS | {(2,): choice}, limits=limits).localise((0,))
+        limits = LocalizationLimits(search_expansions=expansions)
+        found = runner(TRUTH, STEPS | {(2,): choice}, limits=limits).localize((0,))
         assert found.failure is not None
         assert found.failure.loop_begin == 2
         if expansions is None:
@@ -147,7 +147,7 @@ def test_a_step_that_leads_nowhere(runner: MakeRunner, choice: int, bad: tuple[i
     ],
 )
 def test_a_policy_without_a_usable_answer(runner: MakeRunner, answer: int, kind: CauseKind) -> None:
-    found = runner(TRUTH, STEPS | {(4,): answer}).localise((0,))
+    found = runner(TRUTH, STEPS | {(4,): answer}).localize((0,))
     assert causes(found) == (kind, (4,), None)
     assert found.bad_steps == ()
     assert found.searches < found.naive_searches
@@ -156,18 +156,18 @@ def test_a_policy_without_a_usable_answer(runner: MakeRunner, answer: int, kind:
 def test_a_long_run_that_gives_up_late_takes_few_searches(runner: MakeRunner) -> None:
     steps = [(f"step {x}", {0: x}, {0: x + 1}, 1) for x in range(100)]
     truth = Truth.of(task_of((101,), steps, (0,), {0: 100}))
-    found = runner(truth, {(x,): x for x in range(98)}).localise((0,))
+    found = runner(truth, {(x,): x for x in range(98)}).localize((0,))
     assert causes(found) == (CauseKind.NO_ACTION, (98,), None)
     assert found.searches <= 3
 
 
 def test_giving_up_in_a_trap_blames_what_led_there(runner: MakeRunner) -> None:
-    found = runner(TRUTH, STEPS | {(3,): FALL, (7,): NO_ACTION}).localise((2,))
+    found = runner(TRUTH, STEPS | {(3,): FALL, (7,): NO_ACTION}).localize((2,))
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
 
 
 def test_where_there_never_was_a_plan_nothing_is_to_blame(runner: MakeRunner) -> None:
-    found = runner(TRUTH, {(7,): STUMBLE, (8,): CRAWL}).localise((7,))
+    found = runner(TRUTH, {(7,): STUMBLE, (8,): CRAWL}).localize((7,))
     assert found.cause is None
     assert found.failure is not None
     assert (found.failure.last_solvable, found.failure.first_unsolvable) == (None, 0)
@@ -176,15 +176,15 @@ def test_where_there_never_was_a_plan_nothing_is_to_blame(runner: MakeRunner) ->
 
 def test_a_stopped_run_tells_what_is_known(runner: MakeRunner) -> None:
     """Nothing is lost yet, but what was walked holds a bad step already, or none."""
-    found = runner(TRUTH, TURN).localise((0,), step_limit=3)
+    found = runner(TRUTH, TURN).localize((0,), step_limit=3)
     assert causes(found) == (CauseKind.DETOUR, (1,), OUT)
     assert found.failure is not None
     assert found.failure.last_solvable == 3
     assert found.steps[0].policy_cost_to_go is None
-    found = runner(TRUTH, STEPS).localise((0,), step_limit=3)
+    found = runner(TRUTH, STEPS).localize((0,), step_limit=3)
     assert (found.bad_steps, found.cause) == ((), None)
     fallen = STEPS | {(3,): FALL, (7,): STUMBLE, (8,): CRAWL}
-    found = runner(TRUTH, fallen).localise((0,), step_limit=5)
+    found = runner(TRUTH, fallen).localize((0,), step_limit=5)
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
 
 
@@ -200,7 +200,7 @@ class Broken:
 def test_a_policy_that_raises_is_a_fault(runner: MakeRunner) -> None:
     examined = runner(TRUTH, STEPS)
     examined.runs.policy = Broken()
-    found = examined.localise((0,))
+    found = examined.localize((0,))
     assert causes(found) == (CauseKind.FAULT, (4,), None)
 
 
@@ -242,11 +242,11 @@ def test_a_limit_is_no_proof_of_a_dead_end(runner: MakeRunner) -> None:
         stays = walks | {(TRAP, x, *still[1:]): names[f"turn 1 {x}"] for x in range(turns)}
         drowns = stays | {(TRAP, turns, *still[1:]): names["drown"]}
         for policy, first in ((stays, None), (drowns, 4 + turns)):
-            limits = LocalisationLimits(search_expansions=20)
-            found = runner(truth, policy, limits=limits).localise((START, *still))
+            limits = LocalizationLimits(search_expansions=20)
+            found = runner(truth, policy, limits=limits).localize((START, *still))
             assert found.failure is not None
             assert (found.failure.last_solvable, found.failure.first_unsolvable) == (2, first)
             assert (found.cause, found.limited) == (None, True)
             assert found.steps[2].verdict is Verdict.UNDECIDED
-            found = runner(truth, policy).localise((START, *still))
+            found = runner(truth, policy).localize((START, *still))
             assert causes(found) == (CauseKind.DEAD_END, (GATE, *still), names["in"])

@@ -11,7 +11,7 @@ import pytest
 from reference import fdr
 from reference.soundness import Truth, policies, random_task
 
-from engine.records.localization import CauseKind, Localisation, RootCause, by_schema
+from engine.records.localization import CauseKind, Localization, RootCause, by_schema
 
 MakeRunner = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def test_grouping_by_the_cause_unites_exactly_the_bugs_that_share_a_bad_step(
     for state in truth.states:
         if truth.hstar[state] == fdr.INFINITY:
             continue
-        found: Localisation = examined.localise(state)
+        found: Localization = examined.localize(state)
         if found.cause is None:
             continue
         states = examined.states(state, found)

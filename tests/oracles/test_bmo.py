@@ -14,7 +14,7 @@ from engine.native.library import INFINITY
 from engine.native.searches import NativeLookahead
 from engine.oracles.bmo import DominanceLookahead
 from engine.oracles.objective import OBJECTIVES
-from engine.oracles.session import Bench
+from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
 from engine.search.heuristics import Evaluator
@@ -57,7 +57,7 @@ def test_visits_are_those_of_a_plain_search(task: Task, size: int, at_once: int)
         wanted = 0
         while wanted < size:
             wanted = min(size, wanted + at_once)
-            lookahead.go_on(wanted)
+            lookahead.resume(wanted)
         visits = lookahead.visits()
         assert visits.states.tolist() == list(expected)
         for row, (state, (cost, before, operator)) in enumerate(expected.items()):
@@ -78,7 +78,7 @@ def test_a_cancelled_look_ahead_ends() -> None:
     table, control = StateTable(task), Control()
     (start,) = table.add([task.init]).tolist()
     runs = PolicyRuns(open_builtin("gc", 0).bind(task), table)
-    lookahead = DominanceLookahead(Bench(runs, OBJECTIVES["any"], control=control), 10)
+    lookahead = DominanceLookahead(OracleSession(runs, OBJECTIVES["any"], control=control), 10)
     control.cancel()
     with pytest.raises(CancelledError):
         lookahead.search(start, lambda states: pytest.fail("it went on"), "bmo")

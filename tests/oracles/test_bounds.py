@@ -93,7 +93,7 @@ def test_a_worse_bound_changes_nothing() -> None:
 
 
 def test_a_plan_that_is_none_is_refused() -> None:
-    """P45: nobody's plan is believed."""
+    """P45: nobody's plan is trusted."""
     bounds = Bounds(chain([3, 1]), lambda state: ())
     with pytest.raises(ValueError, match="not applicable"):
         bounds.add_plan(0, [1], "liar")

@@ -1,4 +1,4 @@
-"""What the bench knows of runs: results of all their states, bounds wherever they meet one."""
+"""What the session knows of runs: results of all their states, bounds wherever they meet one."""
 
 import pytest
 from reference.random_tasks import make_task
@@ -6,7 +6,7 @@ from reference.soundness import TablePolicy
 
 from engine.native.library import INFINITY
 from engine.oracles.objective import OBJECTIVES, BugKind
-from engine.oracles.session import NOTHING_PROVEN, Bench, Proof
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
@@ -28,16 +28,16 @@ class Silent:
         return NOTHING_PROVEN
 
 
-def bench(first: int, second: int, step_limit: int | None = None) -> Bench:
+def session(first: int, second: int, step_limit: int | None = None) -> OracleSession:
     """Three places, the last one is the goal; what the policy does in the others."""
     table = StateTable(make_task((3,), OPERATORS, (0,), ((0, 2),)))
     table.add([(0,), (1,), (2,)])
     policy = TablePolicy({(0,): first, (1,): second})
-    return Bench(PolicyRuns(policy, table), OBJECTIVES["any"], step_limit)
+    return OracleSession(PolicyRuns(policy, table), OBJECTIVES["any"], step_limit)
 
 
 def test_all_states_of_a_run_have_results_without_another_question() -> None:
-    tested = bench(GO, REACH)
+    tested = session(GO, REACH)
     assert tested.run_policy(0) == (Outcome.SOLVED, 5)
     asked = tested.runs.statistics.evaluated
     assert tested.run_policy(1) == tested.policy_result(1) == (Outcome.SOLVED, 3)
@@ -48,7 +48,7 @@ def test_all_states_of_a_run_have_results_without_another_question() -> None:
 
 @pytest.mark.parametrize("later", [False, True])
 def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
-    tested = bench(GO, BACK)
+    tested = session(GO, BACK)
     if later:
         assert tested.run_policy(0) == (Outcome.FAILED, INFINITY)
     tested.bounds.add_plan(1, [REACH], "somebody")
@@ -59,10 +59,10 @@ def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
 
 def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     """P15, P17: it is no failure, and what it has cost is no bound."""
-    tested = bench(GO, BACK, step_limit=1)
+    tested = session(GO, BACK, step_limit=1)
     assert tested.run_policy(0) == (Outcome.ABORTED, 2)
     assert tested.bounds.u(0) == INFINITY
-    again = bench(GO, BACK, step_limit=1)
+    again = session(GO, BACK, step_limit=1)
     again.bounds.add_plan(1, [REACH], "somebody")
     examination = again.test(0, Silent())
     assert again.bounds.u(0) == 5
@@ -70,7 +70,7 @@ def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
 
 
 def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
-    tested = bench(GO, REACH, step_limit=1)
+    tested = session(GO, REACH, step_limit=1)
     assert tested.run_policy(0) == (Outcome.ABORTED, 2)
     assert tested.trace(0).outcome is Outcome.ABORTED
     tested.runs.run([0])
@@ -83,7 +83,7 @@ class Morphing:
 
     name = "morphing"
 
-    def __init__(self, tested: Bench) -> None:
+    def __init__(self, tested: OracleSession) -> None:
         self.tested = tested
 
     def examine(self, state: int) -> Proof:
@@ -94,7 +94,7 @@ class Morphing:
 class Planning:
     name = "planning"
 
-    def __init__(self, tested: Bench, operators: list[int]) -> None:
+    def __init__(self, tested: OracleSession, operators: list[int]) -> None:
         self.tested, self.operators = tested, operators
 
     def examine(self, state: int) -> Proof:
@@ -103,20 +103,20 @@ class Planning:
 
 
 def test_a_plan_counts_where_a_dominance_value_is_in_doubt() -> None:
-    tested = bench(GO, BACK)
+    tested = session(GO, BACK)
     tested.run_policy(2)
     findings = tested.test(0, Morphing(tested)).findings
     assert sorted((finding.state, finding.bound) for finding in findings) == [(0, 3), (1, 1)]
-    assert tested.believed is tested.bounds
+    assert tested.trusted_bounds is tested.bounds
     assert [tested.withdraw(finding, None) for finding in findings] == [None, None]
-    assert tested.believed is tested.bounds.plans
+    assert tested.trusted_bounds is tested.bounds.plans
     assert not tested.findings
     (finding,) = tested.test(1, Planning(tested, [REACH])).findings[:1]
     assert (finding.bound, finding.oracle, finding.evidence.is_plan) == (3, "planning", True)
 
 
 def test_what_is_taken_back_uncovers_a_plan_that_was_known() -> None:
-    tested = bench(GO, BACK)
+    tested = session(GO, BACK)
     tested.run_policy(2)
     (known, _) = tested.test(1, Planning(tested, [REACH])).findings
     (better, *_) = (f for f in tested.test(1, Morphing(tested)).findings if f.state == 1)

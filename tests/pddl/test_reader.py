@@ -109,7 +109,7 @@ def test_the_report_holds_whatever_could_be_read(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_files_are_recognised_by_what_they_contain(text: str, kind: str) -> None:
+def test_files_are_recognized_by_what_they_contain(text: str, kind: str) -> None:
     assert definition_kind(text) == kind
 
 

@@ -232,9 +232,9 @@ def test_what_it_prints_goes_to_the_log(tmp_path: Path, caplog: pytest.LogCaptur
     assert "plugin.py: thinking" in caplog.text
 
 
-def test_large_batches_and_neighbouring_modules(tmp_path: Path) -> None:
-    (tmp_path / "neighbour.py").write_text("def pick(state): return int(state[0]) % 3\n")
-    code = "from neighbour import pick\n" + deciding("return [pick(state) for state in states]")
+def test_large_batches_and_neighboring_modules(tmp_path: Path) -> None:
+    (tmp_path / "neighbor.py").write_text("def pick(state): return int(state[0]) % 3\n")
+    code = "from neighbor import pick\n" + deciding("return [pick(state) for state in states]")
     policy = bind(tmp_path, code)
     states = np.tile(STATES, (50_000, 1))
     try:

@@ -78,14 +78,14 @@ def fake_server(answer, task: str | None = None, address: str = "127.0.0.1:0") -
         operator = answer(list(request.state.val))
         return pheromone.OPERATOR.response(operator=operator)
 
-    behaviours = {pheromone.TASK: get_task, pheromone.OPERATOR: get_operator}
+    behaviors = {pheromone.TASK: get_task, pheromone.OPERATOR: get_operator}
     handlers = {
         method.name: grpc.unary_unary_rpc_method_handler(
-            behaviour,
+            behavior,
             request_deserializer=method.request.FromString,
             response_serializer=method.response.SerializeToString,
         )
-        for method, behaviour in behaviours.items()
+        for method, behavior in behaviors.items()
     }
     threads = ThreadPoolExecutor(4)
     server = grpc.server(threads, options=[("grpc.so_reuseport", 0)])

@@ -14,7 +14,7 @@ from engine.campaign.config_reader import CampaignConfig
 from engine.records.project import Project
 from engine.workspace import guard as workspace_file
 from engine.workspace.schema import MIGRATIONS, migrate
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
 projects = st.builds(
@@ -36,13 +36,13 @@ def test_a_workspace_keeps_its_project(
     tmp_path: Path, configure: Callable[..., CampaignConfig]
 ) -> None:
     path = tmp_path / "w.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert store.project() == Project()
         assert store.project().is_empty
         project = Project("d", ("p",), ("builtin:gc",), draft=configure())
         store.set_project(Project("other"))
         store.set_project(project)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert store.project() == project
         assert not store.project().is_empty
 
@@ -56,12 +56,12 @@ def test_a_workspace_of_before_has_an_empty_project(
         past.setattr(
             workspace_file, "migrate", lambda connection: migrate(connection, MIGRATIONS[:2])
         )
-        Store.create(path).close()
+        Workspace.create(path).close()
     with monkeypatch.context() as locked:
         locked.setattr(os, "access", lambda *arguments: False)
-        with Store.open(path) as store:
+        with Workspace.open(path) as store:
             assert store.project() == Project()
-    with Store.open(path) as store:  # now it can be brought up to date
+    with Workspace.open(path) as store:  # now it can be brought up to date
         store.set_project(Project("d"))
         assert store.project().domain == "d"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from engine.dominance.compute import Factorisation, compute
+from engine.dominance.compute import Factorization, compute
 from engine.localize.action_optimality import ActionVerdict, Verdict, check_action
 from engine.search.exhaustive import hstar_all
 from engine.search.heuristics import ADMISSIBLE
@@ -42,7 +42,7 @@ def examine(
         "truth": hstar_all(task, "product")[1],
         "inconsistent": admissible_values(task, random),
     }
-    dominance = compute(task, Factorisation.parse(random.choice(("atomic", "merged:60"))))
+    dominance = compute(task, Factorization.parse(random.choice(("atomic", "merged:60"))))
     names = [*HEURISTICS, *tables]
     for question in questions(task):
         for algorithm in algorithms:

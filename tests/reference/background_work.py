@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.errors import Location, PddlError
 from engine.workers.link import Link
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def count(link: Link, numbers: int) -> int:
@@ -110,7 +110,7 @@ def threads_of_torch(link: Link) -> int:
 def fill_the_disk(link: Link, workspace: Path) -> None:
     """Files may not grow any more: what a full disk looks like to SQLite."""
     del link
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
         with store.transaction() as connection:
             for number in range(100):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from engine.report.trace import plan_trace
 from engine.task.task import Operator, Task, Variable
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 from reference.bug_workspace import make_workspace
 
 
@@ -28,13 +28,13 @@ def workspace(bug_workspace: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(workspace: Path) -> Iterator[Store]:
-    with Store.open(workspace) as store:
+def store(workspace: Path) -> Iterator[Workspace]:
+    with Workspace.open(workspace) as store:
         yield store
 
 
 @pytest.fixture
-def bug_with(store: Store) -> Callable[[str, str], Bug]:
+def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
     """The first bug whose run ended for a reason, with evidence of a kind."""
 
     def find(reason: str, evidence: str = "plan") -> Bug:
@@ -45,7 +45,7 @@ def bug_with(store: Store) -> Callable[[str, str], Bug]:
 
 
 @pytest.fixture
-def long_plans() -> Comparison:
+def long_plans() -> PlanComparison:
     """A hundred steps along a line; near the end one plan makes a detour."""
     line = Task(
         (Variable("place", tuple(f"Atom at(p{n})" for n in range(120))),),
@@ -58,7 +58,7 @@ def long_plans() -> Comparison:
         ((0, 110),),
     )
     straight = [2 * n for n in range(110)]
-    return Comparison.of(
+    return PlanComparison.of(
         plan_trace(line, (0,), [*straight[:90], 181, *straight[90:]]),
         plan_trace(line, (0,), straight),
     )

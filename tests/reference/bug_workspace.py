@@ -15,7 +15,7 @@ from engine.usecases.campaign import run
 from engine.workers.channel import Ticket
 from engine.workers.launch import WorkerEnd
 from engine.workers.worker import serve
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 DOMAIN = """\
 (define (domain carter)
@@ -76,7 +76,7 @@ def make_workspace(folder: Path, configuration: str = CONFIG) -> Path:
     for loads in (2, 3):
         (folder / f"p{loads}.pddl").write_text(problem_text(loads))
     path = folder / "carter.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         config = parse_config(configuration, folder / "campaign.toml")
         run(config, store, executor=InThreads(1))
     return path

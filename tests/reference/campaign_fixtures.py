@@ -12,7 +12,7 @@ import pytest
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.unit import Unit
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
 
 
@@ -43,7 +43,7 @@ def make_unit(configure: Callable[..., CampaignConfig]) -> Callable[..., Unit]:
         config = configure(**arguments)
         (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
         settings = config.fuzzing, config.testing, config.limits
-        return Unit(1, problem, policy, seed, *settings, localisation=config.localisation)
+        return Unit(1, problem, policy, seed, *settings, localization=config.localization)
 
     return make
 
@@ -54,10 +54,10 @@ def in_threads() -> Callable[[], InThreads]:
 
 
 @pytest.fixture
-def contents() -> Callable[[Store], dict[str, list[Any]]]:
+def contents() -> Callable[[Workspace], dict[str, list[Any]]]:
     """All that a campaign leaves behind, but for times and the order among units."""
 
-    def read(store: Store) -> dict[str, list[Any]]:
+    def read(store: Workspace) -> dict[str, list[Any]]:
         unit = "p.name, y.name, u.seed"
         units = "JOIN units u ON u.id = x.unit JOIN problems p ON p.id = u.problem "
         units += "JOIN policies y ON y.id = u.policy"
@@ -74,9 +74,9 @@ def contents() -> Callable[[Store], dict[str, list[Any]]]:
             "JOIN states s ON s.id = x.state",
             "answers": f"SELECT {unit}, x.number, x.oracle, x.verdict, x.bound "
             f"FROM answers x {units}",
-            "localisations": f"SELECT {unit}, s.packed, l.step, l.searches, l.expanded, "
+            "localizations": f"SELECT {unit}, s.packed, l.step, l.searches, l.expanded, "
             "l.limited, l.failure, l.steps, c.kind, c.action, (SELECT packed FROM states "
-            "WHERE id = c.state) FROM localisations l JOIN findings x ON x.id = l.finding "
+            "WHERE id = c.state) FROM localizations l JOIN findings x ON x.id = l.finding "
             "LEFT JOIN root_causes c ON c.id = l.root_cause "
             f"JOIN states s ON s.id = x.state {units}",
             "history": f"SELECT {unit}, s.packed, h.bound, h.gap FROM history h "
@@ -92,7 +92,7 @@ def contents() -> Callable[[Store], dict[str, list[Any]]]:
     return read
 
 
-def _statistics(store: Store) -> list[Any]:
+def _statistics(store: Workspace) -> list[Any]:
     return store.connection.execute("SELECT statistics FROM units ORDER BY id").fetchall()
 
 

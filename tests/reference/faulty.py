@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300.0
 """Seconds until something surely hangs: machines are slow at times."""
@@ -143,7 +143,7 @@ def _marked(mark: str) -> Iterator[tuple[int, str]]:
 
 def findings(path: Path) -> set[Any]:
     """What a campaign has found, but for when and in which order; the file must be whole."""
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert store.damage() == ""
         return {
             (row.problem, store.bug(row.id).state, row.kind, row.policy_cost, row.bound, row.gap)

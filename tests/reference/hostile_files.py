@@ -150,7 +150,7 @@ problems = st.one_of(
 
 # campaign.toml
 
-_TABLES = ("fuzzing", "testing", "limits", "localisation")
+_TABLES = ("fuzzing", "testing", "limits", "localization")
 _KEYS = ("preset", "domain", "problems", "policies", "portfolio", "pool", "seeds", "unit_costs")
 _SETTINGS = (
     *("size", "walk_length", "bias", "novelty", "oracles", "objective", "step_limit"),

@@ -30,9 +30,9 @@ from engine.task.load import load_task
 from engine.task.plans import parse_plan
 from engine.task.sas import parse_sas, write_sas
 from engine.task.task import Task
-from engine.verify.claims import refuse_misfit
+from engine.verify.claims import require_fit
 from engine.workspace.filter import matching, parse_terms
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
@@ -129,7 +129,7 @@ def _read_domain(data: bytes) -> None:
 def read_workspace(path: Path) -> None:
     """Ask everything that can be asked; one refusal does not end the questions."""
     refusals = 0
-    with Store.open(path) as store, TemporaryDirectory() as out:
+    with Workspace.open(path) as store, TemporaryDirectory() as out:
         for question in _questions(store, Path(out)):
             try:
                 question()
@@ -139,7 +139,7 @@ def read_workspace(path: Path) -> None:
         raise PlumblineError(f"{refusals} questions were refused")
 
 
-def _questions(store: Store, out: Path) -> Iterator[Callable[[], object]]:
+def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
     yield from (store.project, store.log, store.trainings, store.root_causes)
     yield lambda: [store.comparison(row.id) for row in store.comparisons()]
     numbers = [number for (number,) in store.rows("SELECT id FROM campaigns LIMIT 2")]
@@ -156,21 +156,21 @@ def _questions(store: Store, out: Path) -> Iterator[Callable[[], object]]:
     yield lambda: matching(store.bugs(), parse_terms(FILTER))
 
 
-def _reports(store: Store, campaign: int) -> None:
+def _reports(store: Workspace, campaign: int) -> None:
     content = gather(store, campaign, 2)
     for report in (html_report, csv_report, json_report, junit_report):
         report(content).encode()
 
 
-def _exports(store: Store, unit: int) -> None:
+def _exports(store: Workspace, unit: int) -> None:
     row = unit_called(store, unit)
     for kind in FORMATS.values():
         kind.counted(kind.text(store, row))
 
 
-def _whole_bug(store: Store, number: int) -> None:
+def _whole_bug(store: Workspace, number: int) -> None:
     bug = store.bug(number)
-    refuse_misfit(bug, store.task(bug.problem_id), store.localisation(number))
+    require_fit(bug, store.task(bug.problem_id), store.localization(number))
     store.history(number)
     store.policy(bug.policy_id)
 

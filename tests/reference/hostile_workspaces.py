@@ -16,9 +16,9 @@ from engine.campaign.inputs import File, read_file
 from engine.equivalence import compare_domains
 from engine.pddl import parse_domain
 from engine.records.project import Project
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.usecases.train import TrainingPlan
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_files import cells, other_documents
 from reference.hostile_readers import FERRY, documents, workspace_columns
@@ -52,10 +52,10 @@ def full_workspace(folder: Path) -> Path:
     """One with something in every table."""
     path = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
     domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         bug = store.bug(store.bugs()[0].id)
-        localiser = BugLocaliser(store)
-        localiser.keep(bug, localiser.localise(bug))
+        localizer = BugLocalizer(store)
+        localizer.keep(bug, localizer.localize(bug))
         draft = parse_config((FERRY / "campaign.toml").read_text(), FERRY / "campaign.toml")
         store.set_project(Project(str(domain), (problem,), ("builtin:gc",), draft=draft))
         for spoiled in ("", "(not (free)) "):
@@ -67,7 +67,7 @@ def full_workspace(folder: Path) -> Path:
     return path
 
 
-def _add_comparison(store: Store, domain: Path, spoiled: str) -> None:
+def _add_comparison(store: Workspace, domain: Path, spoiled: str) -> None:
     """With a version of it that leaves something out."""
     a = read_file(str(domain))
     b = File("other.pddl", a.content.replace(spoiled.encode(), b"", 1), "other.pddl")

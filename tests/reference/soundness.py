@@ -18,7 +18,7 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES, BugKind
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench, Examination, Finding, Oracle, Origin, Verdict
+from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
@@ -176,15 +176,15 @@ def policies(truth: Truth, random: Random) -> Iterator[tuple[str, Table]]:
     yield "inapplicable", {**best, **{s: o for s, o in wild.items() if random.random() < 0.2}}
 
 
-def comparing(rivals: Sequence[tuple[str, Table]]) -> Callable[[str, Bench], Oracle]:
+def comparing(rivals: Sequence[tuple[str, Table]]) -> Callable[[str, OracleSession], Oracle]:
     """Makes oracles that compare with these policies."""
 
-    def make(text: str, bench: Bench) -> Oracle:
+    def make(text: str, session: OracleSession) -> Oracle:
         members = [
-            Member(name, PolicyRuns(TablePolicy(table), bench.table)) for name, table in rivals
+            Member(name, PolicyRuns(TablePolicy(table), session.table)) for name, table in rivals
         ]
-        bench.portfolio = Portfolio(tuple(members))
-        return make_oracle(text, bench)
+        session.portfolio = Portfolio(tuple(members))
+        return make_oracle(text, session)
 
     return make
 
@@ -218,7 +218,7 @@ def check(
     objective: str = "any",
     step_limit: int | None = None,
     seed: int = 0,
-    make: Callable[[str, Bench], object] = make_oracle,
+    make: Callable[[str, OracleSession], object] = make_oracle,
     dominance: DominanceCheck | None = None,
 ) -> Checked:
     """Let an oracle examine a fuzzed pool and hold everything it says against the truth.
@@ -226,35 +226,37 @@ def check(
     `dominance` checks the dominance values in evidence, which is not accepted without.
     """
     table = StateTable(truth.task)
-    bench = Bench(PolicyRuns(TablePolicy(policy), table), OBJECTIVES[objective], step_limit)
-    pool = _pool(bench, seed)
-    working = make(oracle, bench)
+    session = OracleSession(
+        PolicyRuns(TablePolicy(policy), table), OBJECTIVES[objective], step_limit
+    )
+    pool = _pool(session, seed)
+    working = make(oracle, session)
     violations: list[str] = []
     for state in pool:
-        examination = bench.test(state, working)
-        violations += _verdict_violations(truth, policy, bench.values(state), examination)
-    for finding in bench.findings.values():
+        examination = session.test(state, working)
+        violations += _verdict_violations(truth, policy, session.values(state), examination)
+    for finding in session.findings.values():
         violations += _finding_violations(truth, policy, finding, dominance)
     for number in range(len(table)):
-        values = bench.values(number)
-        if (u := bench.bounds.u(number)) < truth.hstar[values]:
+        values = session.values(number)
+        if (u := session.bounds.u(number)) < truth.hstar[values]:
             violations.append(f"u{values} = {u} is below h* = {truth.hstar[values]}")
-        if bench.bounds.plans is not bench.bounds:
-            violations += _plan_violations(truth, bench.bounds, number)
-    flagged = {bench.values(state) for state in bench.findings}
-    return Checked(violations, flagged, [bench.values(state) for state in pool])
+        if session.bounds.plans is not session.bounds:
+            violations += _plan_violations(truth, session.bounds, number)
+    flagged = {session.values(state) for state in session.findings}
+    return Checked(violations, flagged, [session.values(state) for state in pool])
 
 
-def _pool(bench: Bench, seed: int) -> list[int]:
+def _pool(session: OracleSession, seed: int) -> list[int]:
     """Fuzzed states with their walks."""
     options = FuzzOptions(size=POOL, walks=2 * POOL, seed=seed)
-    fuzzer = Fuzzer(bench.table, Even(), options)
+    fuzzer = Fuzzer(session.table, Even(), options)
     for _ in fuzzer.grow():
         pass
-    ids = bench.table.add([entry.state for entry in fuzzer.entries]).tolist()
+    ids = session.table.add([entry.state for entry in fuzzer.entries]).tolist()
     for state, entry in zip(ids, fuzzer.entries, strict=True):
         if entry.reference >= 0 and entry.operators is not None:
-            bench.origins[state] = Origin(ids[entry.reference], entry.operators)
+            session.origins[state] = Origin(ids[entry.reference], entry.operators)
     return ids
 
 

@@ -14,7 +14,7 @@ from engine.report.plan_alignment import RowKind, align
 from engine.report.trace import Ending, Trace, evidence_trace, plan_trace, policy_trace
 from engine.task.task import Operator, Task, Variable
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 # A dial with six positions, turned up, down or by two: many plans, many common states.
 DIAL = Task(
@@ -139,7 +139,7 @@ def test_running_costs_add_up() -> None:
     assert plan_trace(DIAL, (0,), [2]).ending is Ending.GOAL
 
 
-def test_a_loop_comes_back_to_its_beginning(store: Store, bug_with: Callable[..., Bug]) -> None:
+def test_a_loop_comes_back_to_its_beginning(store: Workspace, bug_with: Callable[..., Bug]) -> None:
     bug = bug_with("loop")
     task = store.task(bug.problem_id)
     trace = policy_trace(task, bug.state, bug.run)
@@ -159,7 +159,7 @@ def test_doing_nothing_for_ever_is_a_loop() -> None:
 
 
 def test_a_proof_is_followed_until_it_leaves_the_known_actions(
-    store: Store, bug_with: Callable[..., Bug]
+    store: Workspace, bug_with: Callable[..., Bug]
 ) -> None:
     bug = bug_with("loop", "dominance")
     trace = evidence_trace(store.task(bug.problem_id), bug.evidence)
@@ -168,7 +168,7 @@ def test_a_proof_is_followed_until_it_leaves_the_known_actions(
 
 
 def test_a_plan_that_is_evidence_reaches_the_goal(
-    store: Store, bug_with: Callable[..., Bug]
+    store: Workspace, bug_with: Callable[..., Bug]
 ) -> None:
     bug = bug_with("goal")
     task = store.task(bug.problem_id)

@@ -208,7 +208,7 @@ def test_a_known_plan_spares_dearer_nodes() -> None:
     assert ask(task, 2, plan_cost=2).outcome is OPTIMAL
 
 
-def test_a_dead_end_behind_the_action_is_recognised_at_once() -> None:
+def test_a_dead_end_behind_the_action_is_recognized_at_once() -> None:
     task = graph((0, 1, 1), (0, 2, 1), (2, 3, 1), goal=3)
     result = aoca_star(task, (0,), 0, "hmax", solvable=True)
     assert (result.outcome, result.expanded, result.evaluated) == (NOT_OPTIMAL, 0, 2)

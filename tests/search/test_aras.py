@@ -1,4 +1,4 @@
-"""Aras: never dearer, always a plan, as good as its neighbourhood, and always at an end."""
+"""Aras: never dearer, always a plan, as good as its neighborhood, and always at an end."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def detour() -> tuple[Task, tuple[int, ...]]:
     return task, plan
 
 
-def test_a_plan_longer_than_the_neighbourhood_is_a_path_through_it() -> None:
+def test_a_plan_longer_than_the_neighborhood_is_a_path_through_it() -> None:
     task = counter(8)
     plan = long_way(task)
     result = aras(task, task.init, plan, first_size=1)

@@ -23,7 +23,7 @@ from reference import fdr
 from reference.dominance import Reference, random_task
 from reference.random_tasks import make_task
 
-from engine.dominance.compute import Factorisation, Variant, compute
+from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.native.library import INFINITY
 from engine.search.exhaustive import hstar_all
@@ -64,14 +64,14 @@ def check(random: Random, tasks: int, truncations: tuple[int | None, ...]) -> di
     for number in range(tasks):
         task = random_task(random)
         truth = Truth(task)
-        for factorisation in (Factorisation(), Factorisation(random.choice([8, 20, 60, 10_000]))):
+        for factorization in (Factorization(), Factorization(random.choice([8, 20, 60, 10_000]))):
             for variant in Variant:
                 truncation = random.choice(truncations)
-                function = compute(task, factorisation, variant, truncation=truncation)
+                function = compute(task, factorization, variant, truncation=truncation)
                 problems = truth.violations(function)
-                assert not problems, (number, factorisation, variant, truncation, problems, task)
+                assert not problems, (number, factorization, variant, truncation, problems, task)
                 entries = sum(int((f.table > -(2**28)).sum()) for f in function.factors)
-                name = f"{'merged' if factorisation.transitions else 'atomic'} {variant.value}"
+                name = f"{'merged' if factorization.transitions else 'atomic'} {variant.value}"
                 finite[name] = finite.get(name, 0) + entries
     return finite
 
@@ -88,10 +88,10 @@ def test_stopping_at_any_moment_is_sound() -> None:
     for number in range(60):
         task = random_task(random)
         truth = Truth(task)
-        for factorisation in (Factorisation(), Factorisation(60)):
+        for factorization in (Factorization(), Factorization(60)):
             limits = SearchLimits(expansions=random.choice([1, 10, 40, 160, 640]))
-            function = compute(task, factorisation, limits=limits)
-            assert not truth.violations(function), (number, factorisation, limits)
+            function = compute(task, factorization, limits=limits)
+            assert not truth.violations(function), (number, factorization, limits)
             cut += not function.complete
     assert cut > 20
 
@@ -171,7 +171,7 @@ def test_a_broken_rule_is_noticed(mutant: Mutant) -> None:
     task = build(sizes, ops, init, goal)
     assert wrong_claims(task, Reference(task, atomic(task), defects=[defect]).D)
     assert not wrong_claims(task, Reference(task, atomic(task)).D)
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     assert not Truth(task).violations(function)
 
 
@@ -199,9 +199,9 @@ def test_walks_for_nothing_prove_nothing_wrong(variant: Variant) -> None:
     finite = 0
     for number in range(60):
         task = free_walks(random)
-        for factorisation in (Factorisation(), Factorisation(60)):
-            function = compute(task, factorisation, variant)
-            assert not Truth(task).violations(function), (number, factorisation)
+        for factorization in (Factorization(), Factorization(60)):
+            function = compute(task, factorization, variant)
+            assert not Truth(task).violations(function), (number, factorization)
             finite += sum(int((f.table > NO_VALUE).sum()) for f in function.factors)
     assert finite > 1000
 
@@ -215,7 +215,7 @@ def test_a_place_that_is_reached_twice_is_one_place(variant: Variant) -> None:
         *(({0: x, 1: 0}, {0: y, 1: 1}, 1) for x, y in ((3, 2), (1, 2), (2, 2))),
     ]
     task = build((4, 2), walks, (3, 0), {1: 1})
-    function = compute(task, Factorisation(), variant)
+    function = compute(task, Factorization(), variant)
     assert not Truth(task).violations(function)
     away = function.value((3, 0), (0, 0))
     assert away is None or away <= -1  # there one is one step before the goal, here two
@@ -223,7 +223,7 @@ def test_a_place_that_is_reached_twice_is_one_place(variant: Variant) -> None:
 
 def test_swapped_arguments_are_noticed() -> None:
     task = build((2, 2), [({}, {0: 0}, 1)], (1, 1), {0: 0})
-    function = compute(task, Factorisation())
+    function = compute(task, Factorization())
     assert wrong_claims(task, lambda s, t: function.value(t, s))
     assert not wrong_claims(task, function.value)
 

@@ -9,7 +9,7 @@ from engine.native.library import INFINITY
 from engine.oracles.bounds import Bounds
 from engine.oracles.inverse import InverseOracle
 from engine.oracles.objective import AnyBug, BugKind, Shortfall
-from engine.oracles.session import Bench, Proof
+from engine.oracles.session import OracleSession, Proof
 from engine.policies.run_graph import Outcome
 from engine.records.evidence import Evidence
 
@@ -68,13 +68,13 @@ def _no_evidence(bounds: Bounds, state: int) -> Evidence:
 
 def test_a_stopped_run_is_taken_for_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """P15: a run that was stopped may still reach the goal."""
-    known = Bench.policy_result
+    known = OracleSession.policy_result
 
     def pessimistic(self, state: int) -> tuple[Outcome, int]:
         outcome, cost = known(self, state)
         return (Outcome.FAILED, 2**63 - 1) if outcome is Outcome.ABORTED else (outcome, cost)
 
-    monkeypatch.setattr(Bench, "policy_result", pessimistic)
+    monkeypatch.setattr(OracleSession, "policy_result", pessimistic)
     assert violations("astar", step_limit=1)
 
 
@@ -82,12 +82,12 @@ def test_going_back_is_taken_to_cost_what_coming_did(monkeypatch: pytest.MonkeyP
     """P39: the way back may be more expensive than the way here."""
 
     def forward_costs(self, state: int) -> Proof:
-        origin = self.bench.origins.get(state)
+        origin = self.session.origins.get(state)
         if origin is None:
             return Proof()
-        self.bench.run_policy(origin.reference)
-        known = self.bench.bounds.u(origin.reference)
-        cost = sum(self.bench.task.operators[o].cost for o in origin.operators)
+        self.session.run_policy(origin.reference)
+        known = self.session.bounds.u(origin.reference)
+        cost = sum(self.session.task.operators[o].cost for o in origin.operators)
         return Proof(min(known, 2**62) + cost)
 
     monkeypatch.setattr(InverseOracle, "examine", forward_costs)

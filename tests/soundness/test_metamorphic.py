@@ -17,10 +17,10 @@ from reference.soundness import (
 )
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorisation
+from engine.dominance.compute import Factorization
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench
+from engine.oracles.session import OracleSession
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import Morph
 from engine.task.states import StateTable
@@ -52,7 +52,7 @@ def truths(seed: int, count: int = TASKS) -> list[Truth]:
 
 def checker(truth: Truth, oracle: str) -> DominanceChecker:
     options = dict(part.split("=") for part in oracle.partition(":")[2].split(",") if part)
-    return DominanceChecker(truth.task, [Factorisation.parse(options.get("factors", "atomic"))])
+    return DominanceChecker(truth.task, [Factorization.parse(options.get("factors", "atomic"))])
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
@@ -123,46 +123,46 @@ def line(costs: tuple[int, ...] = (1, 1, 1)) -> Task:
 AHEAD, BACK, FALL, ON, FLIP = 0, 3, 5, 6, 7
 
 
-def bench_of(task: Task, policy: dict[tuple[int, ...], int]) -> tuple[Bench, StateTable]:
+def bench_of(task: Task, policy: dict[tuple[int, ...], int]) -> tuple[OracleSession, StateTable]:
     table = StateTable(task)
-    return Bench(PolicyRuns(TablePolicy(policy), table), OBJECTIVES["any"]), table
+    return OracleSession(PolicyRuns(TablePolicy(policy), table), OBJECTIVES["any"]), table
 
 
-def flagged(bench: Bench) -> set[tuple[int, ...]]:
-    return {bench.values(state) for state in bench.findings}
+def flagged(session: OracleSession) -> set[tuple[int, ...]]:
+    return {session.values(state) for state in session.findings}
 
 
 @pytest.mark.parametrize("oracle", ["bmo:lookahead=0", "bmo:lookahead=0,factors=merged"])
 def test_comparing_states_that_nobody_solves_proves_nothing(oracle: str) -> None:
     """P13, P28: finite dominance values, but no bound to start from."""
-    bench, table = bench_of(line(), {})
-    working = make_oracle(oracle, bench)
+    session, table = bench_of(line(), {})
+    working = make_oracle(oracle, session)
     for state in table.add([(x, y) for x in range(3) for y in range(2)]).tolist():
-        bench.test(state, working)
-    assert not bench.findings
+        session.test(state, working)
+    assert not session.findings
 
 
 @pytest.mark.parametrize("oracle", ["bmo", "combined"])
 def test_only_what_lies_before_the_pit_is_a_bug(oracle: str) -> None:
     """P27: the policy fails in the pit too, but there nothing can be done."""
     policy = {(0, 0): AHEAD, (1, 0): FALL, (4, 0): ON, (2, 0): AHEAD + 2}
-    bench, table = bench_of(line(), policy)
-    working = make_oracle(oracle, bench)
+    session, table = bench_of(line(), policy)
+    working = make_oracle(oracle, session)
     for state in table.add([(2, 0), (0, 0), (4, 0), (5, 0)]).tolist():
-        bench.test(state, working)
-    assert flagged(bench) == {(0, 0), (1, 0)}
+        session.test(state, working)
+    assert flagged(session) == {(0, 0), (1, 0)}
 
 
 def test_bounds_go_back_along_the_run_at_the_price_of_each_step() -> None:
     """P23, P24: every state of a run gets a bound of its own, with its own costs."""
     policy = {(0, 0): AHEAD, (1, 0): FLIP, (1, 1): AHEAD + 1, (2, 1): AHEAD + 2}
     task = line((5, 1, 2))
-    bench, table = bench_of(task, policy)
+    session, table = bench_of(task, policy)
     (state,) = table.add([(0, 0)]).tolist()
-    bench.test(state, make_oracle("bmo:lookahead=0", bench))
-    bounds = {bench.values(s): finding.bound for s, finding in bench.findings.items()}
+    session.test(state, make_oracle("bmo:lookahead=0", session))
+    bounds = {session.values(s): finding.bound for s, finding in session.findings.items()}
     assert bounds == {(0, 0): 8, (1, 0): 3}
-    evidence = bench.findings[state].evidence
+    evidence = session.findings[state].evidence
     assert any(isinstance(step, Morph) for step in evidence.steps)
 
 
@@ -170,8 +170,8 @@ def test_the_local_test_looks_as_far_as_it_is_told() -> None:
     policy = {(0, 0): AHEAD, (1, 0): FLIP, (1, 1): AHEAD + 1, (2, 1): AHEAD + 2}
     found = {}
     for mode in ("none", "first", "all"):
-        bench, table = bench_of(line(), policy)
-        oracle = make_oracle(f"smo:maxsize=1,local={mode}", bench)
+        session, table = bench_of(line(), policy)
+        oracle = make_oracle(f"smo:maxsize=1,local={mode}", session)
         (state,) = table.add([(1, 0)]).tolist()
-        found[mode] = bench.test(state, oracle).bound
+        found[mode] = session.test(state, oracle).bound
     assert found["first"] == found["all"] == 2

@@ -16,7 +16,7 @@ from reference.soundness import (
 
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Bench, Origin
+from engine.oracles.session import OracleSession, Origin
 from engine.policies.runs import PolicyRuns
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
@@ -91,12 +91,12 @@ def test_astar_flags_exactly_the_bugs() -> None:
 # Pitfalls by hand.
 
 
-def bench_of(task: Task, policy: dict[fdr.State, int]) -> Bench:
-    return Bench(PolicyRuns(TablePolicy(policy), StateTable(task)), OBJECTIVES["any"])
+def bench_of(task: Task, policy: dict[fdr.State, int]) -> OracleSession:
+    return OracleSession(PolicyRuns(TablePolicy(policy), StateTable(task)), OBJECTIVES["any"])
 
 
-def ids_of(bench: Bench, *states: fdr.State) -> list[int]:
-    ids: list[int] = bench.table.add(states).tolist()
+def ids_of(session: OracleSession, *states: fdr.State) -> list[int]:
+    ids: list[int] = session.table.add(states).tolist()
     return ids
 
 
@@ -105,14 +105,14 @@ def test_a_finite_estimate_is_no_plan(oracle: str) -> None:
     """P28, P29: no relaxation notices that this has no plan, and the policy does nothing."""
     task = dials(2, 3, solvable=False)
     assert max(Evaluator(task, "hmax")(fdr.all_states(task)[:1])) < fdr.INFINITY
-    bench = bench_of(task, {})
-    working = make_oracle(oracle, bench)
-    states = ids_of(bench, *fdr.reachable_states(task))
+    session = bench_of(task, {})
+    working = make_oracle(oracle, session)
+    states = ids_of(session, *fdr.reachable_states(task))
     for state, before in zip(states[1:], states, strict=False):
-        bench.origins[state] = Origin(before, None)
-        examination = bench.test(state, working)
+        session.origins[state] = Origin(before, None)
+        examination = session.test(state, working)
         assert examination.bound == fdr.INFINITY
-    assert not bench.findings
+    assert not session.findings
 
 
 FORTH, BACK, END = 0, 1, 2
@@ -125,29 +125,29 @@ def there_and_back(back: Operator, goal_cost: int = 2) -> Task:
     return make_task((3, 2), (forth, back, end), (0, 0), ((0, 2),))
 
 
-def undone(task: Task, start: fdr.State, oracle: str = "inverse") -> tuple[int, Bench]:
+def undone(task: Task, start: fdr.State, oracle: str = "inverse") -> tuple[int, OracleSession]:
     """What going back from state 1, where the policy has nothing to do, proves about it."""
-    bench = bench_of(task, {start: END})
-    reference, state = ids_of(bench, start, fdr.apply(task.operators[FORTH], start))
-    bench.origins[state] = Origin(reference, (FORTH,))
-    return bench.test(state, make_oracle(oracle, bench)).bound, bench
+    session = bench_of(task, {start: END})
+    reference, state = ids_of(session, start, fdr.apply(task.operators[FORTH], start))
+    session.origins[state] = Origin(reference, (FORTH,))
+    return session.test(state, make_oracle(oracle, session)).bound, session
 
 
 def test_the_way_back_has_its_own_price() -> None:
     """P39: there for 1, back for 5."""
-    bound, bench = undone(there_and_back(Operator("back", ((0, 1),), ((0, 0),), 5)), (0, 0))
+    bound, session = undone(there_and_back(Operator("back", ((0, 1),), ((0, 0),), 5)), (0, 0))
     assert bound == 5 + 2
-    assert [finding.bound for finding in bench.findings.values()] == [7]
+    assert [finding.bound for finding in session.findings.values()] == [7]
 
 
 def test_the_way_back_may_need_what_the_way_there_does_not() -> None:
     """P40: back only where the light is on."""
     task = there_and_back(Operator("back", ((0, 1), (1, 1)), ((0, 0),), 1))
-    dark, bench = undone(task, (0, 0))
-    assert (dark, bench.findings) == (fdr.INFINITY, {})
-    light, bench = undone(task, (0, 1))
+    dark, session = undone(task, (0, 0))
+    assert (dark, session.findings) == (fdr.INFINITY, {})
+    light, session = undone(task, (0, 1))
     assert light == 1 + 2
-    assert len(bench.findings) == 1
+    assert len(session.findings) == 1
 
 
 def test_a_step_that_forgets_cannot_be_taken_back() -> None:
@@ -156,12 +156,12 @@ def test_a_step_that_forgets_cannot_be_taken_back() -> None:
     back = Operator("back", ((0, 1),), ((0, 0),), 1)
     far = Operator("far", ((0, 3),), ((0, 2),), 1)
     task = make_task((4, 2), (reset, back, far), (3, 0), ((0, 2),))
-    bench = bench_of(task, {(3, 0): 2})
-    reference, state = ids_of(bench, (3, 0), (1, 0))
-    bench.origins[state] = Origin(reference, (0,))
+    session = bench_of(task, {(3, 0): 2})
+    reference, state = ids_of(session, (3, 0), (1, 0))
+    session.origins[state] = Origin(reference, (0,))
     for oracle in ("inverse", "undo"):
-        assert bench.test(state, make_oracle(oracle, bench)).bound == fdr.INFINITY
-    assert not bench.findings
+        assert session.test(state, make_oracle(oracle, session)).bound == fdr.INFINITY
+    assert not session.findings
 
 
 @pytest.mark.parametrize("oracle", ["undo", "inverse"])
@@ -170,8 +170,8 @@ def test_going_back_to_where_there_is_no_plan_proves_nothing(oracle: str) -> Non
     forth = Operator("forth", ((0, 0),), ((0, 1),), 1)
     back = Operator("back", ((0, 1),), ((0, 0),), 1)
     task = make_task((3, 2), (forth, back), (0, 0), ((0, 2),))
-    bench = bench_of(task, {})
-    reference, state = ids_of(bench, (0, 0), (1, 0))
-    bench.origins[state] = Origin(reference, (FORTH,))
-    assert bench.test(state, make_oracle(oracle, bench)).bound == fdr.INFINITY
-    assert not bench.findings
+    session = bench_of(task, {})
+    reference, state = ids_of(session, (0, 0), (1, 0))
+    session.origins[state] = Origin(reference, (FORTH,))
+    assert session.test(state, make_oracle(oracle, session)).bound == fdr.INFINITY
+    assert not session.findings

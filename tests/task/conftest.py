@@ -41,19 +41,19 @@ COURIER_DOMAIN = """
 COURIER_PROBLEM = """
 (define (problem morning)
   (:domain courier)
-  (:objects home harbour - place  l1 - letter l2 - blue  left right - hand)
-  (:init (path home office) (path office home) (path office harbour) (path harbour office)
-         (here home) (lies l1 home) (lies L2 harbour) (empty left) (empty right))
-  (:goal (and (lies l1 harbour) (stamped l2))))
+  (:objects home harbor - place  l1 - letter l2 - blue  left right - hand)
+  (:init (path home office) (path office home) (path office harbor) (path harbor office)
+         (here home) (lies l1 home) (lies L2 harbor) (empty left) (empty right))
+  (:goal (and (lies l1 harbor) (stamped l2))))
 """
 
 COURIER_PLAN = """\
 (grab l1 home left)
 (walk home office)
-(walk office harbour)
-(put l1 harbour left)
-(grab l2 harbour right)
-(walk harbour office)
+(walk office harbor)
+(put l1 harbor left)
+(grab l2 harbor right)
+(walk harbor office)
 (put l2 office right)
 (stamp l2)
 ; cost = 8 (unit cost)

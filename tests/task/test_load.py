@@ -70,7 +70,7 @@ def test_a_goal_that_cannot_change(courier) -> None:
 
 def test_a_goal_out_of_reach(courier) -> None:
     text = courier.problem.read_text()
-    courier.problem.write_text(text.replace("(path office harbour)", ""))
+    courier.problem.write_text(text.replace("(path office harbor)", ""))
     task = load_task(courier.domain, courier.problem)
     assert not is_goal(task, task.init)
     assert not task.operators

@@ -73,7 +73,7 @@ def test_valid_plans_and_their_cost(request: pytest.FixtureRequest, name: str, c
             "courier",
             "(walk home office)",
             None,
-            "the goal is not reached: it needs (lies l1 harbour), which is false; "
+            "the goal is not reached: it needs (lies l1 harbor), which is false; "
             "(stamped l2), which is false",
         ),
         (
@@ -113,7 +113,7 @@ def test_the_failing_step_is_explained(
 
 
 def test_subtypes_and_constants_fit(courier) -> None:
-    text = "(walk home office)\n(walk office harbour)\n(grab l2 harbour left)"
+    text = "(walk home office)\n(walk office harbor)\n(grab l2 harbor left)"
     assert judge(courier, text).failed_step is None
 
 

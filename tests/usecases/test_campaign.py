@@ -31,9 +31,9 @@ from engine.records.events import (
 )
 from engine.usecases.campaign import run
 from engine.workers.launch import make_executor
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
-Contents = Callable[[Store], dict[str, list[Any]]]
+Contents = Callable[[Workspace], dict[str, list[Any]]]
 Configure = Callable[..., CampaignConfig]
 MakeExecutor = Callable[[], Executor]
 
@@ -56,7 +56,7 @@ def expected(
     config: CampaignConfig, tmp_path: Path, in_threads: MakeExecutor, contents: Contents
 ) -> dict[str, list[Any]]:
     """What an undisturbed campaign leaves behind."""
-    with Store.create(tmp_path / "undisturbed.plumb") as store:
+    with Workspace.create(tmp_path / "undisturbed.plumb") as store:
         assert run(config, store, executor=in_threads()).finished
         return contents(store)
 
@@ -65,7 +65,7 @@ def test_events_are_stored_before_they_are_told(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
     seen: list[Event] = []
-    with Store.create(path) as store, Store.open(path) as other:
+    with Workspace.create(path) as store, Workspace.open(path) as other:
 
         def emit(event: Event) -> None:
             seen.append(event)
@@ -95,7 +95,7 @@ def test_stopped_and_resumed_it_finds_the_same(
     expected: dict[str, list[Any]],
 ) -> None:
     stops = 0
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         for tests in (3, 15, 30):
             seen: list[Event] = []
             enough = partial(has_tested, seen, tests)
@@ -115,7 +115,7 @@ def test_finished_units_are_not_done_again(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
     seen: list[Event] = []
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         run(config, store, executor=in_threads())
         end = run(config, store, seen.append, executor=in_threads(), resume=True)
     assert end.finished
@@ -154,7 +154,7 @@ def test_in_a_pause_nothing_happens_until_it_is_over(
 ) -> None:
     pause = PauseOnce()
     config = configure(problems='"p3.pddl"', more="[fuzzing]\nsize = 100000000\n")
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         run(
             config,
             store,
@@ -172,7 +172,7 @@ def test_a_policy_that_does_not_load_costs_its_own_units(
 ) -> None:
     (folder / "broken.pt").write_text("no policy")
     config = configure(policies='"broken.pt", "builtin:hadd"')
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert run(config, store, executor=in_threads()).finished
         status = {unit.policy: (unit.status, unit.error) for unit in store.units()}
         log = store.log()
@@ -187,7 +187,7 @@ def test_wrong_pddl_is_said_before_anything_runs(
 ) -> None:
     config = configure()
     (folder / "p2.pddl").write_text("(define (problem p) (:domain carter) (:objcts))")
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         with pytest.raises(PddlError, match=r"p2\.pddl:1"):
             run(config, store, executor=in_threads())
         assert store.campaigns() == []
@@ -215,7 +215,7 @@ def test_a_killed_worker_costs_one_unit(
             for pid in children_of(os.getpid()):
                 os.kill(pid, signal.SIGKILL)
 
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         # No unit gets ahead of its killer: all wait until somebody was killed.
         end = run(config, store, emit, paused=lambda: not victims)
         assert end.finished
@@ -261,13 +261,13 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_end(
             process.kill()
             process.wait()
         if path.exists() and path.stat().st_size:
-            with Store.create(path) as store:  # it may have been killed while it made the file
+            with Workspace.create(path) as store:  # it may have been killed while it made the file
                 assert store.damage() == ""
                 committed = set(contents(store)["history"])
                 assert seen <= committed <= set(expected["history"])
                 seen = committed
     assert subprocess.run(command, check=False, capture_output=True, timeout=300).returncode == 0
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert contents(store) == expected
 
 
@@ -275,15 +275,15 @@ def test_a_second_campaign_on_the_same_file_is_refused(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
     code = (
-        "import time; from engine.workspace.workspace import Store\n"
-        f"store = Store.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
+        "import time; from engine.workspace.workspace import Workspace\n"
+        f"store = Workspace.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
         "time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        with Store.open(path) as store, pytest.raises(WorkspaceError, match="is writing"):
+        with Workspace.open(path) as store, pytest.raises(WorkspaceError, match="is writing"):
             run(config, store, executor=in_threads())
     finally:
         process.kill()
@@ -301,7 +301,7 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
     def cancelled() -> bool:
         return any(isinstance(event, BugFound) for event in seen)
 
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         end = run(configure(problems='"p3.pddl"', more=more), store, seen.append, cancelled)
         assert not end.finished
         assert store.bugs()

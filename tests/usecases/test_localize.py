@@ -1,4 +1,4 @@
-"""Localisation in campaigns: every bug, the truth, the store, limits, resuming."""
+"""Localization in campaigns: every bug, the truth, the store, limits, resuming."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.summary import summary
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import WorkspaceError
-from engine.localize.run_searches import LocalisationLimits
+from engine.localize.run_searches import LocalizationLimits
 from engine.native.library import INFINITY
 from engine.records.events import (
     BugFound,
-    BugLocalised,
+    BugLocalized,
     TaskReady,
     UnitEvent,
     UnitFinished,
@@ -28,16 +28,16 @@ from engine.records.events import (
 from engine.records.localization import CauseKind, Verdict, by_schema
 from engine.task.sas import parse_sas
 from engine.usecases.campaign import run as run_campaign
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workers.gate import Gate
 from engine.workspace.schema import MIGRATIONS, migrate
-from engine.workspace.workspace import Store, campaign_key
+from engine.workspace.workspace import Workspace, campaign_key
 
 MakeUnit = Callable[..., Unit]
 Configure = Callable[..., CampaignConfig]
-Contents = Callable[[Store], dict[str, list[Any]]]
+Contents = Callable[[Workspace], dict[str, list[Any]]]
 
-ON = "[localisation]\nenabled = true\n"
+ON = "[localization]\nenabled = true\n"
 
 
 def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
@@ -46,15 +46,15 @@ def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
     return events
 
 
-def test_every_bug_is_localised_and_the_verdicts_are_true(make_unit: MakeUnit) -> None:
+def test_every_bug_is_localized_and_the_verdicts_are_true(make_unit: MakeUnit) -> None:
     events = events_of(make_unit(more=ON))
     task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
     hstar = fdr.optimal_costs(task, fdr.reachable_states(task))
     runs = {event.state: event.run for event in events if isinstance(event, BugFound)}
-    localised = [event for event in events if isinstance(event, BugLocalised)]
-    assert [event.state for event in localised] == list(runs)
-    for event in localised:
-        found, state = event.localisation, event.state
+    localized = [event for event in events if isinstance(event, BugLocalized)]
+    assert [event.state for event in localized] == list(runs)
+    for event in localized:
+        found, state = event.localization, event.state
         assert not found.limited
         assert found.cause is not None
         assert [s.operator for s in found.steps][: len(runs[state].operators)] == list(
@@ -69,31 +69,31 @@ def test_every_bug_is_localised_and_the_verdicts_are_true(make_unit: MakeUnit) -
             assert (step.verdict is Verdict.OPTIMAL) == optimal
             state = following
     assert isinstance(events[-1], UnitFinished)
-    assert events[-1].statistics.localised == events[-1].statistics.bugs == len(runs)
-    assert sum(e.localisation.searches for e in localised) < sum(
-        e.localisation.naive_searches for e in localised
+    assert events[-1].statistics.localized == events[-1].statistics.bugs == len(runs)
+    assert sum(e.localization.searches for e in localized) < sum(
+        e.localization.naive_searches for e in localized
     )
 
 
-def test_nothing_is_localised_unless_asked_for(make_unit: MakeUnit) -> None:
-    assert not any(isinstance(event, BugLocalised) for event in events_of(make_unit()))
+def test_nothing_is_localized_unless_asked_for(make_unit: MakeUnit) -> None:
+    assert not any(isinstance(event, BugLocalized) for event in events_of(make_unit()))
 
 
 def test_a_small_budget_leaves_steps_undecided(make_unit: MakeUnit) -> None:
     budget = "search_expansions = 2\nunit_expansions = 10\n"
     events = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
-    found = [event.localisation for event in events if isinstance(event, BugLocalised)]
+    found = [event.localization for event in events if isinstance(event, BugLocalized)]
     assert len(found) == len({event.state for event in events if isinstance(event, BugFound)})
     assert sum(item.expanded for item in found) <= 10
     assert any(item.limited for item in found)
     again = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
-    repeated = [event.localisation for event in again if isinstance(event, BugLocalised)]
+    repeated = [event.localization for event in again if isinstance(event, BugLocalized)]
     assert [(item.steps, item.cause) for item in repeated] == [
         (item.steps, item.cause) for item in found
     ]
 
 
-def test_a_unit_that_is_stopped_while_it_localises_reports_whole_bugs_only(
+def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
     make_unit: MakeUnit,
 ) -> None:
     gate = Gate()
@@ -101,14 +101,14 @@ def test_a_unit_that_is_stopped_while_it_localises_reports_whole_bugs_only(
 
     def emit(event: UnitEvent) -> None:
         events.append(event)
-        if sum(isinstance(item, BugLocalised) for item in events) == 3:
+        if sum(isinstance(item, BugLocalized) for item in events) == 3:
             gate.stop()
 
     run_unit(make_unit(more=ON), emit, gate)
     assert isinstance(events[-1], UnitStopped)
-    found = [event for event in events if isinstance(event, BugLocalised)]
+    found = [event for event in events if isinstance(event, BugLocalized)]
     assert len(found) == 3
-    assert not any(event.localisation.limited for event in found)
+    assert not any(event.localization.limited for event in found)
 
 
 def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
@@ -118,7 +118,7 @@ def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
 
     def emit(event: UnitEvent) -> None:
         events.append(event)
-        if isinstance(event, BugLocalised):
+        if isinstance(event, BugLocalized):
             assert gate.memory_is_over()
 
     run_unit(unit, emit, gate)
@@ -126,7 +126,7 @@ def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
     assert events[-1].statistics.limit == "stopped at its limit of 1000000 MB"
     left = events[-1].statistics.bugs - 1
     assert [event.text for event in events if isinstance(event, Warned)] == [
-        f"stopped at its limit of 1000000 MB before {left} bugs were localised"
+        f"stopped at its limit of 1000000 MB before {left} bugs were localized"
     ]
 
 
@@ -137,17 +137,17 @@ def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
     tmp_path: Path,
 ) -> None:
     config = configure(problems='"p1.pddl", "p2.pddl"', more=ON)
-    with Store.create(tmp_path / "whole.plumb") as store:
+    with Workspace.create(tmp_path / "whole.plumb") as store:
         run_campaign(config, store, executor=in_threads())
         whole = contents(store)
         totals = summary(store, 1)
-    assert whole["localisations"]
-    assert totals["root_causes"] == len({row[-3:] for row in whole["localisations"]})
-    with Store.create(tmp_path / "parts.plumb") as store:
+    assert whole["localizations"]
+    assert totals["root_causes"] == len({row[-3:] for row in whole["localizations"]})
+    with Workspace.create(tmp_path / "parts.plumb") as store:
         seen: list[int] = []
 
         def hear(event: object) -> None:
-            seen.extend([1] if isinstance(event, BugLocalised) else [])
+            seen.extend([1] if isinstance(event, BugLocalized) else [])
 
         end = run_campaign(config, store, hear, lambda: len(seen) > 2, executor=in_threads())
         run_campaign(config, store, executor=in_threads(), resume=True)
@@ -155,19 +155,19 @@ def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
         assert contents(store) == whole
 
 
-def test_localisation_is_part_of_a_campaign_only_if_it_is_asked_for(configure: Configure) -> None:
-    """A campaign from before there was localisation is still the same one."""
+def test_localization_is_part_of_a_campaign_only_if_it_is_asked_for(configure: Configure) -> None:
+    """A campaign from before there was localization is still the same one."""
 
     def key(more: str) -> str:
         return campaign_key(configure(more=more), (), (), ())
 
-    assert key("") == key("[localisation]\nenabled = false\nbug_expansions = 5\n")
+    assert key("") == key("[localization]\nenabled = false\nbug_expansions = 5\n")
     assert key("") != key(ON) != key(ON + "bug_expansions = 5\n")
     config = configure(more=ON + "bug_seconds = 2.5\n")
     assert CampaignConfig.from_json(config.to_json()) == config
     old = config.to_json()
-    del old["localisation"]
-    assert not CampaignConfig.from_json(old).localisation.enabled
+    del old["localization"]
+    assert not CampaignConfig.from_json(old).localization.enabled
 
 
 # Whoever comes to c takes the dear road on, whose action comes first in the domain.
@@ -195,14 +195,14 @@ def one_road(tmp_path: Path, in_threads: Callable[[], Any]) -> Path:
     text = 'domain = "domain.pddl"\nproblems = "p.pddl"\npolicies = "builtin:gc"\nseeds = [0, 1]\n'
     text += f'{ON}[fuzzing]\nsize = 5\n[testing]\noracles = ["astar"]\n'
     path = tmp_path / "w.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         run_campaign(parse_config(text, tmp_path / "c.toml"), store, executor=in_threads())
     return path
 
 
 def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> None:
     """Each of the two seeds finds all three, and the root cause is the same one."""
-    with Store.open(one_road) as store:
+    with Workspace.open(one_road) as store:
         (cause,) = store.root_causes()
         bugs = {row.id: row for row in store.bugs()}
         assert len(bugs) == 6
@@ -215,42 +215,42 @@ def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> N
         assert smallest.row.gap == 5
         (group,) = by_schema(store.root_causes())
         assert (group.schema, group.bugs) == ("race", 6)
-        found = store.localisation(cause.bugs[-1])
+        found = store.localization(cause.bugs[-1])
         assert found is not None
         assert found.bad_steps == (2,)
         assert found.steps[2].loss == 5
         assert summary(store, 1)["root_causes"] == 1
         assert store.root_causes(campaign=2) == []
-        assert store.localised_bugs() == set(bugs)
+        assert store.localized_bugs() == set(bugs)
 
 
-def test_a_localisation_is_read_as_it_was_written(one_road: Path) -> None:
-    with Store.open(one_road) as store:
-        localiser = BugLocaliser(store)
+def test_a_localization_is_read_as_it_was_written(one_road: Path) -> None:
+    with Workspace.open(one_road) as store:
+        localizer = BugLocalizer(store)
         for row in store.bugs():
             bug = store.bug(row.id)
-            found = localiser.localise(bug)
-            store.save_localisation(row.id, found)
-            assert store.localisation(row.id) == found
-            limited = BugLocaliser(store).localise(bug, LocalisationLimits(total_expansions=0))
+            found = localizer.localize(bug)
+            store.save_localization(row.id, found)
+            assert store.localization(row.id) == found
+            limited = BugLocalizer(store).localize(bug, LocalizationLimits(total_expansions=0))
             assert limited.undecided_steps
-            localiser.keep(bug, limited)  # knows less, hence does not replace it
-            assert store.localisation(row.id) == found
+            localizer.keep(bug, limited)  # knows less, hence does not replace it
+            assert store.localization(row.id) == found
 
 
-def test_all_kinds_of_localisations_are_read_as_they_were_written(
+def test_all_kinds_of_localizations_are_read_as_they_were_written(
     configure: Configure, in_threads: Callable[[], Any], tmp_path: Path
 ) -> None:
     """Failures with dead ends and loops, and infinite costs."""
     kinds = set()
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         config = configure(problems='"p1.pddl"', policies='"builtin:random"')
         run_campaign(config, store, executor=in_threads())
-        localiser = BugLocaliser(store)
+        localizer = BugLocalizer(store)
         for row in store.bugs():
-            found = localiser.localise(store.bug(row.id))
-            store.save_localisation(row.id, found)
-            assert store.localisation(row.id) == found
+            found = localizer.localize(store.bug(row.id))
+            store.save_localization(row.id, found)
+            assert store.localization(row.id) == found
             assert found.cause is not None
             kinds.add(found.cause.kind)
         assert sum(len(cause.bugs) for cause in store.root_causes()) == len(store.bugs())
@@ -270,16 +270,16 @@ def older_copy(path: Path, target: Path, version: int) -> None:
 def test_older_workspaces_are_brought_up_to_date(one_road: Path, tmp_path: Path) -> None:
     old = tmp_path / "old.plumb"
     older_copy(one_road, old, 2)
-    with Store.open(old) as store:
+    with Workspace.open(old) as store:
         rows = store.bugs()
         assert {row.root_cause for row in rows} == {None}
-        assert store.localisation(rows[0].id) is None
-        assert (store.root_causes(), store.localised_bugs()) == ([], set())
+        assert store.localization(rows[0].id) is None
+        assert (store.root_causes(), store.localized_bugs()) == ([], set())
         assert summary(store, 1)["root_causes"] is None
-        localiser = BugLocaliser(store)
+        localizer = BugLocalizer(store)
         for row in rows:
             bug = store.bug(row.id)
-            localiser.keep(bug, localiser.localise(bug))
+            localizer.keep(bug, localizer.localize(bug))
         assert len(store.root_causes()) == 1
         assert summary(store, 1)["root_causes"] == 1
 
@@ -290,20 +290,20 @@ def test_an_older_workspace_that_cannot_be_written_is_still_read(
     old = tmp_path / "old.plumb"
     older_copy(one_road, old, 2)
     monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
-    with Store.open(old) as store:
+    with Workspace.open(old) as store:
         (first, *_) = store.bugs()
         assert first.root_cause is None
-        assert store.localisation(first.id) is None
-        assert (store.root_causes(), store.localised_bugs()) == ([], set())
+        assert store.localization(first.id) is None
+        assert (store.root_causes(), store.localized_bugs()) == ([], set())
         with pytest.raises(WorkspaceError, match="cannot be written"):
-            store.save_localisation(first.id, BugLocaliser(store).localise(store.bug(first.id)))
+            store.save_localization(first.id, BugLocalizer(store).localize(store.bug(first.id)))
 
 
-def test_a_damaged_localisation_is_said_and_can_be_mended(one_road: Path) -> None:
-    with Store.open(one_road) as store:
-        store.connection.execute("UPDATE localisations SET steps = x'0102'")
+def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> None:
+    with Workspace.open(one_road) as store:
+        store.connection.execute("UPDATE localizations SET steps = x'0102'")
         with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
-            store.localisation(1)
-        localiser, bug = BugLocaliser(store), store.bug(1)
-        localiser.keep(bug, localiser.localise(bug))
-        assert store.localisation(1) is not None
+            store.localization(1)
+        localizer, bug = BugLocalizer(store), store.bug(1)
+        localizer.keep(bug, localizer.localize(bug))
+        assert store.localization(1) is not None

@@ -10,9 +10,9 @@ from engine.campaign.config_reader import CampaignConfig
 from engine.policies.consent import Consent, consent_name
 from engine.records.project import Project
 from engine.usecases.campaign import run
-from engine.verify.policy_rerun import Answer, PolicyReply
+from engine.verify.policy_rerun import PolicyReply, RerunAnswer
 from engine.verify.stored import verify_bugs
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 
@@ -43,12 +43,12 @@ def without_val(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def tested(configure: Configure, tmp_path: Path) -> Iterator[Callable[[str], Store]]:
+def tested(configure: Configure, tmp_path: Path) -> Iterator[Callable[[str], Workspace]]:
     """The workspace of a campaign with some policies."""
-    opened: list[Store] = []
+    opened: list[Workspace] = []
 
-    def make(policies: str, problems: str = '"p2.pddl"') -> Store:
-        store = Store.create(tmp_path / f"{len(opened)}.plumb")
+    def make(policies: str, problems: str = '"p2.pddl"') -> Workspace:
+        store = Workspace.create(tmp_path / f"{len(opened)}.plumb")
         opened.append(store)
         more = 'fuzzing.size = 6\ntesting.oracles = ["astar"]\n'
         run(configure(problems, policies, more), store, executor=InThreads(1))
@@ -68,7 +68,7 @@ def plugin(folder: Path) -> Path:
     return path
 
 
-def replies(store: Store, trust_policies: bool = False) -> list[PolicyReply]:
+def replies(store: Workspace, trust_policies: bool = False) -> list[PolicyReply]:
     """What policies say about bugs, all of which hold."""
     verdicts = list(verify_bugs(store, store.bugs(), consent=Consent(to_all=trust_policies)))
     assert len(verdicts) == len(store.bugs())
@@ -76,15 +76,15 @@ def replies(store: Store, trust_policies: bool = False) -> list[PolicyReply]:
     return [verdict.policy for verdict in verdicts if verdict.policy is not None]
 
 
-def test_policies_that_are_functions_take_the_same_runs(tested: Callable[..., Store]) -> None:
+def test_policies_that_are_functions_take_the_same_runs(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:hadd", "builtin:random", "builtin:gc"', '"p2.pddl", "p3.pddl"')
     said = replies(store)
     assert len(said) == len(store.bugs())
-    assert {reply.answer for reply in said} == {Answer.SAME}
+    assert {reply.answer for reply in said} == {RerunAnswer.SAME}
 
 
 def test_a_network_is_asked_as_the_workspace_keeps_it(
-    configure: Configure, tested: Callable[..., Store], folder: Path
+    configure: Configure, tested: Callable[..., Workspace], folder: Path
 ) -> None:
     example = Path(__file__).parents[2] / "resources/examples/ferry"
     policy = folder / "policy.pt"
@@ -93,38 +93,40 @@ def test_a_network_is_asked_as_the_workspace_keeps_it(
     (folder / "p2.pddl").write_bytes((example / "problems/p04.pddl").read_bytes())
     store = tested('"policy.pt"')
     policy.unlink()
-    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+    assert {reply.answer for reply in replies(store)} == {RerunAnswer.SAME}
 
 
-def test_a_program_is_asked_only_with_consent(tested: Callable[..., Store], plugin: Path) -> None:
+def test_a_program_is_asked_only_with_consent(
+    tested: Callable[..., Workspace], plugin: Path
+) -> None:
     store = tested(f'"{plugin}:make"')
     said = replies(store)
-    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert "is a program" in said[0].reason
-    assert {reply.answer for reply in replies(store, trust_policies=True)} == {Answer.SAME}
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
     agreed = Consent(frozenset([consent_name(f"{plugin}:make")]))
     verdicts = verify_bugs(store, store.bugs(), consent=agreed)
-    assert {verdict.policy.answer for verdict in verdicts if verdict.policy} == {Answer.SAME}
+    assert {verdict.policy.answer for verdict in verdicts if verdict.policy} == {RerunAnswer.SAME}
 
 
-def test_another_program_is_not_asked(tested: Callable[..., Store], plugin: Path) -> None:
+def test_another_program_is_not_asked(tested: Callable[..., Workspace], plugin: Path) -> None:
     store = tested(f'"{plugin}:make"')
     plugin.write_text(PLUGIN + "# better\n")
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert said[0].reason == f"{plugin} has changed since"
     plugin.unlink()
     assert "cannot be read" in replies(store, trust_policies=True)[0].reason
 
 
 def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
-    tested: Callable[..., Store], plugin: Path, folder: Path
+    tested: Callable[..., Workspace], plugin: Path, folder: Path
 ) -> None:
     """The file is the same, but not what it reads."""
     store = tested(f'"{plugin}:make"')
     (folder / "rank.txt").write_text("1")
     said = replies(store, trust_policies=True)
-    other = [reply for reply in said if reply.answer is Answer.OTHER]
+    other = [reply for reply in said if reply.answer is RerunAnswer.OTHER]
     assert other
     assert "instead of (" in str(other[0])
     assert str(other[0]).startswith("the policy no longer takes this run: in step ")
@@ -132,33 +134,33 @@ def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
 
 @pytest.mark.parametrize(("rank", "words"), [("99", "out of order"), ("nonsense", "invalid")])
 def test_a_policy_that_fails_says_nothing(
-    tested: Callable[..., Store], plugin: Path, folder: Path, rank: str, words: str
+    tested: Callable[..., Workspace], plugin: Path, folder: Path, rank: str, words: str
 ) -> None:
     store = tested(f'"{plugin}:make"')
     (folder / "rank.txt").write_text(rank)
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert words in said[0].reason
 
 
 def test_that_an_answer_was_not_applicable_can_be_asked_for(
-    tested: Callable[..., Store], plugin: Path, folder: Path
+    tested: Callable[..., Workspace], plugin: Path, folder: Path
 ) -> None:
     (folder / "rank.txt").write_text("-1")
     store = tested(f'"{plugin}:make"')
     assert {store.bug(row.id).run.reason for row in store.bugs()} == {"inapplicable"}
-    assert {reply.answer for reply in replies(store, trust_policies=True)} == {Answer.SAME}
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
     (folder / "rank.txt").write_text("0")
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {Answer.OTHER}
+    assert {reply.answer for reply in said} == {RerunAnswer.OTHER}
     assert "instead of what is not applicable" in said[0].reason
 
 
-def test_an_address_is_not_called_unasked(tested: Callable[..., Store]) -> None:
+def test_an_address_is_not_called_unasked(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:gc"')
     store.connection.execute("UPDATE policies SET spec = 'grpc://127.0.0.1:1'")
     said = replies(store)
-    assert {reply.answer for reply in said} == {Answer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert "address of a server" in said[0].reason
     store.set_project(Project(policies=("grpc://127.0.0.1:1",)))  # it says so itself
     assert "address of a server" in replies(store)[0].reason
@@ -166,15 +168,15 @@ def test_an_address_is_not_called_unasked(tested: Callable[..., Store]) -> None:
 
 
 def test_a_long_run_is_asked_in_parts(
-    tested: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
+    tested: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.verify.policy_rerun.AT_ONCE", 2)
     store = tested('"builtin:hadd"')
     assert any(len(store.bug(row.id).run.operators) > 2 for row in store.bugs())
-    assert {reply.answer for reply in replies(store)} == {Answer.SAME}
+    assert {reply.answer for reply in replies(store)} == {RerunAnswer.SAME}
 
 
-def test_who_is_not_the_author_is_noticed(tested: Callable[..., Store]) -> None:
+def test_who_is_not_the_author_is_noticed(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:hadd"')
     store.connection.execute("UPDATE policies SET spec = 'builtin:random'")
-    assert Answer.OTHER in {reply.answer for reply in replies(store)}
+    assert RerunAnswer.OTHER in {reply.answer for reply in replies(store)}

@@ -16,9 +16,9 @@ from engine.errors import UsageError
 from engine.records.events import Event, StateTested, UnitFailed, UnitStopped
 from engine.usecases.campaign import run
 from engine.workers.launch import make_executor
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
-Contents = Callable[[Store], dict[str, list[Any]]]
+Contents = Callable[[Workspace], dict[str, list[Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +46,15 @@ def config(configure: Callable[..., CampaignConfig]) -> CampaignConfig:
 
 
 @pytest.fixture
-def as_here(config: CampaignConfig, tmp_path: Path, contents: Contents) -> Callable[[Store], None]:
+def as_here(
+    config: CampaignConfig, tmp_path: Path, contents: Contents
+) -> Callable[[Workspace], None]:
     """Asserts that a workspace holds what this machine alone finds."""
-    with Store.create(tmp_path / "local.plumb") as store:
+    with Workspace.create(tmp_path / "local.plumb") as store:
         assert run(config, store, executor=make_executor("local:2")).finished
         expected = contents(store)
 
-    def check(store: Store) -> None:
+    def check(store: Workspace) -> None:
         found = contents(store)
         assert {name: found[name] for name in expected} == expected
 
@@ -64,9 +66,9 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
     cluster_of_two: str,
     config: CampaignConfig,
     tmp_path: Path,
-    as_here: Callable[[Store], None],
+    as_here: Callable[[Workspace], None],
 ) -> None:
-    with Store.create(tmp_path / "cluster.plumb") as store:
+    with Workspace.create(tmp_path / "cluster.plumb") as store:
         assert run(config, store, executor=make_executor(cluster_of_two)).finished
         as_here(store)
 
@@ -79,7 +81,7 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()
 
-    with Store.create(tmp_path / "killed.plumb") as store:
+    with Workspace.create(tmp_path / "killed.plumb") as store:
         assert run(config, store, emit, executor=make_executor(cluster_of_two)).finished
         assert victim.returncode == -signal.SIGKILL
         assert not [event for event in seen if isinstance(event, UnitFailed | UnitStopped)]
@@ -96,7 +98,7 @@ def test_stopping_reaches_the_units_of_the_cluster(
     def cancelled() -> bool:
         return any(isinstance(event, StateTested) for event in seen)
 
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         end = run(endless, store, seen.append, cancelled, executor=make_executor(cluster_of_two))
         assert not end.finished
         assert [unit.status for unit in store.units()] == ["stopped"]

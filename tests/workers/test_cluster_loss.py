@@ -21,9 +21,9 @@ from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
 from engine.workers.cluster import ClusterSize, look_at, problem_with_address
 from engine.workers.launch import make_executor
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
-Contents = Callable[[Store], dict[str, list[Any]]]
+Contents = Callable[[Workspace], dict[str, list[Any]]]
 
 HOARDER = """
 class Hoarder:
@@ -155,7 +155,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
             hold.unlink()
             cluster.workers.append(cluster.start_worker())
 
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor(f"dask:{cluster.address}")
         config = configure(policies='"slow.py:factory"')
         assert run(config, store, emit, executor=executor).finished
@@ -182,7 +182,7 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
             cluster.scheduler.kill()
             cluster.scheduler.wait()
 
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor(f"dask:{cluster.address}")
         with pytest.raises(WorkerLostError, match="all that was found is kept") as caught:
             run(config, store, emit, executor=executor)
@@ -193,7 +193,7 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
         hold.unlink()
         assert run(config, store, executor=make_executor("local:2"), resume=True).finished
         resumed = contents(store)
-    with Store.create(tmp_path / "local.plumb") as store:
+    with Workspace.create(tmp_path / "local.plumb") as store:
         assert run(config, store, executor=make_executor("local:2")).finished
         assert contents(store) == resumed
 
@@ -205,7 +205,7 @@ def test_limits_hold_on_a_cluster_as_well(
     (tmp_path / "hoarder.py").write_text(HOARDER)
     more = "[fuzzing]\nsize = 100000\n[limits]\nunit_megabytes = 160\n"
     config = configure(problems='"p3.pddl"', policies='"hoarder.py:factory"', more=more)
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         assert run(config, store, executor=make_executor(f"dask:{cluster.address}")).finished
         (unit,) = store.units()
     assert unit.status == "finished"

@@ -16,12 +16,12 @@ from engine.usecases.campaign import run
 from engine.workers.channel import Hello, Report, Ticket
 from engine.workers.launch import WorkerEnd, make_executor
 from engine.workers.worker import serve
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 
 
-def statuses(store: Store) -> list[str]:
+def statuses(store: Workspace) -> list[str]:
     return [unit.status for unit in store.units()]
 
 
@@ -34,7 +34,7 @@ def test_a_process_that_never_says_hello_is_ended(
     (tmp_path / "sleeper.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr("engine.workers.launch.WORKER", "sleeper")
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor("local:1")
         assert not run(configure(), store, cancelled=sign.exists, executor=executor).finished
         assert statuses(store) == ["stopped"]
@@ -68,7 +68,7 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
     def has_started() -> bool:
         return any(isinstance(event, UnitStarted) for event in seen)
 
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         run(configure(), store, seen.append, has_started, executor=Elsewhere(work))
         assert statuses(store) == ["stopped"]
 
@@ -87,6 +87,6 @@ def test_a_unit_that_has_told_its_end_is_done_whoever_else_does_not_tell(
         future.cancel()
 
     for work in (hang, lose):
-        with Store.create(tmp_path / f"{work.__name__}.plumb") as store:
+        with Workspace.create(tmp_path / f"{work.__name__}.plumb") as store:
             assert run(configure(), store, executor=Elsewhere(work)).finished
             assert statuses(store) == ["finished"]

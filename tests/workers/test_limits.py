@@ -18,7 +18,7 @@ from engine.workers.gate import Gate
 from engine.workers.launch import make_executor
 from engine.workers.limits import SLACK_MEGABYTES, used_megabytes
 from engine.workspace.rows import UnitRow
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
 
@@ -77,7 +77,7 @@ def many_loads(folder: Path, loads: int) -> None:
 
 
 def only_unit(config: CampaignConfig, path: Path) -> UnitRow:
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert run(config, store, executor=make_executor("local:1")).finished
         (unit,) = store.units()
         assert store.damage() == ""
@@ -115,7 +115,7 @@ def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path:
     unit = only_unit(config, path)
     assert unit.status == "finished"
     assert unit.statistics["limit"] == f"stopped at its limit of {MEGABYTES} MB"
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert store.pool_states(1) == unit.statistics["states"] > 0
         assert len(store.bugs()) == unit.statistics["bugs"]
         (text,) = (row[0] for row in store.rows("SELECT text FROM log WHERE level = 'warning'"))
@@ -198,7 +198,7 @@ def test_the_command_line_may_limit_the_memory_of_units(
     assert main([*command, "3"]) == 2
     assert "a unit needs 64 MB at least" in capsys.readouterr().err
     assert main([*command, "2000"]) == 0
-    with Store.open(tmp_path / "w.plumb") as store:
+    with Workspace.open(tmp_path / "w.plumb") as store:
         (campaign,) = store.campaigns()
     assert campaign.config.limits.unit_megabytes == 2000
 

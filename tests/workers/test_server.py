@@ -163,5 +163,5 @@ def test_a_worker_that_comes_during_a_pause_hears_of_it(hub: Hub, unit: Unit) ->
     hub.command(Command.PAUSE)
     with begin(hub, unit) as late:
         assert late.recv() is Command.PAUSE
-        hub.command(Command.GO_ON)
-        assert late.recv() is Command.GO_ON
+        hub.command(Command.RESUME)
+        assert late.recv() is Command.RESUME

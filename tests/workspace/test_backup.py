@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import CancelledError, WorkspaceError
 from engine.workspace.backup import copy_workspace
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 LINES = 20_000
 
@@ -18,7 +18,7 @@ LINES = 20_000
 def workspace(tmp_path: Path) -> Path:
     """Of some megabytes."""
     path = tmp_path / "w.plumb"
-    with Store.create(path) as store, store.transaction() as connection:
+    with Workspace.create(path) as store, store.transaction() as connection:
         connection.executemany(
             "INSERT INTO log (time, level, text) VALUES (0, 'info', ?)",
             ((f"line {number} " + "x" * 200,) for number in range(LINES)),
@@ -36,13 +36,13 @@ def test_the_copy_is_of_the_moment_at_which_it_began(workspace: Path, tmp_path: 
         with other:
             other.execute("INSERT INTO log (time, level, text) VALUES (1, 'info', 'later')")
 
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         copy_workspace(store.connection, tmp_path / "copy.plumb", write)
     other.close()
     assert len(told) > 3
     assert told == sorted(set(told))
     assert told[-1][0] == told[-1][1] > LINES * 200
-    with Store.open(tmp_path / "copy.plumb") as copy:
+    with Workspace.open(tmp_path / "copy.plumb") as copy:
         assert copy.rows("SELECT count(*) FROM log") == [(LINES,)]
 
 
@@ -54,7 +54,7 @@ def test_a_copy_that_is_stopped_leaves_what_was_there(workspace: Path, tmp_path:
         if done > total / 2:
             raise CancelledError
 
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         with pytest.raises(CancelledError):
             copy_workspace(store.connection, target, stop)
         assert target.read_text() == "something else"
@@ -62,11 +62,11 @@ def test_a_copy_that_is_stopped_leaves_what_was_there(workspace: Path, tmp_path:
         with pytest.raises(WorkspaceError):
             copy_workspace(store.connection, tmp_path / "no such folder" / "copy.plumb")
         copy_workspace(store.connection, target)
-    with Store.open(target) as copy:
+    with Workspace.open(target) as copy:
         assert copy.rows("SELECT count(*) FROM log") == [(LINES,)]
 
 
 def test_a_place_where_nothing_can_be_is_an_error_of_ours(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with Store.open(workspace) as store, pytest.raises(WorkspaceError, match=r"copy\.plumb"):
+    with Workspace.open(workspace) as store, pytest.raises(WorkspaceError, match=r"copy\.plumb"):
         copy_workspace(store.connection, tmp_path / "file" / "copy.plumb")

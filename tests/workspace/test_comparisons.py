@@ -17,7 +17,7 @@ from engine.errors import WorkspaceError
 from engine.pddl import parse_domain
 from engine.workspace.guard import open_workspace
 from engine.workspace.schema import MIGRATIONS
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 DOMAIN = "(define (domain a) (:predicates (p) (q)) (:action go :effect (and (p) (not (q)))))"
 AGREES, DIFFERS = DOMAIN, DOMAIN.replace("(not (q))", "")
@@ -33,10 +33,10 @@ def test_comparisons_are_kept(tmp_path: Path) -> None:
     b = File("b.pddl", b"(define (domain b))", "/home/me/b.pddl")
     question, answer = {"parameters": ["pddl"]}, found(AGREES)
     path = tmp_path / "w.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         first = store.add_comparison(a, b, question, answer)
         second = store.add_comparison(b, a, question, found(DIFFERS))
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert [row.id for row in store.comparisons()] == [first, second]
         kept = store.comparison(first)
         assert (kept.a, kept.b) == (a, b)
@@ -88,7 +88,7 @@ def test_an_answer_that_is_none_is_damage(
     tmp_path: Path, spoil: Callable[[dict[str, Any]], None]
 ) -> None:
     file = File("a.pddl", DOMAIN.encode(), "a.pddl")
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         store.add_comparison(file, file, {}, found(AGREES))
         assert len(store.comparisons()) == 1
         answer = json.loads(json.dumps(found(AGREES)))
@@ -111,16 +111,16 @@ def test_an_old_workspace_that_may_not_be_written_has_none(tmp_path: Path) -> No
     connection.close()
     if os.geteuid() != 0:  # root may write whatever the mode says
         path.chmod(0o444)
-        with Store.open(path) as store:
+        with Workspace.open(path) as store:
             assert store.comparisons() == []
         path.chmod(0o644)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert store.comparisons() == []
         assert store.rows("SELECT count(*) FROM comparisons") == [(0,)]
 
 
 def test_a_training_is_told_anew(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         store.save_training("/a", {"epochs": 1})
         store.save_training("/b", {"epochs": 1})
         store.save_training("/a", {"epochs": 2})

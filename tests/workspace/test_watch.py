@@ -11,8 +11,8 @@ import pytest
 
 from engine.errors import WorkspaceError
 from engine.workspace import watch as keeping
-from engine.workspace.watch import Keeper
-from engine.workspace.workspace import Store
+from engine.workspace.watch import WorkspaceWatch
+from engine.workspace.workspace import Workspace
 
 
 def test_a_user_without_a_home_loses_nothing(
@@ -29,12 +29,12 @@ def test_a_user_without_a_home_loses_nothing(
     monkeypatch.setattr(keeping.Path, "home", no_home)
     monkeypatch.setattr(keeping, "LAST_RESORT", last)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "ends with the process"))
-    with Store.create(folder / "w.plumb") as store:
-        keeper = Keeper(store)
+    with Workspace.create(folder / "w.plumb") as store:
+        keeper = WorkspaceWatch(store)
         shutil.rmtree(folder)
         with pytest.raises(WorkspaceError, match=r"last.w-rescued\.plumb"):
             keeper.refuse_loss()
-    with Store.open(last / "w-rescued.plumb") as rescued:
+    with Workspace.open(last / "w-rescued.plumb") as rescued:
         assert rescued.campaigns() == []
 
 
@@ -52,8 +52,8 @@ def test_a_folder_that_nobody_may_look_into_any_more(
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return look(path, **options)
 
-    with Store.create(folder / "w.plumb") as store:
-        keeper = Keeper(store)
+    with Workspace.create(folder / "w.plumb") as store:
+        keeper = WorkspaceWatch(store)
         monkeypatch.setattr(Path, "stat", closed)
         monkeypatch.setattr(keeping.Path, "home", lambda: home)
         with pytest.raises(WorkspaceError, match=r"home.w-rescued\.plumb"):

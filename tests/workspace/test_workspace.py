@@ -23,9 +23,9 @@ from engine.workers.gate import Gate
 from engine.workspace import lock as writer
 from engine.workspace import schema
 from engine.workspace.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
-Contents = Callable[[Store], dict[str, list[Any]]]
+Contents = Callable[[Workspace], dict[str, list[Any]]]
 Configure = Callable[..., CampaignConfig]
 
 
@@ -38,7 +38,7 @@ def path(tmp_path: Path) -> Path:
 def started(path: Path, configure: Configure) -> tuple[Path, list[UnitEvent], Unit]:
     """A workspace with one unit that is about to run, and the events it will have."""
     config = configure(more='[testing]\noracles = ["ehc", "astar"]\nskip_known_bugs = false\n')
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
         (unit,) = store.pending(campaign)
     events: list[UnitEvent] = []
@@ -62,11 +62,11 @@ def test_events_may_come_again_in_any_portion(
     path, events, _ = started
     fresh = tmp_path / "copy.plumb"
     shutil.copy(path, fresh)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events)
         once = contents(store)
         ids = [bug.id for bug in store.bugs()]
-    with Store.open(fresh) as store:
+    with Workspace.open(fresh) as store:
         for part in (len(events) // 3, len(events) // 2, len(events)):
             store.apply(events[:part])
         assert contents(store) == once
@@ -76,7 +76,7 @@ def test_events_may_come_again_in_any_portion(
 def test_units_share_what_they_work_on(path: Path, configure: Configure) -> None:
     """Thousands of them may test one policy of many megabytes."""
     config = configure(more="seeds = [1, 2]\n")
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
         first, second = store.pending(campaign)
     assert first.problem is second.problem
@@ -85,7 +85,7 @@ def test_units_share_what_they_work_on(path: Path, configure: Configure) -> None
 
 def test_what_the_user_decided_is_kept(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events)
         first, second = store.bugs()[:2]
         store.set_status([first.id, second.id], "confirmed", "seen by me")
@@ -100,7 +100,7 @@ def test_what_the_user_decided_is_kept(started: tuple[Path, list[UnitEvent], Uni
 
 def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events)
         first, second, third = (bug.id for bug in store.bugs()[:3])
 
@@ -109,7 +109,7 @@ def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Uni
 
         store.set_status([second, third], "duplicate", duplicate_of=first)
         assert (original(first), original(second), original(third)) == (None, first, first)
-        assert store.bug(second).row.status_words == f"duplicate of {first}"
+        assert store.bug(second).row.status_text == f"duplicate of {first}"
         store.apply(events)
         assert original(second) == first
         with pytest.raises(UsageError, match=f"bug {second} would be a duplicate of itself"):
@@ -129,7 +129,7 @@ def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Uni
 def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
     last = {event.state: event for event in events if isinstance(event, BugFound)}
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events)
         assert len(store.bugs()) == len(last)
         task = store.task(1)
@@ -156,7 +156,7 @@ def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]
 def test_the_same_campaign_is_not_begun_twice(path: Path, configure: Configure) -> None:
     config = configure()
     inputs = problem_inputs(config), policy_inputs(config)
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         number = store.begin(config, *inputs, False)
         with pytest.raises(WorkspaceError, match="this very campaign"):
             store.begin(config, *inputs, False)
@@ -171,7 +171,7 @@ def test_changed_inputs_make_another_campaign(
     path: Path, configure: Configure, folder: Path
 ) -> None:
     config = configure()
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.begin(config, problem_inputs(config), policy_inputs(config), False)
         text = (folder / "p2.pddl").read_text()
         (folder / "p2.pddl").write_text(text.replace("(at a) (free)", "(at b) (free)"))
@@ -182,13 +182,13 @@ def test_changed_inputs_make_another_campaign(
 
 def unusable(path: Path) -> dict[str, Callable[[], None]]:
     def newer() -> None:
-        Store.create(path).close()
+        Workspace.create(path).close()
         with sqlite3.connect(path) as connection:
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
         connection.close()
 
     def corrupt() -> None:
-        Store.create(path).close()
+        Workspace.create(path).close()
         data = bytearray(path.read_bytes())
         data[4096 : 4096 + 2000] = b"\xff" * 2000
         data[100:200] = b"\xee" * 100
@@ -216,20 +216,20 @@ def test_other_files_are_refused_in_plain_words(path: Path, reason: str) -> None
     unusable(path)[reason]()
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(WorkspaceError, match=reason):
-        Store.open(path)
+        Workspace.open(path)
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="folder does not exist"):
-        Store.create(tmp_path / "none" / "w.plumb")
+        Workspace.create(tmp_path / "none" / "w.plumb")
 
 
 def test_a_file_whose_first_writer_was_killed_at_once_is_taken_over(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         assert store.campaigns() == []
 
 
@@ -237,7 +237,7 @@ def test_a_full_disk_keeps_what_was_there(
     started: tuple[Path, list[UnitEvent], Unit], contents: Contents
 ) -> None:
     path, events, _ = started
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         half = len(events) // 2
         store.apply(events[:half])
         before = contents(store)
@@ -254,15 +254,15 @@ def test_a_full_disk_keeps_what_was_there(
 def test_only_one_campaign_writes(path: Path) -> None:
     """Another process holds the workspace; when it is killed, the workspace is free."""
     code = (
-        "import sys, time; from engine.workspace.workspace import Store\n"
-        f"store = Store.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
+        "import sys, time; from engine.workspace.workspace import Workspace\n"
+        f"store = Workspace.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
         "time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        with Store.open(path) as store:
+        with Workspace.open(path) as store:
             with pytest.raises(WorkspaceError, match=f"process {process.pid}"):
                 store.claim()
             assert store.bugs() == []  # reading is free
@@ -280,7 +280,7 @@ def test_only_one_campaign_writes(path: Path) -> None:
 def test_a_writer_elsewhere_counts_as_long_as_it_is_heard(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.claim()
         store.connection.execute("UPDATE writer SET host = 'far-away'")
         with pytest.raises(WorkspaceError, match="far-away"):
@@ -290,7 +290,7 @@ def test_a_writer_elsewhere_counts_as_long_as_it_is_heard(
 
 
 def test_a_number_given_to_another_process_is_no_writer(path: Path) -> None:
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.claim()
         store.connection.execute("UPDATE writer SET pid = ?, process_start = 'long ago'", (1,))
         store.claim()
@@ -326,11 +326,11 @@ def test_a_read_only_workspace_can_be_read(
     started: tuple[Path, list[UnitEvent], Unit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, events, _ = started
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events)
         count = len(store.bugs())
     monkeypatch.setattr(os, "access", lambda *arguments: False)
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         assert len(store.bugs()) == count
         with pytest.raises(WorkspaceError, match="cannot be written"):
             store.set_status([1], "confirmed")
@@ -341,7 +341,7 @@ def test_many_findings_are_listed_quickly(
 ) -> None:
     """The plan is 100,000: 5,000 take no full scan per row and little room."""
     path, events, _ = started
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.apply(events[:2])
         store.apply(many_bugs(events, 5000))
         assert len(store.bugs()) == 5000

@@ -15,7 +15,7 @@ import tools.screenshots
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = (1, 2)
-FRAME = ("__main__", "few_colours", "stage")
+FRAME = ("__main__", "few_colors", "stage")
 
 
 def screens() -> list[str]:

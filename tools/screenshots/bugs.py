@@ -1,4 +1,4 @@
-"""The bug browser: a localised bug in all tabs, loops, bounds without a plan, filters, nothing."""
+"""The bug browser: a localized bug in all tabs, loops, bounds without a plan, filters, nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.views.bugs.page import BugsPage
 from engine.workspace.rows import BugRow
 from tools.screenshots.stage import LARGE, SIZE, Stage
 
-TABS = ("state", "graph", "costs", "localisation", "evidence")
+TABS = ("state", "graph", "costs", "localization", "evidence")
 
 
 def take(stage: Stage) -> None:
@@ -21,7 +21,7 @@ def take(stage: Stage) -> None:
     stage.grab("bugs-empty")
     window = stage.finished()
     page = _page(stage, window)
-    _localised(stage, page)
+    _localized(stage, page)
     _other_kinds(stage, page)
     _tables(stage, page, window)
 
@@ -34,9 +34,9 @@ def _page(stage: Stage, window: MainWindow) -> BugsPage:
     return page
 
 
-def _localised(stage: Stage, page: BugsPage) -> None:
+def _localized(stage: Stage, page: BugsPage) -> None:
     _show(stage, page, lambda row: row.gap is not None and row.gap > 20)
-    page.actions_of.localise()
+    page.actions_of.localize()
     stage.settle()
     for number, name in enumerate(TABS):
         page.detail.tabs.setCurrentIndex(number)
@@ -47,7 +47,7 @@ def _localised(stage: Stage, page: BugsPage) -> None:
 
 def _other_kinds(stage: Stage, page: BugsPage) -> None:
     _show(stage, page, lambda row: row.gap is None)
-    page.actions_of.localise()
+    page.actions_of.localize()
     stage.settle()
     stage.grab("bugs-loop")
     _show(stage, page, lambda row: row.evidence_kind == "dominance")

@@ -29,7 +29,7 @@ def take(stage: Stage) -> None:
     stage.wait(lambda: _states(page) > STATES_WHILE_RUNNING, "for states")
     QTest.qWait(300)
     stage.grab("campaign-running", docs=True)
-    page.runner.stop()
+    page.controller.stop()
     stage.settle()
     stage.grab("campaign-stopped")
     stage.clear()
@@ -39,7 +39,7 @@ def take(stage: Stage) -> None:
 
 def _cluster(stage: Stage, page: CampaignPage) -> None:
     """Where nobody answers, and a limit for each unit."""
-    where, seconds = page.form.where, page.form.field("limits.unit_seconds")
+    where, seconds = page.form.executor, page.form.field("limits.unit_seconds")
     assert isinstance(seconds, LimitField)
     seconds.setValue(600)
     where.on_cluster.setChecked(True)
@@ -58,7 +58,7 @@ def _finished(stage: Stage) -> None:
     if page.list.lines.rowCount() == 1:  # one more, so that there is something to compare
         page.form.show_config(page.form.config().with_seeds(1))
         page.run()
-        stage.wait(lambda: not page.runner.is_busy, "for the campaign")
+        stage.wait(lambda: not page.controller.is_busy, "for the campaign")
     stage.settle()
     stage.wait(lambda: page.monitor.is_complete)
     view = page.stack.currentWidget()

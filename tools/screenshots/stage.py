@@ -18,8 +18,8 @@ from app.shell.garbage import GarbageCollector
 from app.shell.main_window import MainWindow
 from engine.campaign.config_reader import read_config
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
-from tools.screenshots.few_colours import in_few_colours
+from engine.workspace.workspace import Workspace
+from tools.screenshots.few_colors import in_few_colors
 
 SIZE = QSize(1280, 800)
 LARGE = QSize(1600, 1000)
@@ -70,7 +70,7 @@ class Stage:
         if self._finished is None:
             path = workspaces_folder() / "finished.plumb"
             example_workspace(FIRST_EXAMPLE).rename(path)  # with its project
-            with Store.open(path) as store:
+            with Workspace.open(path) as store:
                 run(read_config(EXAMPLES / FIRST_EXAMPLE / "campaign.toml"), store)
             self._finished = path
         self.application.open_workspace(self._finished)
@@ -99,7 +99,7 @@ class Stage:
             suffix = "" if self._scale == 1 else f"@{self._scale}x"
             self._save(picture, self._folder / f"{name}-{theme}{suffix}.png")
             if docs and theme == "light" and self._scale == 1:
-                self._save(in_few_colours(picture), self._docs / f"{name}.png")
+                self._save(in_few_colors(picture), self._docs / f"{name}.png")
 
     def clear(self) -> None:
         """Close all windows, and what they do."""

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QUndoCommand
 
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Told = Callable[[list[int]], None]
 """Hears of bugs whose status or note is different now."""
@@ -41,7 +41,7 @@ class Decision(QUndoCommand):
 
     def __init__(
         self,
-        store: Store,
+        store: Workspace,
         rows: Sequence[BugRow],
         told: Told,
         failed: Failed,
@@ -91,13 +91,13 @@ def _words(rows: Sequence[BugRow], status: str | None) -> str:
 
 
 EXPORT_FOLDER = "bugs/export-folder"
-LARGEST_NUMBER = 2**31 - 1  # that Qt's fields can show
+MAX_SPIN_BOX_VALUE = 2**31 - 1  # that Qt's fields can show
 Part = str | None | tuple[str, tuple[str | None, ...]]
 """An action's name, a line, or a submenu's title and what is in it."""
 
 MENU: tuple[Part, ...] = (
     *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localise", "verify", "find-plan", None),
+    *("localize", "verify", "find-plan", None),
     ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
@@ -113,7 +113,7 @@ MENU: tuple[Part, ...] = (
 )
 CONTEXT_MENU = (
     *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localise", "verify", "find-plan", None),
+    *("localize", "verify", "find-plan", None),
     *("export", "export-problem", "open-problem", "export-unit"),
 )
 """What is done with bugs; how to get about is in the menu of the screen."""
@@ -167,7 +167,7 @@ class BugActions(QObject):
         self._advance.setChecked(self._page.context.settings.get("bugs/advance", True))
 
     def _add_work(self) -> None:
-        self._add("localise", "Localise", self.localise, "L", icon="localise")
+        self._add("localize", "Localize", self.localize, "L", icon="localize")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
         self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
         self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
@@ -224,7 +224,7 @@ class BugActions(QObject):
         rows = self._page.selected()
         if not rows:
             return
-        likely = min(rows[0].duplicate_of or rows[0].region or 1, LARGEST_NUMBER)
+        likely = min(rows[0].duplicate_of or rows[0].region or 1, MAX_SPIN_BOX_VALUE)
         which = f"Bug {rows[0].id} repeats" if len(rows) == 1 else f"{len(rows)} bugs repeat"
         number, chosen = QInputDialog.getInt(
             self._page, "Mark as duplicate", f"{which} the bug with the number", likely, 1
@@ -247,27 +247,27 @@ class BugActions(QObject):
             self._page.detail.header.edit_note(self._noted[0].note)
 
     @Slot()
-    def localise(self) -> None:
+    def localize(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.work.localise(bugs)
+            self._page.jobs.localize(bugs)
 
     @Slot()
     def verify(self) -> None:
         if bugs := self._selected_numbers():
             self._page.detail.evidence.show_checking()
-            self._page.work.verify(bugs)
+            self._page.jobs.verify(bugs)
 
     @Slot()
     def find_plan(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.work.find_plan(bugs[0])
+            self._page.jobs.find_plan(bugs[0])
 
     @Slot()
     def export(self) -> None:
         bugs, folder = self._selected_numbers(), str(self._export_folder())
         if bugs and (name := QFileDialog.getExistingDirectory(self._page, "Export to", folder)):
             self._page.context.settings.set(EXPORT_FOLDER, name)
-            self._page.work.export(bugs, Path(name))
+            self._page.jobs.export(bugs, Path(name))
 
     @Slot()
     def export_problem(self) -> None:
@@ -301,7 +301,7 @@ class BugActions(QObject):
         folder = problems_folder(self._page.context.document.path)
         path = self._write(known.task, folder / f"bug-{known.bug.row.id}.pddl")
         if path is not None:
-            self._page.page_wanted.emit("project", [path])
+            self._page.page_requested.emit("project", [path])
 
     @Slot()
     def copy_command(self) -> None:

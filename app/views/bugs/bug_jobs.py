@@ -1,4 +1,4 @@
-"""Background work on bugs: verifying, localising, looking for plans, writing bundles.
+"""Background work on bugs: verifying, localizing, looking for plans, writing bundles.
 
 Each kind runs once at a time; what comes of it is told by signals, the rest by banners.
 """
@@ -14,26 +14,26 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.services.context import Context
 from app.services.folders import show_in_desktop
 from app.services.jobs import Job
-from app.services.reader import Reader
-from app.services.settings import consent_of
+from app.services.reader import QueryThread
+from app.services.settings import consent
 from engine.campaign.bundle import Bundle
 from engine.errors import PlumblineError
 from engine.localize.localizer import Searched
 from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
-from engine.usecases.localize import LocalisationWish, Localised, localize
+from engine.usecases.localize import Localized, LocalizeOptions, localize
 from engine.usecases.verify import verify
 from engine.verify.stored import Verified
 
 
-class BugWork(QObject):
+class BugJobs(QObject):
     verified = Signal(object)
     """All `Verified` of a check."""
-    localised = Signal(int)
+    localized = Signal(int)
     """There is news in the workspace about the steps of a bug."""
     searched = Signal(object)
-    """`Searched`: how far the localisation is."""
+    """`Searched`: how far the localization is."""
     plan_found = Signal(object)
     """`FoundPlan`"""
     changed = Signal()
@@ -53,27 +53,27 @@ class BugWork(QObject):
             self._jobs[kind].stop()
 
     def verify(self, bugs: Sequence[int]) -> None:
-        consent = consent_of(self._context.settings)
-        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), consent)
+        granted = consent(self._context.settings)
+        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), granted)
         if job is not None:
-            job.finished.connect(self._verified)
+            job.finished.connect(self._on_verified)
 
-    def localise(self, bugs: Sequence[int], wish: LocalisationWish | None = None) -> None:
-        wish = wish or LocalisationWish()
-        job = self._start("localise", f"Localise {_which(bugs)}", localize, tuple(bugs), wish)
+    def localize(self, bugs: Sequence[int], wish: LocalizeOptions | None = None) -> None:
+        wish = wish or LocalizeOptions()
+        job = self._start("localize", f"Localize {_which(bugs)}", localize, tuple(bugs), wish)
         if job is not None:
-            job.events.connect(self._localise_events)
+            job.events.connect(self._on_localize_events)
 
     def find_plan(self, bug: int) -> None:
         job = self._start("plan", f"Find a better plan for bug {bug}", find_better_plan, bug)
         if job is not None:
-            job.finished.connect(self._plan_found)
+            job.finished.connect(self._on_plan_found)
 
     def export(self, bugs: Sequence[int], folder: Path) -> None:
         self._folder = folder
         job = self._start("export", f"Export {_which(bugs)}", export_bundles, tuple(bugs), folder)
         if job is not None:
-            job.finished.connect(self._exported)
+            job.finished.connect(self._on_exported)
 
     def _start(
         self, kind: str, title: str, work: Callable[..., object], *arguments: object
@@ -84,35 +84,35 @@ class BugWork(QObject):
             return None
         job = self._context.jobs.start(title, work, self._context.document.path, *arguments)
         self._jobs[kind] = job
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
         self.changed.emit()
         return job
 
     @Slot()
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         job = self.sender()
         self._jobs = {kind: other for kind, other in self._jobs.items() if other is not job}
         self.changed.emit()
 
     @Slot(object)
-    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
         self.verified.emit(verdicts)
 
     @Slot(list)
-    def _localise_events(self, events: list[object]) -> None:
+    def _on_localize_events(self, events: list[object]) -> None:
         for event in events:
-            if isinstance(event, Localised):
-                self.localised.emit(event.bug)
+            if isinstance(event, Localized):
+                self.localized.emit(event.bug)
         newest = [event for event in events if isinstance(event, Searched)]
         if newest:
             self.searched.emit(newest[-1])
 
     @Slot(object)
-    def _plan_found(self, found: FoundPlan) -> None:
+    def _on_plan_found(self, found: FoundPlan) -> None:
         self.plan_found.emit(found)
 
     @Slot(object)
-    def _exported(self, bundles: tuple[Bundle, ...]) -> None:
+    def _on_exported(self, bundles: tuple[Bundle, ...]) -> None:
         count = "1 bug" if len(bundles) == 1 else f"{len(bundles)} bugs"
         lacking = [str(bundle.bug) for bundle in bundles if not bundle.has_better_plan]
         text = f"Exported {count} to {self._folder}"
@@ -128,16 +128,16 @@ def _which(bugs: Sequence[int]) -> str:
     return f"bug {bugs[0]}" if len(bugs) == 1 else f"{len(bugs)} bugs"
 
 
-MOST_TASKS = 12
+MAX_TASKS = 12
 """More are not kept: a task can be large."""
 
 
-class TaskShelf(QObject):
+class TaskCache(QObject):
     arrived = Signal(int)
     """A task that was asked for is there: the number of its problem."""
     failed = Signal(int, str)
 
-    def __init__(self, reader: Reader, parent: QObject | None = None) -> None:
+    def __init__(self, reader: QueryThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reader = reader
         self._tasks: dict[int, Task] = {}
@@ -153,18 +153,18 @@ class TaskShelf(QObject):
             self._reader.ask(
                 self,
                 lambda store: store.task(problem),
-                partial(self._take, problem),
-                partial(self._fail, problem),
+                partial(self._on_task, problem),
+                partial(self._on_failed, problem),
             )
         return task
 
-    def _take(self, problem: int, task: Task) -> None:
+    def _on_task(self, problem: int, task: Task) -> None:
         self._wanted.discard(problem)
         self._tasks[problem] = task
-        while len(self._tasks) > MOST_TASKS:
+        while len(self._tasks) > MAX_TASKS:
             del self._tasks[next(iter(self._tasks))]
         self.arrived.emit(problem)
 
-    def _fail(self, problem: int, error: PlumblineError) -> None:
+    def _on_failed(self, problem: int, error: PlumblineError) -> None:
         self._wanted.discard(problem)
         self.failed.emit(problem, str(error))

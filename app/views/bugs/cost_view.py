@@ -59,9 +59,9 @@ class CostView(QWidget):
             self.words.setText("")
             return
         curves = cost_curves(comparison)
-        bad = comparison.localisation.bad_steps if comparison.localisation else ()
+        bad = comparison.localization.bad_steps if comparison.localization else ()
         self.plot.show_costs(curves, bad)
-        self.words.setText(_words(curves, comparison.localisation is not None))
+        self.words.setText(_words(curves, comparison.localization is not None))
         self._follow()
 
     @Slot()
@@ -76,9 +76,9 @@ class CostView(QWidget):
             self._cursor.move(Side.POLICY, step)
 
 
-def _words(curves: CostCurves, localised: bool) -> str:
-    if not localised:
-        return "Localise the bug to see the optimum along the policy's run."
+def _words(curves: CostCurves, localized: bool) -> str:
+    if not localized:
+        return "Localize the bug to see the optimum along the policy's run."
     if curves.lost_from is not None:
         return f"From step {curves.lost_from + 1} on the goal is out of reach."
     if curves.possible:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.models.step_cursor import StepCursor
 from app.services.theme import Theme
@@ -19,11 +19,11 @@ from app.views.bugs.cost_view import CostView
 from app.views.bugs.evidence_view import EvidenceView
 from app.views.bugs.graph_view import GraphView
 from app.views.bugs.header import BugHeader
-from app.views.bugs.localization_view import LocalisationView
+from app.views.bugs.localization_view import LocalizationView
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.state_view import StateView
 from app.views.bugs.step_bar import StepBar
-from engine.records.localization import Localisation
+from engine.records.localization import Localization
 from engine.report.state_facts import state_facts
 from engine.report.trace import evidence_trace, plan_trace, policy_trace
 from engine.task.task import Task
@@ -42,7 +42,7 @@ class Known:
 
     bug: Bug
     task: Task
-    localisation: Localisation | None
+    localization: Localization | None
     history: History
     found_plan: tuple[int, ...] | None = None  # better than the policy, but not the evidence
 
@@ -64,7 +64,7 @@ class BugDetail(QWidget):
         self.state = StateView(theme)
         self.graph = GraphView(theme)
         self.costs = CostView(theme, self.cursor_at)
-        self.localisation = LocalisationView(theme, self.cursor_at)
+        self.localization = LocalizationView(theme, self.cursor_at)
         self.evidence = EvidenceView(theme)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("bug-tabs")
@@ -75,7 +75,7 @@ class BugDetail(QWidget):
             (self.state, "State", "The facts at the step that is looked at"),
             (self.graph, "Graph", "The state as a picture"),
             (self.costs, "Costs", "Cost-to-go of the policy against the optimum"),
-            (self.localisation, "Localisation", "Which steps are bad"),
+            (self.localization, "Localization", "Which steps are bad"),
             (self.evidence, "Evidence", "Why this is a bug"),
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(view, title), tip)
@@ -86,8 +86,8 @@ class BugDetail(QWidget):
         self._blank.timeout.connect(self._show_nothing)
         self.cursor_at.moved.connect(self._show_state)
         self.tabs.currentChanged.connect(self._show_state)
-        self.evidence.state_wanted.connect(self._look_at)
-        self.header.bad_step_wanted.connect(self.plan.go_to_bad_step)
+        self.evidence.state_requested.connect(self._look_at)
+        self.header.bad_step_requested.connect(self.plan.go_to_bad_step)
 
     @property
     def known(self) -> Known | None:
@@ -130,12 +130,12 @@ class BugDetail(QWidget):
             if known.found_plan is not None
             else evidence_trace(task, bug.evidence)
         )
-        comparison = Comparison.of(
-            policy_trace(task, bug.state, bug.run), better, known.localisation, task
+        comparison = PlanComparison.of(
+            policy_trace(task, bug.state, bug.run), better, known.localization, task
         )
         self.header.show_bug(bug.row)
         self.header.show_comparison(comparison, task)
-        self.localisation.show_task(task)
+        self.localization.show_task(task)
         self.evidence.show_bug(bug, task, known.history)
         self.cursor_at.show_comparison(comparison, keep_place=same)
 

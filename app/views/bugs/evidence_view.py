@@ -23,9 +23,9 @@ _STATE_WORDS = re.compile(r"\bstate (\d+)\b")
 
 
 class EvidenceView(QWidget):
-    verify_wanted = Signal()
-    plan_wanted = Signal()
-    state_wanted = Signal(str, object, object)
+    verify_requested = Signal()
+    plan_requested = Signal()
+    state_requested = Signal(str, object, object)
     """A state of the proof is to be looked at: title, state, state to compare it with."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -34,13 +34,13 @@ class EvidenceView(QWidget):
         self._theme = theme
         self._states: dict[str, tuple[str, State, State | None]] = {}
         self._shown: tuple[Bug, Task, str] | None = None
-        self.verify_button = self._button("verify", "Verify", "verify-bug", self.verify_wanted)
+        self.verify_button = self._button("verify", "Verify", "verify-bug", self.verify_requested)
         self.verify_button.setToolTip(
             "Translate the task again from the stored files, replay the proof and the policy's "
             "run with plain code, and ask VAL about the plans"
         )
         self.plan_button = self._button(
-            "search", "Find a better plan", "find-plan", self.plan_wanted
+            "search", "Find a better plan", "find-plan", self.plan_requested
         )
         self.plan_button.setToolTip(
             "Only a bound is proven: look for a plan that is as good, with A* and LAMA"
@@ -128,7 +128,7 @@ class EvidenceView(QWidget):
     def _follow(self, url: QUrl) -> None:
         known = self._states.get(url.toString())
         if known is not None:
-            self.state_wanted.emit(*known)
+            self.state_requested.emit(*known)
 
 
 def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | None]]:

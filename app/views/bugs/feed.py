@@ -76,16 +76,16 @@ class BugFeed(QObject):
         self._document.reader.ask(
             self,
             lambda store: store.bugs(after=after, limit=PORTION),
-            partial(self._take, self._reading),
-            partial(self._fail, self._reading),
+            partial(self._on_rows, self._reading),
+            partial(self._on_failed, self._reading),
         )
 
-    def _fail(self, reading: int, error: PlumblineError) -> None:
+    def _on_failed(self, reading: int, error: PlumblineError) -> None:
         if reading == self._reading:
             self.stop()
             self.failed.emit(str(error))
 
-    def _take(self, reading: int, rows: list[BugRow]) -> None:
+    def _on_rows(self, reading: int, rows: list[BugRow]) -> None:
         if reading != self._reading:
             return  # stopped meanwhile
         self._table.take([row for row in rows if row.id not in self._fresh])

@@ -116,13 +116,13 @@ class FilterBar(QWidget):
         self._theme, self._values = theme, values
         self._chips: list[FilterChip] = []
         self._terms: tuple[Term, ...] = ()
-        self.edit = KeyedLineEdit(self._key)
+        self.edit = KeyedLineEdit(self._on_key)
         self.edit.setObjectName("bug-filter-text")
         self.edit.setAccessibleName("Filter bugs")
         self.edit.setFrame(False)
         self.edit.setToolTip(HELP)
         self.edit.focus_changed.connect(self._restyle)
-        self.edit.textEdited.connect(self._edited)
+        self.edit.textEdited.connect(self._on_edited)
         self.problem = QLabel()
         self.problem.setObjectName("bug-filter-problem")
         self.problem.setProperty("role", "bad")
@@ -181,7 +181,7 @@ class FilterBar(QWidget):
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.edit.selectAll()
 
-    def _key(self, event: QKeyEvent) -> bool:
+    def _on_key(self, event: QKeyEvent) -> bool:
         """Whether a key was meant for the chips."""
         key, text = event.key(), self.edit.text()
         if key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -228,7 +228,7 @@ class FilterBar(QWidget):
         return False
 
     @Slot()
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         if len(split_words(self.edit.text())) > 1 and self.edit.text().count('"') % 2 == 0:
             self._finish(self.edit.text(), leave=False)  # several conditions were pasted
             return
@@ -277,7 +277,7 @@ class FilterBar(QWidget):
 
     def _add_chip(self, condition: str) -> None:
         chip = FilterChip(condition, self._theme, self)
-        chip.removed.connect(self._chip_removed)
+        chip.removed.connect(self._on_chip_removed)
         self._chips.append(chip)
         self._row.insertWidget(self._row.count() - 1, chip)
 
@@ -293,7 +293,7 @@ class FilterBar(QWidget):
             self._remove_chip(chip)
 
     @Slot(object)
-    def _chip_removed(self, chip: FilterChip) -> None:
+    def _on_chip_removed(self, chip: FilterChip) -> None:
         self._remove_chip(chip)
         self.edit.setFocus()
         self._apply()

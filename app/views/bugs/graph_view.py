@@ -1,4 +1,4 @@
-"""A drawn state: objects as boxes, facts between two objects as lines, changes in colour."""
+"""A drawn state: objects as boxes, facts between two objects as lines, changes in color."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.state_graph import MOST_OBJECTS, Edge, GraphLayout, Node, Picture
+from app.models.state_graph import MAX_OBJECTS, Edge, GraphLayout, Node, Picture
 from app.services.theme import Theme
 from engine.report.state_facts import Change, StateFacts
 
@@ -90,7 +90,7 @@ class GraphView(QWidget):
             return
         if self._layout.too_many:
             count = len(self._layout.objects)
-            self._write(f"{count} objects are too many for a picture (at most {MOST_OBJECTS}).")
+            self._write(f"{count} objects are too many for a picture (at most {MAX_OBJECTS}).")
             return
         picture = self._layout.picture(self._facts, self._action, self._static.isChecked())
         if not picture.nodes:

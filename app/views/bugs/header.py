@@ -10,12 +10,12 @@ from PySide6.QtGui import QKeyEvent, QTextDocumentFragment
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.bug_table import STATUS_ICONS, STATUS_TOKENS
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
-from engine.records.localization import CauseKind, Localisation, StepVerdict
-from engine.report.bug_text import kind_words, verdict_words
+from engine.records.localization import CauseKind, Localization, StepVerdict
+from engine.report.bug_text import kind_text, verdict_text
 from engine.report.trace import Ending
 from engine.task.task import Task
 from engine.workspace.rows import BugRow
@@ -28,31 +28,31 @@ _HOW = {
 }
 
 _WHY_THIS_ONE = {
-    CauseKind.DETOUR: "Each of these steps makes the run more expensive than it need be. The last "
-    "is to blame: runs that share it are the same from there on, so their bugs have one cause.",
-    CauseKind.DEAD_END: "The step to blame is the one after which the goal is out of reach.",
-    CauseKind.LOOP: "The step to blame is one that all runs into this loop share.",
+    CauseKind.DETOUR: "Each of these steps adds unnecessary cost. The last one is the root cause: "
+    "after it every step is optimal, and runs that share it agree from there on.",
+    CauseKind.DEAD_END: "The root cause is the step after which the goal cannot be reached.",
+    CauseKind.LOOP: "The root cause is a step that all runs into this loop share.",
 }
-MOST_STEPS = 4
+MAX_LISTED_STEPS = 4
 """More are not listed one by one."""
 TIP_WIDTH = 80
 """Letters: plain tooltips do not break their lines."""
 
 
 class BugHeader(QWidget):
-    localise_wanted = Signal()
-    plan_wanted = Signal()
-    export_wanted = Signal()
+    localize_requested = Signal()
+    plan_requested = Signal()
+    export_requested = Signal()
     note_written = Signal(str)
     note_left = Signal()
-    bad_step_wanted = Signal()
+    bad_step_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("bug-header")
         self._theme = theme
         self._row: BugRow | None = None
-        self._blame: tuple[Comparison, Task] | None = None
+        self._localized: tuple[PlanComparison, Task] | None = None
         self._icon = QLabel()
         self.title = QLabel()
         self.title.setObjectName("bug-title")
@@ -62,51 +62,51 @@ class BugHeader(QWidget):
         self._status_icon = QLabel()
         self.status = QLabel()
         self.status.setObjectName("bug-status")
-        self._blame_icon = QLabel()
-        self.blame = QLabel()
-        self.blame.setObjectName("bug-blame")
-        self.blame.setTextFormat(Qt.TextFormat.RichText)
-        self.blame.setMinimumWidth(40)
-        self.blame.linkActivated.connect(self.bad_step_wanted)
-        self.localise_button = QPushButton("Localise")
-        self.localise_button.setObjectName("bug-localise")
-        self.localise_button.setAccessibleName("Localise the bad action")
-        self.localise_button.setToolTip("Find the bad step of the policy's run (L)")
-        self.localise_button.setProperty("primary", True)
-        self.localise_button.clicked.connect(self.localise_wanted)
+        self._cause_icon = QLabel()
+        self.cause = QLabel()
+        self.cause.setObjectName("bug-cause")
+        self.cause.setTextFormat(Qt.TextFormat.RichText)
+        self.cause.setMinimumWidth(40)
+        self.cause.linkActivated.connect(self.bad_step_requested)
+        self.localize_button = QPushButton("Localize")
+        self.localize_button.setObjectName("bug-localize")
+        self.localize_button.setAccessibleName("Localize the bad action")
+        self.localize_button.setToolTip("Find the bad step of the policy's run (L)")
+        self.localize_button.setProperty("primary", True)
+        self.localize_button.clicked.connect(self.localize_requested)
         self.plan_button = QPushButton("Find a better plan")
         self.plan_button.setObjectName("bug-find-plan")
         self.plan_button.setAccessibleName("Find a better plan")
         self.plan_button.setToolTip(
             "It is proven that a better plan exists, but none is known: look for one (P)"
         )
-        self.plan_button.clicked.connect(self.plan_wanted)
+        self.plan_button.clicked.connect(self.plan_requested)
         self.export_button = QPushButton("Export\u2026")
         self.export_button.setObjectName("bug-export")
         self.export_button.setAccessibleName("Export the selected bugs")
         self.export_button.setToolTip(
             "Save the selected bugs as bundles: all that is needed to reproduce them (Ctrl+E)"
         )
-        self.export_button.clicked.connect(self.export_wanted)
+        self.export_button.clicked.connect(self.export_requested)
         theme.keep_icon(self.export_button, "export")
-        self.note = KeyedLineEdit(self._note_key)
+        self.note = KeyedLineEdit(self._on_note_key)
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
         self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
         self.note.hide()
         self._lay_out()
-        self.localise_button.hide()
+        self.localize_button.hide()
         self.plan_button.hide()
         theme.changed.connect(self._render)
 
     def show_bug(self, row: BugRow) -> None:
         if self._row is None or self._row.id != row.id:
-            self._blame = None
+            self._localized = None
         self._row = row
         self._render()
 
-    def show_comparison(self, comparison: Comparison, task: Task) -> None:
-        self._blame = (comparison, task)
+    def show_comparison(self, comparison: PlanComparison, task: Task) -> None:
+        self._localized = (comparison, task)
         self._render()
 
     def edit_note(self, text: str) -> None:
@@ -116,7 +116,7 @@ class BugHeader(QWidget):
         self.note.setFocus()
         self.note.selectAll()
 
-    def _note_key(self, event: QKeyEvent) -> bool:
+    def _on_note_key(self, event: QKeyEvent) -> bool:
         """Return keeps what is written, Escape what was there before."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._hide_note()
@@ -142,11 +142,11 @@ class BugHeader(QWidget):
         first.addWidget(self.status)
         second = QHBoxLayout()
         second.setSpacing(8)
-        second.addStrut(self.localise_button.sizeHint().height())  # with and without buttons
-        second.addWidget(self._blame_icon)
-        second.addWidget(self.blame, 1)
+        second.addStrut(self.localize_button.sizeHint().height())  # with and without buttons
+        second.addWidget(self._cause_icon)
+        second.addWidget(self.cause, 1)
         second.addWidget(self.plan_button)
-        second.addWidget(self.localise_button)
+        second.addWidget(self.localize_button)
         second.addWidget(self.export_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
@@ -163,7 +163,7 @@ class BugHeader(QWidget):
         self.title.setText(self._title(row))
         note = f"  ·  {row.note}" if row.note and self.note.isHidden() else ""
         self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
-        self.status.setText(row.status_words)
+        self.status.setText(row.status_text)
         self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
         self._picture(self._icon, "error" if row.gap is None else "cost", "policy")
         self._picture(
@@ -171,14 +171,14 @@ class BugHeader(QWidget):
             STATUS_ICONS.get(row.status, "new"),
             STATUS_TOKENS.get(row.status, "text"),
         )
-        self._render_blame()
+        self._render_cause()
 
     def _title(self, row: BugRow) -> str:
         policy, better, bad = map(self._color, ("policy", "better", "bad"))
-        number = f"<b>Bug {row.id}</b> &nbsp; {kind_words(row.kind)}:"
+        number = f"<b>Bug {row.id}</b> &nbsp; {kind_text(row.kind)}:"
         enough = f'<b style="color:{better}">{row.bound}</b>'
         if row.gap is None:
-            how = _HOW.get(self._blame[0].policy.ending, "") if self._blame else ""
+            how = _HOW.get(self._localized[0].policy.ending, "") if self._localized else ""
             return (
                 f'{number} the policy <b style="color:{policy}">never</b> reaches the goal{how}, '
                 f"{enough} is enough"
@@ -189,37 +189,37 @@ class BugHeader(QWidget):
             f'{enough} is enough, gap <b style="color:{bad}">{row.gap}</b>'
         )
 
-    def _render_blame(self) -> None:
-        self.localise_button.setVisible(self._blame is not None)
-        better = self._blame[0].better if self._blame is not None else None
+    def _render_cause(self) -> None:
+        self.localize_button.setVisible(self._localized is not None)
+        better = self._localized[0].better if self._localized is not None else None
         self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
-        if self._blame is None:
-            self.blame.setText("reading the task…")
-            self.blame.setToolTip("")
-            self._blame_icon.clear()
+        if self._localized is None:
+            self.cause.setText("reading the task…")
+            self.cause.setToolTip("")
+            self._cause_icon.clear()
             return
-        comparison, task = self._blame
-        found = comparison.localisation
+        comparison, task = self._localized
+        found = comparison.localization
         again = found is not None and found.limited
-        self.localise_button.setVisible(found is None or again)
+        self.localize_button.setVisible(found is None or again)
         if found is None:
-            self.blame.setText(self._muted("Which action is bad is not known yet."))
-            self._picture(self._blame_icon, "unknown", "muted")
+            self.cause.setText(self._muted("Which action is bad is not known yet."))
+            self._picture(self._cause_icon, "unknown", "muted")
             return
-        text, token = self._blame_text(comparison, found, task)
-        self.blame.setText(text)
-        self.blame.setToolTip(_paragraphs(text, _why_this_one(found)))
-        self._picture(self._blame_icon, "bad" if token == "bad" else "unknown", token)
+        text, token = self._cause_text(comparison, found, task)
+        self.cause.setText(text)
+        self.cause.setToolTip(_paragraphs(text, _why_this_one(found)))
+        self._picture(self._cause_icon, "bad" if token == "bad" else "unknown", token)
 
-    def _blame_text(
-        self, comparison: Comparison, found: Localisation, task: Task
+    def _cause_text(
+        self, comparison: PlanComparison, found: Localization, task: Task
     ) -> tuple[str, str]:
         bad = self._color("bad")
         cause = found.cause
         if cause is not None and cause.kind in (CauseKind.NO_ACTION, CauseKind.FAULT):
             words = "no action" if cause.kind is CauseKind.NO_ACTION else "an impossible action"
             return f'<b style="color:{bad}">After step {cause.index} it chooses {words}</b>', "bad"
-        index = comparison.blamed
+        index = comparison.cause_step
         if index is None:
             text = "No step is proven to be bad within the limits."
             if comparison.policy.ending is Ending.LOOP and not found.undecided_steps:
@@ -233,7 +233,7 @@ class BugHeader(QWidget):
         return text + ("" if step is None else self._instead(step, task)), "bad"
 
     def _instead(self, step: StepVerdict, task: Task) -> str:
-        text = f" &nbsp; {html.escape(verdict_words(step))}"
+        text = f" &nbsp; {html.escape(verdict_text(step))}"
         if step.better_operator is not None:
             better = html.escape(task.operators[step.better_operator].name)
             text += (
@@ -259,18 +259,18 @@ def _paragraphs(*texts: str) -> str:
     return "\n\n".join(textwrap.fill(" ".join(text.split()), TIP_WIDTH) for text in plain)
 
 
-def _bad_actions(found: Localisation) -> str:
+def _bad_actions(found: Localization) -> str:
     """Which steps are bad, up to the one that is shown."""
     numbers = [str(step + 1) for step in found.bad_steps]
     if len(numbers) < 2:
         return "Bad action: "
-    if len(numbers) > MOST_STEPS:
-        numbers = [*numbers[: MOST_STEPS - 1], f"{len(numbers) - MOST_STEPS + 1} more"]
-    this = "to blame" if found.cause is not None else "the first"
+    if len(numbers) > MAX_LISTED_STEPS:
+        numbers = [*numbers[: MAX_LISTED_STEPS - 1], f"{len(numbers) - MAX_LISTED_STEPS + 1} more"]
+    this = "root cause" if found.cause is not None else "first"
     return f"Bad actions: steps {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
 
 
-def _why_this_one(found: Localisation) -> str:
+def _why_this_one(found: Localization) -> str:
     """What a newcomer wonders about when several steps are bad."""
     if found.cause is None or len(found.bad_steps) < 2:
         return ""

@@ -15,18 +15,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.step_cursor import Side, StepCursor
 from app.models.table_model import Column, TableModel
 from app.services.theme import Theme
-from app.views.bugs.painting import ColourfulDelegate
+from app.views.bugs.painting import ColorfulDelegate
 from app.widgets.table_view import TableView
 from engine.localize.localizer import ALGORITHMS
 from engine.records.localization import StepVerdict, Verdict
-from engine.report.bug_text import cause_words, cost_to_go, verdict_words, why_bad
+from engine.report.bug_text import cause_text, cost_to_go, verdict_text, why_bad
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
-from engine.usecases.localize import LocalisationWish
+from engine.usecases.localize import LocalizeOptions
 
 ALGORITHM_WORDS = {
     "bisection": "Bisection: few searches, the usual choice",
@@ -62,7 +62,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
             "verdict",
             "Verdict",
             lambda step: step.verdict.value,
-            verdict_words,
+            verdict_text,
             icon=lambda step: _ICONS[step.verdict][0],
             token=_token,
             tip="Whether the action begins a cheapest plan from its state",
@@ -92,52 +92,52 @@ def _token(step: StepVerdict) -> str:
     return {Verdict.NOT_OPTIMAL: "bad", Verdict.UNDECIDED: "undecided"}.get(step.verdict, "text")
 
 
-class LocalisationView(QWidget):
-    wanted = Signal(object)
-    """A `LocalisationWish`: look for bad steps."""
-    stop_wanted = Signal()
+class LocalizationView(QWidget):
+    localize_requested = Signal(object)
+    """A `LocalizeOptions`: look for bad steps."""
+    stop_requested = Signal()
 
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("localisation-view")
+        self.setObjectName("localization-view")
         self._theme, self._cursor = theme, cursor
         self._task: Task | None = None
-        self.algorithm = self._choice("localise-algorithm", "Algorithm")
+        self.algorithm = self._choice("localize-algorithm", "Algorithm")
         for name in ALGORITHMS:
             self.algorithm.addItem(ALGORITHM_WORDS.get(name, name), name)
-        self.heuristic = self._choice("localise-heuristic", "Heuristic")
+        self.heuristic = self._choice("localize-heuristic", "Heuristic")
         for name, words in HEURISTIC_WORDS.items():
             if name in ADMISSIBLE:
                 self.heuristic.addItem(words, name)
-        self.expansions = self._number("localise-expansions", "States per search", 10_000_000)
+        self.expansions = self._number("localize-expansions", "States per search", 10_000_000)
         self.expansions.setValue(100_000)
         self.expansions.setSingleStep(10_000)
-        self.seconds = self._number("localise-seconds", "Seconds", 36_000)
+        self.seconds = self._number("localize-seconds", "Seconds", 36_000)
         self.seconds.setValue(60)
         self.seconds.setSuffix(" s")
-        self.run_button = QPushButton("Localise")
-        self.run_button.setObjectName("localise-run")
-        self.run_button.setAccessibleName("Localise")
+        self.run_button = QPushButton("Localize")
+        self.run_button.setObjectName("localize-run")
+        self.run_button.setAccessibleName("Localize")
         self.run_button.setProperty("primary", True)
         self.run_button.clicked.connect(self._run)
         self.stop_button = QPushButton("Stop")
-        self.stop_button.setObjectName("localise-stop")
-        self.stop_button.setAccessibleName("Stop localising")
-        self.stop_button.clicked.connect(self.stop_wanted)
+        self.stop_button.setObjectName("localize-stop")
+        self.stop_button.setAccessibleName("Stop localizing")
+        self.stop_button.clicked.connect(self.stop_requested)
         self.progress = QProgressBar()
-        self.progress.setObjectName("localise-progress")
-        self.progress.setAccessibleName("Progress of the localisation")
+        self.progress.setObjectName("localize-progress")
+        self.progress.setAccessibleName("Progress of the localization")
         self.words = QLabel()
-        self.words.setObjectName("localise-words")
+        self.words.setObjectName("localize-words")
         self.words.setWordWrap(True)
         self.why = QLabel()
-        self.why.setObjectName("localise-why")
+        self.why.setObjectName("localize-why")
         self.why.setWordWrap(True)
         self.steps: TableModel[StepVerdict] = TableModel(_columns(None), theme, self)
-        self.table = TableView("localise-steps", "Verdicts by step")
+        self.table = TableView("localize-steps", "Verdicts by step")
         self.table.setModel(self.steps)
-        self.table.setItemDelegate(ColourfulDelegate(theme, self.table))
-        self.table.selectionModel().currentChanged.connect(self._chosen)
+        self.table.setItemDelegate(ColorfulDelegate(theme, self.table))
+        self.table.selectionModel().currentChanged.connect(self._on_current_changed)
         self._lay_out()
         cursor.comparison_changed.connect(self._show_comparison)
         cursor.moved.connect(self._follow)
@@ -196,8 +196,8 @@ class LocalisationView(QWidget):
 
     @Slot()
     def _run(self) -> None:
-        self.wanted.emit(
-            LocalisationWish(
+        self.localize_requested.emit(
+            LocalizeOptions(
                 self.algorithm.currentData(),
                 self.heuristic.currentData(),
                 self.expansions.value(),
@@ -208,7 +208,7 @@ class LocalisationView(QWidget):
     @Slot()
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
-        found = comparison.localisation if comparison else None
+        found = comparison.localization if comparison else None
         self.run_button.setToolTip("" if found is None else "Once more, with these settings")
         self.steps.set_rows(found.steps if found else ())
         self.table.setVisible(found is not None)
@@ -217,37 +217,37 @@ class LocalisationView(QWidget):
             self.words.setText("")
         elif found is None:
             self.words.setText(
-                "Which steps are bad is not known yet. Localising compares each step of the "
+                "Which steps are bad is not known yet. Localizing compares each step of the "
                 "policy with the optimum, by searches."
             )
         else:
             effort = f"{found.searches} searches, {found.expanded} states, {found.seconds:.1f} s"
-            self.words.setText(f"{cause_words(found)}  ({effort})")
+            self.words.setText(f"{cause_text(found)}  ({effort})")
         self.table.resizeColumnsToContents()
         self._follow()
 
     @Slot()
     def _follow(self) -> None:
-        """The verdict on the step that is looked at, or on the one to blame."""
+        """Explain the current step if it is bad, else the root cause."""
         comparison = self._cursor.comparison
         self.why.setText("" if comparison is None else self._why(comparison))
         self.why.setVisible(bool(self.why.text()))
         if self._cursor.side is Side.POLICY and 0 <= self._cursor.index < self.steps.rowCount():
             self.table.select_row(self._cursor.index)
 
-    def _why(self, comparison: Comparison) -> str:
-        if self._task is None or comparison.localisation is None:
+    def _why(self, comparison: PlanComparison) -> str:
+        if self._task is None or comparison.localization is None:
             return ""
         index = self._cursor.index if self._cursor.side is Side.POLICY else -1
         step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
-            index = comparison.blamed if comparison.blamed is not None else -1
+            index = comparison.cause_step if comparison.cause_step is not None else -1
             step = comparison.verdict(index)
         if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
             return ""
         return "\n".join(why_bad(step, comparison.policy.states[index], self._task))
 
     @Slot(QModelIndex, QModelIndex)
-    def _chosen(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         if current.isValid() and self.table.hasFocus():
             self._cursor.move(Side.POLICY, self.steps.row(current.row()).index)

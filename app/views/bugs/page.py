@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from app.models.bug_table import BugTable, GroupBy
 from app.services.context import Context
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.views.bugs.actions import BugActions
-from app.views.bugs.bug_jobs import BugWork, TaskShelf
+from app.views.bugs.bug_jobs import BugJobs, TaskCache
 from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
@@ -31,16 +31,16 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.localize.localizer import Searched
-from engine.records.localization import Localisation
-from engine.usecases.better_plan import FoundPlan, plan_of_localisation
+from engine.records.localization import Localization
+from engine.usecases.better_plan import FoundPlan, plan_of_localization
 from engine.usecases.export import write_problem
-from engine.usecases.localize import LocalisationWish
-from engine.verify.claims import refuse_misfit
+from engine.usecases.localize import LocalizeOptions
+from engine.verify.claims import require_fit
 from engine.verify.stored import Verified
 from engine.workspace.filter import Term
 from engine.workspace.rows import Bug, BugRow
 
-MOST_DRAGGED = 100
+MAX_DRAGGED_FILES = 100
 """More files are not written for one movement of the mouse."""
 
 
@@ -54,14 +54,14 @@ class BugsPage(Page):
         theme = context.theme
         self.table = BugTable(theme, self)
         self.feed = BugFeed(context.document, self.table, self)
-        self.shelf = TaskShelf(context.document.reader, self)
-        self.work = BugWork(context, self)
+        self.tasks = TaskCache(context.document.reader, self)
+        self.jobs = BugJobs(context, self)
         self.view = BugTableView(theme, self.table, self._drag_files)
         self.filter = FilterBar(theme, self.table.values)
         self.detail = BugDetail(theme)
         self.count = QLabel()
         self.group = QComboBox()
-        self._bug_inquiry = Inquiry(
+        self._bug_query = LatestQuery(
             context.document.reader, self, self._show_whole, self._cannot_show
         )
         self._bug: int | None = None
@@ -172,33 +172,33 @@ class BugsPage(Page):
         self.filter.changed.connect(self._set_terms)
         self.filter.left.connect(self._back_to_table)
         self.group.currentIndexChanged.connect(self._set_group)
-        self.view.selectionModel().currentChanged.connect(self._current_changed)
+        self.view.selectionModel().currentChanged.connect(self._on_current_changed)
         self.view.selectionModel().selectionChanged.connect(self._show_count)
-        self.feed.read.connect(self._all_read)
+        self.feed.read.connect(self._on_all_read)
         self.feed.progressed.connect(self._show_count)
         self.feed.failed.connect(self.context.messages.error)
-        self.shelf.arrived.connect(self._task_arrived)
-        self.shelf.failed.connect(self._task_failed)
-        self.work.verified.connect(self._verified)
-        self.work.localised.connect(self._localised)
-        self.work.searched.connect(self._searched)
-        self.work.plan_found.connect(self._plan_found)
-        self.work.changed.connect(self._work_changed)
+        self.tasks.arrived.connect(self._on_task_arrived)
+        self.tasks.failed.connect(self._on_task_failed)
+        self.jobs.verified.connect(self._on_verified)
+        self.jobs.localized.connect(self._on_localized)
+        self.jobs.searched.connect(self._on_searched)
+        self.jobs.plan_found.connect(self._on_plan_found)
+        self.jobs.changed.connect(self._on_jobs_changed)
         detail = self.detail
-        detail.header.localise_wanted.connect(self.actions_of.localise)
-        detail.header.plan_wanted.connect(self._find_plan)
-        detail.header.export_wanted.connect(self.actions_of.export)
-        detail.header.note_written.connect(self._note_written)
+        detail.header.localize_requested.connect(self.actions_of.localize)
+        detail.header.plan_requested.connect(self._find_plan)
+        detail.header.export_requested.connect(self.actions_of.export)
+        detail.header.note_written.connect(self._on_note_written)
         detail.header.note_left.connect(self._back_to_table)
-        detail.localisation.wanted.connect(self._localise)
-        detail.localisation.stop_wanted.connect(self._stop_localising)
-        detail.evidence.verify_wanted.connect(self._verify_current)
-        detail.evidence.plan_wanted.connect(self._find_plan)
-        self.context.document.changed.connect(self._document_changed)
+        detail.localization.localize_requested.connect(self._localize)
+        detail.localization.stop_requested.connect(self._stop_localizing)
+        detail.evidence.verify_requested.connect(self._verify_current)
+        detail.evidence.plan_requested.connect(self._find_plan)
+        self.context.document.changed.connect(self._on_document_changed)
         self.context.theme.changed.connect(self.table.restyle)
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         seen = self.isVisible() and not self._telling  # else it is read when it is shown
         if seen and topic in ("bugs", "campaigns", "outside"):
             self.feed.refresh()
@@ -237,7 +237,7 @@ class BugsPage(Page):
             self.view.select_near(self._place)
 
     @Slot()
-    def _all_read(self) -> None:
+    def _on_all_read(self) -> None:
         self._show_count()
         row = None if self._bug is None else self.table.known(self._bug)
         if row is not None and row != self._row:
@@ -270,10 +270,10 @@ class BugsPage(Page):
         self.view.setFocus()
 
     def _go_to_campaign(self) -> None:
-        self.page_wanted.emit("campaign", None)
+        self.page_requested.emit("campaign", None)
 
     @Slot(QModelIndex, QModelIndex)
-    def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         row = self.table.bug_at(current.row())
         self._place = max(current.row(), 0)
         if row is not None and row.id != self._bug:
@@ -286,56 +286,56 @@ class BugsPage(Page):
         self._show_bug(row.id)
 
     def _show_bug(self, number: int) -> None:
-        self._bug_inquiry.ask(
-            lambda store: (store.bug(number), store.localisation(number), store.history(number))
+        self._bug_query.ask(
+            lambda store: (store.bug(number), store.localization(number), store.history(number))
         )
 
     def _cannot_show(self, error: PlumblineError) -> None:
         self.context.messages.error(f"Bug {self._bug} cannot be shown: {error}")
 
-    def _show_whole(self, whole: tuple[Bug, Localisation | None, History]) -> None:
+    def _show_whole(self, whole: tuple[Bug, Localization | None, History]) -> None:
         bug, found, history = whole
         number = bug.row.id
-        if number != self._bug or self._bug_inquiry.is_waiting:
+        if number != self._bug or self._bug_query.is_waiting:
             return  # by now another one is looked at, or there is news
-        task = self.shelf.get(bug.problem_id)
+        task = self.tasks.get(bug.problem_id)
         if task is None:
             return  # it comes later
         try:
-            refuse_misfit(bug, task, found)
+            require_fit(bug, task, found)
         except PlumblineError as error:
             self._cannot_show(error)
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.evidence.is_plan:
-            plan = plan_of_localisation(bug, found)
+            plan = plan_of_localization(bug, found)
         self.detail.show_known(Known(bug, task, found, history, plan))
-        self._show_localising()
+        self._show_localizing()
         if self._wants_bad_step:
             self._wants_bad_step = False
             self.detail.cursor_at.move_to_interesting_step()
 
     @Slot(int)
-    def _task_arrived(self, _: int) -> None:
+    def _on_task_arrived(self, _: int) -> None:
         if self._bug is not None:
             self._show_bug(self._bug)
 
     @Slot(int, str)
-    def _task_failed(self, _: int, why: str) -> None:
+    def _on_task_failed(self, _: int, why: str) -> None:
         self.context.messages.error(f"The task of this bug cannot be read: {why}")
 
     @Slot()
     def _verify_current(self) -> None:
         if self._bug is not None:
             self.detail.evidence.show_checking()
-            self.work.verify([self._bug])
+            self.jobs.verify([self._bug])
 
     @Slot(object)
-    def _verified(self, verdicts: tuple[Verified, ...]) -> None:
+    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
         broken = [verdict for verdict in verdicts if verdict.problem]
         for verdict in verdicts:
             if verdict.bug == self._bug:
-                self.detail.evidence.show_verdict(*_verdict_words(verdict))
+                self.detail.evidence.show_verdict(*_verdict_text(verdict))
         if broken:
             which = f"{len(broken)} of {len(verdicts)} bugs do"
             self.context.messages.error(
@@ -350,23 +350,23 @@ class BugsPage(Page):
                 f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans{changed}"
             )
         elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
-            words, _ = _verdict_words(verdicts[0])
+            words, _ = _verdict_text(verdicts[0])
             self.context.messages.info(f"Bug {verdicts[0].bug}: {words}")
 
     def _shows_evidence_of(self, bug: int) -> bool:
         return bug == self._bug and self.detail.evidence.isVisible()
 
     @Slot(object)
-    def _localise(self, wish: LocalisationWish) -> None:
+    def _localize(self, wish: LocalizeOptions) -> None:
         if self._bug is not None:
-            self.work.localise([self._bug], wish)
+            self.jobs.localize([self._bug], wish)
 
     @Slot()
-    def _stop_localising(self) -> None:
-        self.work.stop("localise")
+    def _stop_localizing(self) -> None:
+        self.jobs.stop("localize")
 
     @Slot(int)
-    def _localised(self, bug: int) -> None:
+    def _on_localized(self, bug: int) -> None:
         self.feed.take([bug])
         if bug == self._bug:
             self._wants_bad_step = True
@@ -374,16 +374,16 @@ class BugsPage(Page):
         self._tell_others()
 
     @Slot(object)
-    def _searched(self, event: Searched) -> None:
-        self.detail.localisation.show_running(True, event.decided, event.steps)
+    def _on_searched(self, event: Searched) -> None:
+        self.detail.localization.show_running(True, event.decided, event.steps)
 
     @Slot()
     def _find_plan(self) -> None:
         if self._bug is not None:
-            self.work.find_plan(self._bug)
+            self.jobs.find_plan(self._bug)
 
     @Slot(object)
-    def _plan_found(self, found: FoundPlan) -> None:
+    def _on_plan_found(self, found: FoundPlan) -> None:
         if found.operators is None:
             self.context.messages.warning(
                 f"No plan better than the policy's was found for bug {found.bug} within the "
@@ -402,20 +402,20 @@ class BugsPage(Page):
         self._tell_others()
 
     @Slot()
-    def _work_changed(self) -> None:
-        self._show_localising()
-        if not self.work.running("verify"):
+    def _on_jobs_changed(self) -> None:
+        self._show_localizing()
+        if not self.jobs.running("verify"):
             self.detail.evidence.end_of_check()
-        self.detail.evidence.verify_button.setEnabled(not self.work.running("verify"))
-        self.detail.evidence.plan_button.setEnabled(not self.work.running("plan"))
-        self.detail.header.plan_button.setEnabled(not self.work.running("plan"))
-        self.detail.header.localise_button.setEnabled(not self.work.running("localise"))
+        self.detail.evidence.verify_button.setEnabled(not self.jobs.running("verify"))
+        self.detail.evidence.plan_button.setEnabled(not self.jobs.running("plan"))
+        self.detail.header.plan_button.setEnabled(not self.jobs.running("plan"))
+        self.detail.header.localize_button.setEnabled(not self.jobs.running("localize"))
 
-    def _show_localising(self) -> None:
-        self.detail.localisation.show_running(self.work.running("localise"))
+    def _show_localizing(self) -> None:
+        self.detail.localization.show_running(self.jobs.running("localize"))
 
     @Slot(str)
-    def _note_written(self, note: str) -> None:
+    def _on_note_written(self, note: str) -> None:
         self.actions_of.keep_note(note)
         self.view.setFocus()
 
@@ -427,10 +427,10 @@ class BugsPage(Page):
         store = self.context.document.store
         paths = []
         try:
-            for number in bugs[:MOST_DRAGGED]:
+            for number in bugs[:MAX_DRAGGED_FILES]:
                 bug = store.bug(number)
-                task = self.shelf.get(bug.problem_id) or store.task(bug.problem_id)
-                refuse_misfit(bug, task)
+                task = self.tasks.get(bug.problem_id) or store.task(bug.problem_id)
+                require_fit(bug, task)
                 paths.append(write_problem(store, bug, task, folder / f"bug-{number}.pddl"))
         except PlumblineError as error:
             self.context.messages.error(str(error))
@@ -446,7 +446,7 @@ class BugsPage(Page):
         self.feed.stop()
 
 
-def _verdict_words(verdict: Verified) -> tuple[str, str]:
+def _verdict_text(verdict: Verified) -> tuple[str, str]:
     if verdict.problem:
         return f"Does not hold: {verdict.problem}", "bad"
     plans = "" if not verdict.opinions else f", and VAL accepts {verdict.opinions} plans"

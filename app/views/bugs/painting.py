@@ -12,7 +12,7 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTER = Qt.AlignmentFlag.AlignCenter
 ICON = 16
-SHORTEST_NAME = 4
+MIN_NAME_LENGTH = 4
 """Of an action, with the bracket before it."""
 
 
@@ -33,7 +33,7 @@ def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
         return action
     name, space, objects = action.partition(" ")
     room = width - metrics.horizontalAdvance(space + objects)
-    if room >= metrics.horizontalAdvance(name[:SHORTEST_NAME] + "…"):
+    if room >= metrics.horizontalAdvance(name[:MIN_NAME_LENGTH] + "…"):
         return metrics.elidedText(name, Qt.TextElideMode.ElideRight, room) + space + objects
     return metrics.elidedText(action, Qt.TextElideMode.ElideMiddle, width)
 
@@ -43,8 +43,8 @@ def icon_place(left: int, rect: QRect) -> QRect:
     return QRect(left, rect.top() + (rect.height() - ICON) // 2, ICON, ICON)
 
 
-class ColourfulDelegate(QStyledItemDelegate):
-    """Selected rows keep their colours: they mean something."""
+class ColorfulDelegate(QStyledItemDelegate):
+    """Selected rows keep their colors: they mean something."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

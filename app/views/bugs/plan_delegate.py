@@ -1,6 +1,6 @@
 """Draws the plan comparison: the eye is to find the bad step first, then what differs.
 
-Common steps are quiet, differing ones in the colours of their plans, gaps hatched; a bad step is
+Common steps are quiet, differing ones in the colors of their plans, gaps hatched; a bad step is
 red with its icon and a note below it; a loop has a bracket beside its steps.
 """
 
@@ -41,7 +41,7 @@ _MARKS = {
     Mark.UNDECIDED: ("unknown", "undecided"),
     Mark.LOST: ("dead-end", "muted"),
 }
-"""Icon and colour."""
+"""Icon and color."""
 
 
 class PlanDelegate(QStyledItemDelegate):

@@ -7,11 +7,11 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.models.plan_table import (
-    Comparison,
     EndLine,
     FoldLine,
     NoteLine,
     PlanColumn,
+    PlanComparison,
     PlanLine,
     PlanTable,
     StepLine,
@@ -58,8 +58,8 @@ class PlanView(QTableView):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.verticalScrollBar().rangeChanged.connect(self._fit_columns)
-        self.clicked.connect(self._click)
-        self.selectionModel().currentChanged.connect(self._current_changed)
+        self.clicked.connect(self._on_clicked)
+        self.selectionModel().currentChanged.connect(self._on_current_changed)
         cursor.comparison_changed.connect(self._show_comparison)
         cursor.moved.connect(self._follow)
         theme.changed.connect(self._restyle)
@@ -77,18 +77,18 @@ class PlanView(QTableView):
 
     @Slot()
     def go_to_bad_step(self) -> None:
-        """To the step to blame; from there to the other bad ones."""
+        """Go to the root cause, and from there to the other bad steps."""
         comparison = self.table.comparison
-        if comparison is None or comparison.localisation is None:
+        if comparison is None or comparison.localization is None:
             return
-        bad = list(comparison.localisation.bad_steps)
-        blamed = comparison.blamed
-        if blamed is None:
+        bad = list(comparison.localization.bad_steps)
+        cause_step = comparison.cause_step
+        if cause_step is None:
             return
         here = self._cursor.index if self._cursor.side is Side.POLICY else -1
-        if here == blamed and len(bad) > 1:
-            blamed = next((index for index in bad if index > here), bad[0])
-        self._cursor.move(Side.POLICY, min(blamed, len(comparison.policy.steps)))
+        if here == cause_step and len(bad) > 1:
+            cause_step = next((index for index in bad if index > here), bad[0])
+        self._cursor.move(Side.POLICY, min(cause_step, len(comparison.policy.steps)))
 
     @Slot(bool)
     def set_folding(self, folding: bool) -> None:
@@ -177,7 +177,7 @@ class PlanView(QTableView):
         self._show_surroundings(line)
 
     @Slot(QModelIndex, QModelIndex)
-    def _current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current_changed(self, current: QModelIndex, _: QModelIndex) -> None:
         if self._following or not current.isValid():
             return
         place = self._place(self.table.lines[current.row()], current.column())
@@ -205,7 +205,7 @@ class PlanView(QTableView):
         return (side, step.index) if step is not None else None
 
     @Slot(QModelIndex)
-    def _click(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         self._unfold(index)
 
     def _unfold(self, index: QModelIndex) -> bool:
@@ -270,7 +270,7 @@ class PlanView(QTableView):
             self.setColumnWidth(column, width)
 
 
-def _row_of(comparison: Comparison, side: Side, index: int) -> int:
+def _row_of(comparison: PlanComparison, side: Side, index: int) -> int:
     rows = comparison.alignment.rows
     for number, row in enumerate(rows):
         step = row.policy if side is Side.POLICY else row.better

@@ -22,7 +22,7 @@ class StepBar(QWidget):
         self._previous = self._button(theme, "left", "Previous step", self.back)
         self._next = self._button(theme, "right", "Next step", self.forth)
         self.slider = _MarkedSlider(theme)
-        self.slider.valueChanged.connect(self._moved)
+        self.slider.valueChanged.connect(self._on_value_changed)
         self.label = QLabel()
         self.label.setProperty("role", "muted")
         self.label.setMinimumWidth(
@@ -78,7 +78,7 @@ class StepBar(QWidget):
     @Slot()
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
-        found = comparison.localisation if comparison else None
+        found = comparison.localization if comparison else None
         self.slider.bad = found.bad_steps if found else ()
         self.setEnabled(comparison is not None)
         self._follow()
@@ -104,7 +104,7 @@ class StepBar(QWidget):
         self.label.setText(f"{whose}, {place}")
 
     @Slot(int)
-    def _moved(self, value: int) -> None:
+    def _on_value_changed(self, value: int) -> None:
         self._cursor.move(self._cursor.side, value)
 
 

@@ -50,7 +50,7 @@ class BugTableView(TableView):
         self.setItemDelegate(_BugDelegate(theme, self))
         self.setDragEnabled(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
-        self.doubleClicked.connect(self._double_click)
+        self.doubleClicked.connect(self._on_double_clicked)
         self._set_widths()
 
     def _set_widths(self) -> None:
@@ -127,7 +127,7 @@ class BugTableView(TableView):
         return key == (Qt.Key.Key_Right if group.collapsed else Qt.Key.Key_Left)
 
     @Slot(QModelIndex)
-    def _double_click(self, index: QModelIndex) -> None:
+    def _on_double_clicked(self, index: QModelIndex) -> None:
         self.bugs.toggle(index.row())
 
     def startDrag(self, actions: Qt.DropAction) -> None:  # noqa: N802  Qt's name

@@ -13,14 +13,14 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.models.campaign_controller import CampaignRunner
+from app.models.campaign_controller import CampaignController
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.services.context import Context
-from app.services.reader import Inquiry
+from app.services.reader import LatestQuery
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
-from engine.workspace.reader import Reading
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
 NOTHING = "None yet. Choose the settings, and press Run (F5)."
@@ -45,11 +45,11 @@ NO_CAMPAIGNS = _Counted([], {}, {}, {}, 0.0)
 class CampaignList(QWidget):
     chosen = Signal(object)  # a CampaignLine: another one, or more is known about it
 
-    def __init__(self, context: Context, runner: CampaignRunner, new: QPushButton) -> None:
+    def __init__(self, context: Context, controller: CampaignController, new: QPushButton) -> None:
         super().__init__()
-        self._context, self._runner = context, runner
+        self._context, self._controller = context, controller
         self._followed: int | None = None  # the campaign that was last chosen because it began
-        self._inquiry = Inquiry(context.document.reader, self, self._take, self._fail)
+        self._query = LatestQuery(context.document.reader, self, self._on_counted, self._on_failed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(COUNT_MILLISECONDS)
@@ -72,15 +72,15 @@ class CampaignList(QWidget):
         layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.table, 1)
         layout.addWidget(new)
-        runner.changed.connect(self._runner_changed)
-        context.document.changed.connect(self._document_changed)
+        controller.changed.connect(self._on_controller_changed)
+        context.document.changed.connect(self._on_document_changed)
         context.theme.changed.connect(self.lines.restyle)
         self._counted = NO_CAMPAIGNS
         try:
             self._show(_count(context.document.store))
         except PlumblineError as error:
             self._show(NO_CAMPAIGNS)
-            self._fail(error)
+            self._on_failed(error)
 
     def choose(self, campaign: int) -> None:
         for number in range(self.lines.rowCount()):
@@ -96,13 +96,13 @@ class CampaignList(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        self._inquiry.ask(_count)
+        self._query.ask(_count)
 
-    def _take(self, counted: _Counted) -> None:
+    def _on_counted(self, counted: _Counted) -> None:
         self._soon.setInterval(max(COUNT_MILLISECONDS, int(1000 * COUNT_SHARE * counted.seconds)))
         self._show(counted)
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self._context.messages.error(f"The campaigns cannot be read: {error}")
 
     def _show(self, counted: _Counted) -> None:
@@ -114,7 +114,7 @@ class CampaignList(QWidget):
             self.lines.set_rows(lines)
         self.nothing.setVisible(not lines)
         self.table.setVisible(bool(lines))
-        begun = self._runner.campaign if self._runner.is_busy else None
+        begun = self._controller.campaign if self._controller.is_busy else None
         if begun != self._followed and any(row.id == begun for row in counted.rows):
             chosen = self._followed = begun
         if chosen is not None:
@@ -124,7 +124,7 @@ class CampaignList(QWidget):
         return [
             CampaignLine(
                 row,
-                self._runner.state(row),
+                self._controller.state(row),
                 counted.bugs.get(row.id, 0),
                 counted.failed.get(row.id, 0),
                 counted.limited.get(row.id, 0),
@@ -137,14 +137,14 @@ class CampaignList(QWidget):
         self.refresh()
 
     @Slot()
-    def _runner_changed(self) -> None:
-        if not self._runner.is_busy:
+    def _on_controller_changed(self) -> None:
+        if not self._controller.is_busy:
             self._followed = None
         if self._lines(self._counted) != self.lines.rows:
             self._show(self._counted)  # what they are doing is not what it was
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         if topic == "campaigns":
             self.refresh()
         elif topic in ("bugs", "outside") and self.isVisible() and not self._soon.isActive():
@@ -160,7 +160,7 @@ class CampaignList(QWidget):
             self.chosen.emit(self.lines.row(number))
 
 
-def _count(store: Reading) -> _Counted:
+def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
     bugs, failed, limited = (
         dict(store.rows(query))

@@ -1,4 +1,4 @@
-"""One campaign, running or not: how it stands, its course, and what it found."""
+"""One campaign, running or not: how it stands, its timeline, and what it found."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_controller import CampaignRunner, State
+from app.models.campaign_controller import CampaignController, CampaignState
 from app.models.campaign_monitor import CampaignMonitor
-from app.models.campaign_settings import scene_words
+from app.models.campaign_settings import scene_text
 from app.models.campaign_tables import UNITS, CampaignLine, clock_time, duration
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.jobs import in_words
 from app.services.theme import Theme
 from app.views.campaign.campaign_report import CampaignReport
-from app.views.campaign.changes_view import CompareView
+from app.views.campaign.changes_view import ChangesView
 from app.views.campaign.oracle_view import OracleView
-from app.views.campaign.timeline_view import CourseView
+from app.views.campaign.timeline_view import TimelineView
 from app.views.unit_export import UnitExport
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
@@ -110,25 +110,25 @@ FIGURES = {
     "policy calls/s": "States put to the policy per second of work",
     "time": "Time worked on this campaign",
 }
-RESUMABLE = (State.STOPPED, State.INTERRUPTED)
+RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED)
 _STEPS = 1000
 
 
 class CampaignView(QWidget):
-    bug_wanted = Signal(int)
-    bugs_wanted = Signal()
-    resume_wanted = Signal(int)
-    again_wanted = Signal(int)  # its settings into the form
+    bug_requested = Signal(int)
+    bugs_requested = Signal()
+    resume_requested = Signal(int)
+    again_requested = Signal(int)  # its settings into the form
 
     def __init__(
         self,
         context: Context,
-        runner: CampaignRunner,
+        controller: CampaignController,
         monitor: CampaignMonitor,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._context, self._runner, self._monitor = context, runner, monitor
+        self._context, self._controller, self._monitor = context, controller, monitor
         self._line: CampaignLine | None = None
         self.figures = Figures(context.theme, FIGURES)
         self._make_header()
@@ -146,20 +146,20 @@ class CampaignView(QWidget):
         progress = QHBoxLayout()
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.left)
-        self.course = CourseView(context.theme, monitor)
+        self.timeline = TimelineView(context.theme, monitor)
         self.oracles = OracleView(context, monitor)
-        self.oracles.bug_wanted.connect(self.bug_wanted)
-        self.compare = CompareView(context)
-        self.compare.bug_wanted.connect(self.bug_wanted)
+        self.oracles.bug_requested.connect(self.bug_requested)
+        self.changes = ChangesView(context)
+        self.changes.bug_requested.connect(self.bug_requested)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("campaign-tabs")
         self.tabs.setAccessibleName("Views of the campaign")
         self.tabs.setDocumentMode(True)
         for widget, title in (
-            (self.course, "Course"),
+            (self.timeline, "Timeline"),
             (self.oracles, "Oracles and costs"),
             (self._units_table(), "Units"),
-            (self.compare, "Compare"),
+            (self.changes, "Compare"),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -171,12 +171,12 @@ class CampaignView(QWidget):
         layout.addWidget(self.where)
         layout.addWidget(self.tabs, 1)
         monitor.updated.connect(self.refresh)
-        runner.changed.connect(self.refresh)
+        controller.changed.connect(self.refresh)
 
     def show_line(self, line: CampaignLine, lines: Sequence[CampaignLine]) -> None:
         """How the campaign stands now, and which others there are."""
         self._line = line
-        self.compare.show_campaign(line.row.id, lines)
+        self.changes.show_campaign(line.row.id, lines)
         self.refresh()
 
     @Slot()
@@ -184,27 +184,27 @@ class CampaignView(QWidget):
         if self._line is None:
             return
         row = self._line.row
-        state = self._runner.state(self._monitor.row or row)
+        state = self._controller.state(self._monitor.row or row)
         self.title.setText(f"Campaign {row.id}")
         self.summary.setText(
             f"{self._line.words if state is self._line.state else state.value} · "
             f"begun {clock_time(row.created)}"
         )
-        ours = state in (State.RUNNING, State.PAUSED)
-        stopping = self._runner.job is not None and self._runner.job.stopping
+        ours = state in (CampaignState.RUNNING, CampaignState.PAUSED)
+        stopping = self._controller.job is not None and self._controller.job.stopping
         self.pause.setVisible(ours)
-        self.pause.setText("Continue" if state is State.PAUSED else "Pause")
+        self.pause.setText("Continue" if state is CampaignState.PAUSED else "Pause")
         self.pause.setEnabled(not stopping)
         self.stop.setVisible(ours)
         self.stop.setEnabled(not stopping)
         self.stop.setText("Stopping…" if stopping else "Stop")
-        is_left = state is State.FINISHED and self._line.failed_units > 0
+        is_left = state is CampaignState.FINISHED and self._line.failed_units > 0
         self.resume.setVisible(state in RESUMABLE or is_left)
-        self.resume.setEnabled(not self._runner.is_busy)
+        self.resume.setEnabled(not self._controller.is_busy)
         self.again.setVisible(not ours)
         self.where.setVisible(ours)
         if ours:
-            self.where.setText(scene_words(self._runner.executor, self._runner.scene))
+            self.where.setText(scene_text(self._controller.executor, self._controller.scene))
         self._show_progress(state)
         self._show_figures()
         progress = self._monitor.progress
@@ -242,11 +242,11 @@ class CampaignView(QWidget):
         theme.keep_icon(self.bugs, "bugs")
         theme.keep_icon(self.export, "export")
         theme.keep_icon(self.report, "report")
-        self.pause.clicked.connect(self._runner.pause_or_go_on)
-        self.stop.clicked.connect(self._runner.stop)
+        self.pause.clicked.connect(self._controller.toggle_pause)
+        self.stop.clicked.connect(self._controller.stop)
         self.resume.clicked.connect(self._resume)
         self.again.clicked.connect(self._again)
-        self.bugs.clicked.connect(self.bugs_wanted)
+        self.bugs.clicked.connect(self.bugs_requested)
         kept = (self.again, self.report, self.export, self.bugs)
         self._header = Header(
             (self.title, self.summary), (*kept, self.pause, self.stop, self.resume)
@@ -267,7 +267,7 @@ class CampaignView(QWidget):
         layout.addWidget(table)
         return pane
 
-    def _show_progress(self, state: State) -> None:
+    def _show_progress(self, state: CampaignState) -> None:
         progress = self._monitor.progress
         done, total = 0.0, 1.0
         if progress is not None and progress.units:
@@ -276,12 +276,12 @@ class CampaignView(QWidget):
             done = sum(_done(unit, size) for unit in progress.units)
         self.bar.setValue(round(_STEPS * done / total))
         words = f"{done / total:.0%}"
-        seconds = self._runner.seconds_left() if state is State.RUNNING else None
+        seconds = self._controller.seconds_left() if state is CampaignState.RUNNING else None
         if seconds is not None:
             words += f" · {in_words(seconds)} left"
-        elif state is State.RUNNING and progress is None:
+        elif state is CampaignState.RUNNING and progress is None:
             words = "starting…"
-        elif state is not State.RUNNING and self._monitor.is_reading:
+        elif state is not CampaignState.RUNNING and self._monitor.is_reading:
             words = "reading…"
         self.left.setText(words)
 
@@ -304,7 +304,7 @@ class CampaignView(QWidget):
     @Slot()
     def _resume(self) -> None:
         if self._line is not None:
-            self.resume_wanted.emit(self._line.row.id)
+            self.resume_requested.emit(self._line.row.id)
 
     @Slot()
     def export_unit(self) -> None:
@@ -324,7 +324,7 @@ class CampaignView(QWidget):
     @Slot()
     def _again(self) -> None:
         if self._line is not None:
-            self.again_wanted.emit(self._line.row.id)
+            self.again_requested.emit(self._line.row.id)
 
 
 def _done(unit: UnitRow, size: int) -> float:

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
-from app.models.campaign_controller import State
+from app.models.campaign_controller import CampaignState
 from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
 from app.models.table_model import TableModel
 from app.services.context import Context
@@ -25,8 +25,8 @@ MANY_BUGS = 4000
 _WIDTHS = (13, 5, 12, 10, 12, 10, 12)
 
 
-class CompareView(QWidget):
-    bug_wanted = Signal(int)
+class ChangesView(QWidget):
+    bug_requested = Signal(int)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +35,9 @@ class CompareView(QWidget):
         self._bugs = 0  # of all campaigns
         self._job: Job | None = None
         self._pair: tuple[int, int] | None = None  # whose comparison is shown or on its way
-        self._states: tuple[tuple[int, State], ...] = ()  # of all campaigns when last compared
+        self._states: tuple[
+            tuple[int, CampaignState], ...
+        ] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
         self.other.setAccessibleName("Compare with")
@@ -115,15 +117,15 @@ class CompareView(QWidget):
         self._context.document.reader.ask(
             self,
             lambda store: compare_campaigns(store, *pair),
-            partial(self._take, pair),
-            self._fail,
+            partial(self._on_compared, pair),
+            self._on_failed,
         )
 
-    def _take(self, pair: tuple[int, int], comparison: Comparison) -> None:
+    def _on_compared(self, pair: tuple[int, int], comparison: Comparison) -> None:
         if pair == self._pair:
             self._show(comparison)
 
-    def _fail(self, error: PlumblineError) -> None:
+    def _on_failed(self, error: PlumblineError) -> None:
         self._context.messages.error(f"The campaigns cannot be compared: {error}")
 
     def _forget_others(self, pair: tuple[int, int]) -> None:
@@ -145,7 +147,7 @@ class CompareView(QWidget):
             "Compare campaigns", compare_in_background, path, before, after
         )
         self._job.finished.connect(self._show)
-        self._job.ended.connect(self._end)
+        self._job.ended.connect(self._on_ended)
 
     @Slot(object)
     def _show(self, comparison: Comparison) -> None:
@@ -160,13 +162,13 @@ class CompareView(QWidget):
         return f"{way}, on {problems} both have tested" if count else ""
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
 
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
-        self.bug_wanted.emit(self.model.row(index.row()).finding.id)
+        self.bug_requested.emit(self.model.row(index.row()).finding.id)
 
 
 def _words(comparison: Comparison) -> str:

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_settings import MOST_WORKERS, Where, keep_where, size_words, where
+from app.models.campaign_settings import MAX_WORKERS, ExecutorChoice, keep_where, size_text, where
 from app.services.context import Context
 from app.services.jobs import Failure, Job
-from app.widgets.fields import calm, card, number
+from app.widgets.builders import card
+from app.widgets.fields import calm, number
 from engine.usecases.connect import check_cluster
 from engine.workers.cluster import ClusterSize
 
@@ -30,7 +31,7 @@ _SIGN = QSize(16, 16)
 ADDRESS_WANTED = "Write the address that 'dask scheduler' printed when it started."
 
 
-class WhereCard(QWidget):
+class ExecutorCard(QWidget):
     changed = Signal()
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
@@ -46,15 +47,17 @@ class WhereCard(QWidget):
         layout.addWidget(self.on_cluster)
         layout.addWidget(self._cluster_pane())
         self._show(where(context.settings))
-        self.here.toggled.connect(self._edit)
-        self.workers.valueChanged.connect(self._edit)
-        self.address.textChanged.connect(self._edit_address)
+        self.here.toggled.connect(self._on_edited)
+        self.workers.valueChanged.connect(self._on_edited)
+        self.address.textChanged.connect(self._on_address_edited)
         self.address.returnPressed.connect(self.check)
         self.check_button.clicked.connect(self.check)
         context.theme.changed.connect(self._show_sign)
 
-    def choice(self) -> Where:
-        return Where(self.on_cluster.isChecked(), self.workers.value(), self.address.text().strip())
+    def choice(self) -> ExecutorChoice:
+        return ExecutorChoice(
+            self.on_cluster.isChecked(), self.workers.value(), self.address.text().strip()
+        )
 
     def problem(self) -> str:
         problem = self.choice().problem()
@@ -72,7 +75,7 @@ class WhereCard(QWidget):
         job.finished.connect(self._show_size)
         job.failed.connect(self._show_failure)
         job.stopped.connect(self._show_stop)
-        job.ended.connect(self._end)
+        job.ended.connect(self._on_ended)
         self._job = job
         self._show_state()
 
@@ -90,7 +93,7 @@ class WhereCard(QWidget):
         self._choices = QButtonGroup(self)
         for button in (self.here, self.on_cluster):
             self._choices.addButton(button)
-        self.workers = number(1, MOST_WORKERS)
+        self.workers = number(1, MAX_WORKERS)
         self.workers.setObjectName("campaign-workers")
         self.workers.setAccessibleName("Units at a time")
         self.workers.setToolTip("How many units are worked on at a time, each in a process")
@@ -135,7 +138,7 @@ class WhereCard(QWidget):
         layout.addLayout(answer)
         return self.pane
 
-    def _show(self, choice: Where) -> None:
+    def _show(self, choice: ExecutorChoice) -> None:
         (self.on_cluster if choice.on_cluster else self.here).setChecked(True)
         self.workers.setValue(choice.workers)
         self.address.setText(choice.address)
@@ -143,18 +146,18 @@ class WhereCard(QWidget):
         self._show_state()
 
     @Slot()
-    def _edit(self) -> None:
+    def _on_edited(self) -> None:
         keep_where(self._context.settings, self.choice())
         self._show_state()
         self.changed.emit()
 
     @Slot()
-    def _edit_address(self) -> None:
+    def _on_address_edited(self) -> None:
         if self._job is not None:
             self._job.stop()
             self._job = None
         self._say_nothing()
-        self._edit()
+        self._on_edited()
 
     def _show_state(self) -> None:
         choice = self.choice()
@@ -177,7 +180,7 @@ class WhereCard(QWidget):
     @Slot(object)
     def _show_size(self, size: ClusterSize) -> None:
         if self.sender() is self._job:
-            self._say("check", "proven", f"{size_words(size)}, same version")
+            self._say("check", "proven", f"{size_text(size)}, same version")
 
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:
@@ -190,7 +193,7 @@ class WhereCard(QWidget):
             self._say_nothing()
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
             self._show_state()

@@ -37,17 +37,16 @@ from app.models.campaign_settings import (
     with_preset,
 )
 from app.services.context import Context
-from app.views.campaign.executor_card import WhereCard
+from app.views.campaign.executor_card import ExecutorCard
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
+from app.widgets.builders import card, form
 from app.widgets.fields import (
-    MOST,
+    MAX_NUMBER,
     LimitField,
     calm,
-    card,
     changed_signal,
     choice,
-    form,
     megabytes_box,
     number,
     seconds_box,
@@ -82,14 +81,14 @@ class CampaignForm(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it can be reached
         self._context, self._theme = context, context.theme
-        self.where = WhereCard(context)
+        self.executor = ExecutorCard(context)
         self._project = Project()
         self._config = default_config(self._project)
         self._is_showing = False
         self._make_fields()
         self._sides = left, right = QVBoxLayout(), QVBoxLayout()
         for column, cards in (
-            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.where)),
+            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.executor)),
             (right, (self._oracles_card(),)),
         ):
             column.setSpacing(SPACE)
@@ -177,7 +176,7 @@ class CampaignForm(QScrollArea):
             return "Tick at least one policy."
         if problem := self.pool.problem() or mixture_problem(self.problems.ticked()):
             return problem
-        return self.oracles.problem() or self._seeds_problem.text() or self.where.problem()
+        return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
 
     @property
     def unit_count(self) -> int:
@@ -200,18 +199,18 @@ class CampaignForm(QScrollArea):
         self._seeds_problem.setWordWrap(True)
         self._seeds_problem.hide()
         self._fields: dict[str, QWidget] = {
-            "fuzzing.size": number(1, MOST),
-            "fuzzing.walk_length": number(1, MOST),
+            "fuzzing.size": number(1, MAX_NUMBER),
+            "fuzzing.walk_length": number(1, MAX_NUMBER),
             "fuzzing.bias": choice(BIASES),
-            "fuzzing.horizon": number(1, MOST),
-            "fuzzing.budget": number(1, MOST),
+            "fuzzing.horizon": number(1, MAX_NUMBER),
+            "fuzzing.budget": number(1, MAX_NUMBER),
             "fuzzing.novelty": choice(NOVELTY),
             "fuzzing.prune_dead_ends": QCheckBox("Leave out states known to be dead ends"),
             "fuzzing.unsolved": choice(UNSOLVED),
             "testing.objective": choice(OBJECTIVES),
-            "testing.step_limit": number(1, MOST),
+            "testing.step_limit": number(1, MAX_NUMBER),
             "testing.skip_known_bugs": QCheckBox("Leave a state alone once it is known as a bug"),
-            "localisation.enabled": QCheckBox("Find the bad action of every bug"),
+            "localization.enabled": QCheckBox("Find the bad action of every bug"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
             "limits.unit_megabytes": LimitField(megabytes_box(LEAST_MEGABYTES), 4000),
         }
@@ -226,7 +225,7 @@ class CampaignForm(QScrollArea):
         for signal in (self.problems.changed, self.policies.changed, self.oracles.changed):
             signal.connect(self._edit)
         self.seeds.textChanged.connect(self._edit)
-        self.where.changed.connect(self.changed)
+        self.executor.changed.connect(self.changed)
 
     def field(self, name: str) -> QWidget:
         return self._fields[name]
@@ -288,7 +287,7 @@ class CampaignForm(QScrollArea):
         self._row(fields, "Objective", "testing.objective")
         self._row(fields, "Longest run", "testing.step_limit")
         self._row(fields, "", "testing.skip_known_bugs")
-        self._row(fields, "", "localisation.enabled")
+        self._row(fields, "", "localization.enabled")
         layout.addWidget(self.oracles)
         return frame
 
@@ -325,7 +324,7 @@ class CampaignForm(QScrollArea):
             table, _, key = name.partition(".")
             if table in tables:
                 tables[table][key] = value_of(widget)
-        enabled = bool(value_of(self._fields["localisation.enabled"]))
+        enabled = bool(value_of(self._fields["localization.enabled"]))
         project = self._project
         return replace(
             self._config,
@@ -339,7 +338,7 @@ class CampaignForm(QScrollArea):
             fuzzing=FuzzSettings(**tables["fuzzing"]),
             testing=OracleSettings(oracles=self.oracles.oracles(), **tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
-            localisation=replace(self._config.localisation, enabled=enabled),
+            localization=replace(self._config.localization, enabled=enabled),
         )
 
     def _read_seeds(self) -> tuple[int, ...]:
@@ -360,7 +359,7 @@ class CampaignForm(QScrollArea):
 _TIPS = {
     "fuzzing.size": "How many states each unit tests. They are reached by random walks.",
     "fuzzing.walk_length": "Steps of the longest walk from one state of the pool to the next.",
-    "fuzzing.bias": "Where walks like to go: towards trouble, or anywhere.",
+    "fuzzing.bias": "Where walks like to go: toward trouble, or anywhere.",
     "fuzzing.horizon": "How many steps of the policy a bias looks ahead.",
     "fuzzing.budget": "How many states a bias may put to the policy per step of a walk.",
     "fuzzing.novelty": "Which states are worth keeping: those that show something new.",
@@ -369,7 +368,7 @@ _TIPS = {
     "testing.objective": "What counts as a bug.",
     "testing.step_limit": "After so many decisions a run of the policy is given up.",
     "testing.skip_known_bugs": "Faster; but then the oracles cannot be compared with each other.",
-    "localisation.enabled": "After the test, look for the action where each run goes wrong.",
+    "localization.enabled": "After the test, look for the action where each run goes wrong.",
     "limits.unit_seconds": "A unit that takes longer is stopped, and what it found is kept. "
     "What a limit in seconds cuts off cannot be repeated exactly.",
     "limits.unit_megabytes": "A unit that uses more is stopped, and what it found is kept. Its "

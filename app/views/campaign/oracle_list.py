@@ -86,7 +86,7 @@ class OracleList(QWidget):
         row = OracleRow(self._theme, kind)
         row.ticked.connect(self._tick)
         row.edited.connect(self.changed)
-        row.earlier_wanted.connect(self._move_earlier)
+        row.earlier_requested.connect(self._move_earlier)
         same = [place for place, other in enumerate(self.rows) if other.kind is kind]
         place = same[-1] + 1 if same else len(self.rows)
         self.rows.insert(place, row)
@@ -119,7 +119,7 @@ class OracleList(QWidget):
 class OracleRow(QWidget):
     ticked = Signal(QObject, bool)
     edited = Signal()
-    earlier_wanted = Signal(QObject)
+    earlier_requested = Signal(QObject)
 
     def __init__(self, theme: Theme, kind: OracleKind, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,7 +129,7 @@ class OracleRow(QWidget):
         self.box.setObjectName(f"oracle-{kind.name}")
         self.box.setAccessibleName(f"Oracle {kind.name}")
         self.box.setAccessibleDescription(kind.proves)
-        self.box.toggled.connect(self._toggle)
+        self.box.toggled.connect(self._on_toggled)
         self._rank = QLabel()
         self._rank.setProperty("role", "muted")
         self._rank.setToolTip("Its turn: oracles examine a state one after the other")
@@ -139,7 +139,7 @@ class OracleRow(QWidget):
         self.earlier.setToolTip("Let it examine a state earlier")
         self.earlier.setAutoRaise(True)
         self.earlier.setArrowType(Qt.ArrowType.UpArrow)
-        self.earlier.clicked.connect(self._want_earlier)
+        self.earlier.clicked.connect(self._move_earlier)
         self._sentence = QLabel(kind.proves)
         self._sentence.setProperty("role", "muted")
         self._sentence.setWordWrap(True)
@@ -208,7 +208,7 @@ class OracleRow(QWidget):
             field.setPlaceholderText(default_text(option.default))
             field.setToolTip(f"{option.meaning}; default: {default_text(option.default)}")
             field.setMaximumWidth(140)
-            field.textChanged.connect(self._edit)
+            field.textChanged.connect(self._on_edited)
             label = QLabel(name)
             label.setToolTip(option.meaning)
             label.setBuddy(field)
@@ -219,15 +219,15 @@ class OracleRow(QWidget):
         return area
 
     @Slot(bool)
-    def _toggle(self, ticked: bool) -> None:
+    def _on_toggled(self, ticked: bool) -> None:
         self.ticked.emit(self, ticked)
 
     @Slot()
-    def _want_earlier(self) -> None:
-        self.earlier_wanted.emit(self)
+    def _move_earlier(self) -> None:
+        self.earlier_requested.emit(self)
 
     @Slot()
-    def _edit(self) -> None:
+    def _on_edited(self) -> None:
         self._check()
         self._problem.setVisible(bool(self.problem))
         self.edited.emit()

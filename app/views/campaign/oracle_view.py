@@ -18,7 +18,7 @@ _WIDTHS = (28, 8, 6, 8, 16, 11, 8, 9)
 
 
 class OracleView(QWidget):
-    bug_wanted = Signal(int)
+    bug_requested = Signal(int)
 
     def __init__(
         self, context: Context, monitor: CampaignMonitor, parent: QWidget | None = None
@@ -66,7 +66,7 @@ class OracleView(QWidget):
 
     @Slot(object)
     def _open(self, bug: int) -> None:
-        self.bug_wanted.emit(int(bug))
+        self.bug_requested.emit(int(bug))
 
 
 def _point_sets(points: BugPoints) -> list[Points]:

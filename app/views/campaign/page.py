@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_controller import CampaignRunner, campaign_runner
+from app.models.campaign_controller import CampaignController, campaign_controller
 from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_settings import default_config
 from app.models.campaign_tables import CampaignLine
@@ -55,15 +55,15 @@ class CampaignPage(Page):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         self.files = project_files(context)
-        self.runner: CampaignRunner = campaign_runner(context)
-        self.monitor = CampaignMonitor(context, self.runner, self)
+        self.controller: CampaignController = campaign_controller(context)
+        self.monitor = CampaignMonitor(context, self.controller, self)
         self._wants_run = False
         self._trouble: Message | None = None  # why the last one could not go on
         self._make_actions()
         new = _button("New campaign", "campaign-new", "Set up another campaign")
         context.theme.keep_icon(new, "add")
         new.clicked.connect(self._show_form)
-        self.list = CampaignList(context, self.runner, new)
+        self.list = CampaignList(context, self.controller, new)
         self.form = CampaignForm(context)
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
@@ -128,11 +128,11 @@ class CampaignPage(Page):
             self.context.messages.warning(f"The campaign cannot run: {reason}")
             return
         self._keep_draft()
-        self.runner.start(self.form.config(), self.form.where.choice().executor)
+        self.controller.start(self.form.config(), self.form.executor.choice().executor)
 
     def _blocker(self) -> str:
         """Why the campaign cannot run now, or nothing."""
-        if self.runner.is_busy:
+        if self.controller.is_busy:
             return "a campaign is running; stop it or wait for its end"
         if self.context.document.read_only:
             return "the workspace cannot be written; save a copy of it first"
@@ -164,17 +164,17 @@ class CampaignPage(Page):
 
     def _connect(self) -> None:
         self.files.changed.connect(self._fill_form)
-        self.files.checked.connect(self._files_checked)
-        self.form.changed.connect(self._form_changed)
-        self.runner.changed.connect(self._runner_changed)
-        self.runner.already_done.connect(self._show_done)
-        self.runner.failed.connect(self._tell_failure)
+        self.files.checked.connect(self._on_files_checked)
+        self.form.changed.connect(self._on_form_changed)
+        self.controller.changed.connect(self._on_controller_changed)
+        self.controller.already_done.connect(self._show_done)
+        self.controller.failed.connect(self._tell_failure)
         self.list.chosen.connect(self._show_campaign)
 
     def _make_actions(self) -> None:
         self.run_action = self._action("Run", self.run, "F5")
-        self.pause_action = self._action("Pause", self.runner.pause_or_go_on, "F7")
-        self.stop_action = self._action("Stop", self.runner.stop, "Shift+F5")
+        self.pause_action = self._action("Pause", self.controller.toggle_pause, "F7")
+        self.stop_action = self._action("Stop", self.controller.stop, "Shift+F5")
         self.new_action = self._action("New campaign", self._show_form, "Ctrl+Shift+N")
         self.toml_action = self._action("Show as TOML", self._toggle_toml, "Ctrl+T")
         self.toml_action.setCheckable(True)
@@ -231,13 +231,13 @@ class CampaignPage(Page):
             self.form.show_config(project.draft or default_config(project))
 
     @Slot()
-    def _files_checked(self) -> None:
+    def _on_files_checked(self) -> None:
         self._show_readiness()
         if self._wants_run and not self.files.is_checking:
             self.run()
 
     @Slot()
-    def _form_changed(self) -> None:
+    def _on_form_changed(self) -> None:
         self._keep.start()
         self._show_readiness()
         self._show_toml()
@@ -325,13 +325,13 @@ class CampaignPage(Page):
         )
 
     @Slot()
-    def _runner_changed(self) -> None:
-        busy = self.runner.is_busy
+    def _on_controller_changed(self) -> None:
+        busy = self.controller.is_busy
         if busy and self._trouble is not None:
             self.context.messages.withdraw(self._trouble)
             self._trouble = None
         self.pause_action.setEnabled(busy)
-        self.pause_action.setText("Continue" if self.runner.is_paused else "Pause")
+        self.pause_action.setText("Continue" if self.controller.is_paused else "Pause")
         self.stop_action.setEnabled(busy)
         self._show_readiness()
 
@@ -357,11 +357,11 @@ class CampaignPage(Page):
         if self._view is None:
             from app.views.campaign.campaign_view import CampaignView
 
-            view = CampaignView(self.context, self.runner, self.monitor)
-            view.bug_wanted.connect(self._want_bug)
-            view.bugs_wanted.connect(self._want_bugs)
-            view.resume_wanted.connect(self._resume)
-            view.again_wanted.connect(self._use_settings)
+            view = CampaignView(self.context, self.controller, self.monitor)
+            view.bug_requested.connect(self._show_bug)
+            view.bugs_requested.connect(self._show_bugs)
+            view.resume_requested.connect(self._resume)
+            view.again_requested.connect(self._use_settings)
             self.stack.addWidget(view)
             self._view = view
         return self._view
@@ -374,14 +374,14 @@ class CampaignPage(Page):
 
     @Slot(int)
     def _resume(self, campaign: int) -> None:
-        choice = self.form.where.choice()
+        choice = self.form.executor.choice()
         if problem := choice.problem():
             self.context.messages.warning(
                 f"The campaign cannot go on: where are its units to run? {problem}",
                 actions=[("Show the form", self._show_form)],
             )
             return
-        self.runner.take_up(campaign, choice.executor)
+        self.controller.resume(campaign, choice.executor)
 
     @Slot(int)
     def _use_settings(self, campaign: int) -> None:
@@ -392,12 +392,12 @@ class CampaignPage(Page):
                 self._show_form()
 
     @Slot(int)
-    def _want_bug(self, bug: int) -> None:
-        self.page_wanted.emit("bugs", bug)
+    def _show_bug(self, bug: int) -> None:
+        self.page_requested.emit("bugs", bug)
 
     @Slot()
-    def _want_bugs(self) -> None:
-        self.page_wanted.emit("bugs", None)
+    def _show_bugs(self) -> None:
+        self.page_requested.emit("bugs", None)
 
     @Slot(int)
     def _show_done(self, campaign: int) -> None:
@@ -417,30 +417,30 @@ class CampaignPage(Page):
 
     @Slot(object)
     def _tell_failure(self, failure: Failure) -> None:
-        campaign, what = self.runner.campaign, "begin"
+        campaign, what = self.controller.campaign, "begin"
         if campaign is not None:
             action, what = ("Resume", lambda: self._resume_later(campaign)), "go on"
-        elif self.form.where.choice().on_cluster:
+        elif self.form.executor.choice().on_cluster:
             action = "Run on this machine", self._run_here
         else:
-            action = "Show the project", self._want_project
+            action = "Show the project", self._show_project
         self._trouble = self.context.messages.error(
             f"The campaign could not {what}: {failure.text}", failure.details, [action]
         )
 
     def _run_here(self) -> None:
-        self.form.where.here.setChecked(True)
-        if not self.runner.is_busy:
+        self.form.executor.here.setChecked(True)
+        if not self.controller.is_busy:
             self.run()
 
     def _resume_later(self, campaign: int) -> None:
         """Meanwhile it may have been taken up already."""
         self.list.choose(campaign)
-        if not self.runner.is_busy:
+        if not self.controller.is_busy:
             self._resume(campaign)
 
-    def _want_project(self) -> None:
-        self.page_wanted.emit("project", None)
+    def _show_project(self) -> None:
+        self.page_requested.emit("project", None)
 
 
 def _in_short(error: Diagnostic) -> str:

@@ -14,7 +14,7 @@ from app.services.context import Context
 from app.widgets.fields import calm
 from app.widgets.labels import VerdictLine
 from app.widgets.tick_list import TickList
-from engine.report.policy_text import pool_verdict, pool_words
+from engine.report.policy_text import pool_text, pool_verdict
 
 WALKS = "found by random walks"
 AS_THEY_ARE = "These states are tested as they are; nothing is fuzzed."
@@ -68,7 +68,7 @@ class PoolChoice(QWidget):
         self.box.currentIndexChanged.connect(self._choose)
         self._problems.changed.connect(self._show_words)
         self._files.changed.connect(self._fill)
-        self._files.checked.connect(self._checked)
+        self._files.checked.connect(self._on_checked)
 
     @property
     def path(self) -> str | None:
@@ -118,7 +118,7 @@ class PoolChoice(QWidget):
         self.changed.emit()
 
     @Slot()
-    def _checked(self) -> None:
+    def _on_checked(self) -> None:
         self._show_words()
         if self.states != self._counted:
             self._counted = self.states
@@ -131,7 +131,7 @@ class PoolChoice(QWidget):
             field.setEnabled(path is None)
         checked, fit = self._files.pools.get(path or ""), self._files.task_fit(path or "")
         self.setVisible(path is not None)
-        self.words.setText(". ".join(filter(None, [pool_words(checked), AS_THEY_ARE])))
+        self.words.setText(". ".join(filter(None, [pool_text(checked), AS_THEY_ARE])))
         self.verdict.show_verdict(pool_verdict(checked, fit))
         ticked, wanted = self._problems.ticked(), problem_of(fit)
         self.alone.setText(f"Test {Path(wanted).name} only")

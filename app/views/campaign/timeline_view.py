@@ -14,7 +14,7 @@ FIRST, EACH = "by who found them first", "by every oracle that proves them"
 TIME = "time worked (s)"
 
 
-class CourseView(QWidget):
+class TimelineView(QWidget):
     def __init__(
         self, theme: Theme, monitor: CampaignMonitor, parent: QWidget | None = None
     ) -> None:

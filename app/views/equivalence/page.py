@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 from app.models.comparison_tables import (
     HISTORY_COLUMNS,
     READING_TIPS,
-    READINGS,
     STRUCTURE_COLUMNS,
     structure_lines,
 )
@@ -46,8 +45,8 @@ from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import write_bytes, write_text
 from engine.pddl import diff_domains
-from engine.report.comparison_text import progress_line
-from engine.usecases.compare import Question, compare
+from engine.report.comparison_text import READINGS, progress_line
+from engine.usecases.compare import CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
@@ -79,7 +78,7 @@ class EquivalencePage(Page):
         super().__init__(context, parent)
         theme, settings = context.theme, context.settings
         self._job: Job | None = None
-        self._question = Question()
+        self._options = CompareOptions()
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
         self.swap_button = self._button("swap", "Swap", "Exchange A and B")
         self.limit_label = QLabel("Time limit")
@@ -104,7 +103,7 @@ class EquivalencePage(Page):
         self._build()
         self._connect()
         self._read_history()
-        self._slots_changed()
+        self._on_slots_changed()
 
     def show_item(self, item: object) -> None:
         if isinstance(item, int):
@@ -119,18 +118,18 @@ class EquivalencePage(Page):
     @Slot()
     def start(self) -> None:
         """Compare what is in the slots."""
-        if self._why_not():
+        if self._blocker():
             return
         assert self.a.file is not None
         assert self.b.file is not None
-        self._question = self._asked()
+        self._options = self._chosen_options()
         files = self.a.file, self.b.file
         title = f"Compare {files[0].name} and {files[1].name}"
-        self._job = self.context.jobs.start(title, compare, *files, self._question)
+        self._job = self.context.jobs.start(title, compare, *files, self._options)
         self._files = files
-        self._job.events.connect(self._hear)
-        self._job.finished.connect(self._finish)
-        self._job.ended.connect(self._end)
+        self._job.events.connect(self._on_events)
+        self._job.finished.connect(self._on_compared)
+        self._job.ended.connect(self._on_ended)
         self.progress.setText("Reading...")
         self._update_buttons()
 
@@ -141,14 +140,14 @@ class EquivalencePage(Page):
             self._job.stop()
 
     @Slot(list)
-    def _hear(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         self.progress.setText(progress_line(events) or self.progress.text())
 
     @Slot(object)
-    def _finish(self, answer: Mapping[str, Any]) -> None:
+    def _on_compared(self, answer: Mapping[str, Any]) -> None:
         try:
             number = self.context.document.store.add_comparison(
-                *self._files, self._question.to_json(), answer
+                *self._files, self._options.to_json(), answer
             )
         except PlumblineError as error:
             self.context.messages.error(f"The comparison could not be kept: {error}")
@@ -158,7 +157,7 @@ class EquivalencePage(Page):
         self._show_stored(number)
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         self.progress.clear()
         self._update_buttons()
@@ -187,7 +186,7 @@ class EquivalencePage(Page):
         self.run_button.setFocus()
 
     @Slot()
-    def _slots_changed(self) -> None:
+    def _on_slots_changed(self) -> None:
         for one, other in ((self.a, self.b), (self.b, self.a)):
             one.folder = one.folder or other.folder  # the other version is often not far
         self.diff.show_domains(self.a, self.b)
@@ -209,26 +208,26 @@ class EquivalencePage(Page):
         self.a.take(b)
         self.b.take(a)
 
-    def _asked(self) -> Question:
-        return Question(
+    def _chosen_options(self) -> CompareOptions:
+        return CompareOptions(
             tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
         )
 
-    def _why_not(self) -> str:
+    def _blocker(self) -> str:
         if self._job is not None:
             return "a comparison is running"
         return self.a.problem or self.b.problem
 
     def _update_buttons(self) -> None:
-        why_not = self._why_not()
+        reason = self._blocker()
         for item in (self.run_button, self._ready.button, self._run_action):
-            item.setEnabled(not why_not)
-            item.setToolTip(f"Not now: {why_not}" if why_not else "Compare A and B (F5)")
+            item.setEnabled(not reason)
+            item.setToolTip(f"Not now: {reason}" if reason else "Compare A and B (F5)")
         for item in (self.stop_button, self._stop_action):
             item.setEnabled(self._job is not None)
 
     @Slot(str)
-    def _document_changed(self, topic: str) -> None:
+    def _on_document_changed(self, topic: str) -> None:
         if topic in ("comparisons", "outside"):
             self._read_history()
 
@@ -255,7 +254,7 @@ class EquivalencePage(Page):
     @Slot()
     def _verify(self) -> None:
         """Ask once more: the evidence is found anew and checked by separate code."""
-        if not self._why_not():
+        if not self._blocker():
             self.start()
 
     @Slot()
@@ -313,7 +312,7 @@ class EquivalencePage(Page):
             self.context.messages.error(str(error))
             return
         paths = [folder / f"domain-{side}.pddl", folder / f"problem-{side}.pddl"]
-        take = partial(self.page_wanted.emit, "project", paths)
+        take = partial(self.page_requested.emit, "project", paths)
         if project_files(self.context).project.is_empty:
             take()
         else:
@@ -398,12 +397,12 @@ class EquivalencePage(Page):
         self.stop_button.clicked.connect(self.stop)
         self.swap_button.clicked.connect(self._swap)
         for slot in (self.a, self.b):
-            slot.changed.connect(self._slots_changed)
+            slot.changed.connect(self._on_slots_changed)
         self.history_table.activated.connect(self._open_from_history)
-        self.verdict.verify_wanted.connect(self._verify)
-        self.verdict.export_wanted.connect(self._export)
-        self.verdict.problem_wanted.connect(self._open_problem)
-        self.context.document.changed.connect(self._document_changed)
+        self.verdict.verify_requested.connect(self._verify)
+        self.verdict.export_requested.connect(self._export)
+        self.verdict.problem_requested.connect(self._open_problem)
+        self.context.document.changed.connect(self._on_document_changed)
         for model in (self.structure, self.history):
             self.context.theme.changed.connect(model.restyle)
 

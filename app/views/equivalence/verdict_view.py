@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from app.models.comparison_tables import (
     READING_TIPS,
-    READINGS,
     VERDICTS,
     Expansion,
     MappingLine,
@@ -36,9 +35,10 @@ from app.services.settings import Settings
 from app.services.theme import Theme
 from app.widgets.code_view import CodeView
 from app.widgets.table_view import TableView
+from engine.report.comparison_text import READINGS
 
 ICON = QSize(24, 24)
-WIDEST = 320
+MAX_OPERATOR_WIDTH = 320
 """Of the operators' column, so that the macros can be seen, too."""
 VERIFY_TIP = "Compare once more; separate code then replays the macros or the counterexample"
 DETAIL_TIPS = (
@@ -86,11 +86,11 @@ OPERATOR_COLUMNS = (
 
 
 class VerdictView(QWidget):
-    """`problem_wanted` asks to put the counterexample's problems into the project."""
+    """`problem_requested` asks to put the counterexample's problems into the project."""
 
-    verify_wanted = Signal()
-    export_wanted = Signal()
-    problem_wanted = Signal()
+    verify_requested = Signal()
+    export_requested = Signal()
+    problem_requested = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -158,7 +158,9 @@ class VerdictView(QWidget):
         self.operators.set_rows(sorted(operator_lines(document), key=self._how_telling))
         for table in (self.mapping_table, self.operator_table):
             table.resizeColumnsToContents()
-        self.operator_table.setColumnWidth(1, min(self.operator_table.columnWidth(1), WIDEST))
+        self.operator_table.setColumnWidth(
+            1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
+        )
         self._show_counterexample()
         sentences = [conflict["sentence"] for conflict in document["conflicts"]]
         self.conflicts.show_text("\n".join(sentences))
@@ -225,8 +227,8 @@ class VerdictView(QWidget):
             words.addWidget(label)
         buttons = QHBoxLayout()
         for icon, text, tip, signal in (
-            ("check", "Verify", VERIFY_TIP, self.verify_wanted),
-            ("export", "Export...", "A report as HTML or JSON", self.export_wanted),
+            ("check", "Verify", VERIFY_TIP, self.verify_requested),
+            ("export", "Export...", "A report as HTML or JSON", self.export_requested),
         ):
             button = _button(self._theme, icon, text, tip, signal)
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
@@ -262,7 +264,7 @@ class VerdictView(QWidget):
             "Save both domains, both problems and the plan, and look at them on the project screen"
         )
         row.addWidget(
-            _button(self._theme, "project", "Open as problem...", tip, self.problem_wanted)
+            _button(self._theme, "project", "Open as problem...", tip, self.problem_requested)
         )
         layout = QVBoxLayout(pane)
         layout.setContentsMargins(0, 8, 0, 0)

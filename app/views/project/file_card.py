@@ -16,7 +16,7 @@ from app.widgets.labels import ElidedLabel, VerdictLine
 class FileCard(QFrame):
     """Delete removes it. What is special about a kind of file goes into `rows`."""
 
-    remove_wanted = Signal(str)
+    remove_requested = Signal(str)
 
     def __init__(
         self,
@@ -50,13 +50,13 @@ class FileCard(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.remove_wanted.emit(self.source)
+            self.remove_requested.emit(self.source)
         else:
             super().keyPressEvent(event)
 
     @Slot()
     def _remove(self) -> None:
-        self.remove_wanted.emit(self.source)
+        self.remove_requested.emit(self.source)
 
 
 def card_button(theme: Theme, icon: str, name: str, words: str) -> QToolButton:

@@ -1,4 +1,4 @@
-"""The project screen: files come in, are recognised, checked and tried, and can be read."""
+"""The project screen: files come in, are recognized, checked and tried, and can be read."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ class ProjectPage(Page):
         self._make_table()
         self.cards = PolicyCards(context.theme)
         self.cards.chosen.connect(self._show_policy)
-        self.cards.remove_wanted.connect(self._remove_file)
-        self.cards.trust_wanted.connect(self.files.trust)
-        self.cards.factory_wanted.connect(self.files.use_factory)
-        self.cards.again_wanted.connect(self.files.check_again)
+        self.cards.remove_requested.connect(self._remove_file)
+        self.cards.trust_requested.connect(self.files.trust)
+        self.cards.factory_requested.connect(self.files.use_factory)
+        self.cards.again_requested.connect(self.files.check_again)
         self.servers = PolicyServers(context, self.cards, self)
         self.servers.task_fetched.connect(self._add_task)
         self.pools = PoolCards(context.theme)
-        self.pools.remove_wanted.connect(self._remove_file)
-        self.pools.task_wanted.connect(self._take_task)
+        self.pools.remove_requested.connect(self._remove_file)
+        self.pools.task_requested.connect(self._take_task)
         self._make_actions()
         self.source = SourceView(context.theme)
         self._stack = QStackedLayout(self)
@@ -96,7 +96,7 @@ class ProjectPage(Page):
     def add_files(self, paths: Iterable[str | Path]) -> None:
         found = self.files.add(paths)
         for workspace in found.workspaces:
-            self.workspace_wanted.emit(Path(workspace))
+            self.workspace_requested.emit(Path(workspace))
         self._tell(found)
 
     def _tell(self, found: Found) -> None:
@@ -115,7 +115,7 @@ class ProjectPage(Page):
             )
 
     def _make_actions(self) -> None:
-        self.run_action = self._action("Run a campaign", self._want_campaign, "F5")
+        self.run_action = self._action("Run a campaign", self._run_campaign, "F5")
         self._add_action = self._action("Add files…", self._choose_files, "Ctrl+Shift+O")
         self._folder_action = self._action("Add folder…", self._choose_folder)
         self._remove_action = self._action("Remove from project", self._remove_problems)
@@ -138,10 +138,10 @@ class ProjectPage(Page):
 
     def _make_start(self) -> None:
         self.start = StartView(self.context.theme)
-        self.start.files_wanted.connect(self._choose_files)
-        self.start.folder_wanted.connect(self._choose_folder)
-        self.start.example_wanted.connect(self.example_wanted)
-        self.start.workspace_wanted.connect(self.workspace_wanted)
+        self.start.files_requested.connect(self._choose_files)
+        self.start.folder_requested.connect(self._choose_folder)
+        self.start.example_requested.connect(self.example_requested)
+        self.start.workspace_requested.connect(self.workspace_requested)
 
     def _make_table(self) -> None:
         self.problems = ProblemTable(self.context.theme, self)
@@ -182,7 +182,7 @@ class ProjectPage(Page):
         self.add_button.setMenu(menu)
         self.run_button = _button("Run a campaign", "project-run", primary=True)
         self.run_button.setToolTip("Test the policies now, with the settings of the campaign (F5)")
-        self.run_button.clicked.connect(self._want_campaign)
+        self.run_button.clicked.connect(self._run_campaign)
         self.context.theme.keep_icon(self.run_button, "run", "on_accent")
         header = QHBoxLayout()
         header.setSpacing(8)
@@ -459,8 +459,8 @@ class ProjectPage(Page):
             self.add_files([name])
 
     @Slot()
-    def _want_campaign(self) -> None:
-        self.page_wanted.emit("campaign", "run")
+    def _run_campaign(self) -> None:
+        self.page_requested.emit("campaign", "run")
 
     @Slot()
     def _next_error(self) -> None:

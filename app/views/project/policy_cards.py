@@ -30,7 +30,7 @@ from engine.usecases.check_project import PolicyChecked
 
 
 class ServingStrip(QWidget):
-    stop_wanted = Signal()
+    stop_requested = Signal()
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class ServingStrip(QWidget):
         self.stop.setAccessibleName(f"Stop serving {name}")
         self.stop.setToolTip("Others get no more answers; closing the window does the same")
         theme.keep_icon(self.stop, "stop", "bad")
-        self.stop.clicked.connect(self.stop_wanted)
+        self.stop.clicked.connect(self.stop_requested)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.copy)
@@ -101,12 +101,12 @@ class PolicyCards(QWidget):
     """One card is the chosen one: the problem table speaks of it."""
 
     chosen = Signal(str)
-    remove_wanted = Signal(str)
-    trust_wanted = Signal(str)
-    factory_wanted = Signal(str, str)
-    serve_wanted = Signal(str)
-    stop_wanted = Signal(str)  # serving it
-    again_wanted = Signal()  # another look at it
+    remove_requested = Signal(str)
+    trust_requested = Signal(str)
+    factory_requested = Signal(str, str)
+    serve_requested = Signal(str)
+    stop_requested = Signal(str)  # serving it
+    again_requested = Signal()  # another look at it
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,12 +151,12 @@ class PolicyCards(QWidget):
     def _card(self, spec: str) -> PolicyCard:
         card = PolicyCard(self._theme, spec)
         card.chosen.connect(self.choose)
-        card.remove_wanted.connect(self.remove_wanted)
-        card.trust_wanted.connect(self.trust_wanted)
-        card.factory_wanted.connect(self.factory_wanted)
-        card.serve_wanted.connect(self.serve_wanted)
-        card.stop_wanted.connect(self.stop_wanted)
-        card.again_wanted.connect(self.again_wanted)
+        card.remove_requested.connect(self.remove_requested)
+        card.trust_requested.connect(self.trust_requested)
+        card.factory_requested.connect(self.factory_requested)
+        card.serve_requested.connect(self.serve_requested)
+        card.stop_requested.connect(self.stop_requested)
+        card.again_requested.connect(self.again_requested)
         self._layout.addWidget(card)
         return card
 
@@ -165,11 +165,11 @@ class PolicyCard(FileCard):
     """Click it, or press Space, to choose it."""
 
     chosen = Signal(str)
-    trust_wanted = Signal(str)
-    factory_wanted = Signal(str, str)
-    serve_wanted = Signal(str)
-    stop_wanted = Signal(str)  # serving it
-    again_wanted = Signal()  # another look at it
+    trust_requested = Signal(str)
+    factory_requested = Signal(str, str)
+    serve_requested = Signal(str)
+    stop_requested = Signal(str)  # serving it
+    again_requested = Signal()  # another look at it
 
     def __init__(self, theme: Theme, spec: str) -> None:
         name = policy_name(spec)
@@ -198,9 +198,9 @@ class PolicyCard(FileCard):
         self.again = QPushButton("Try again")
         self.again.setObjectName(f"again-{name}")
         self.again.setAccessibleName("Try the server again")
-        self.again.clicked.connect(self.again_wanted)
+        self.again.clicked.connect(self.again_requested)
         self.serving = ServingStrip(theme, name)
-        self.serving.stop_wanted.connect(self._stop_serving)
+        self.serving.stop_requested.connect(self._stop_serving)
         self._lay_out()
         self.set_chosen(False)
         self.show_check(None, True, TaskFit())
@@ -262,16 +262,16 @@ class PolicyCard(FileCard):
 
     @Slot()
     def _serve(self) -> None:
-        self.serve_wanted.emit(self.source)
+        self.serve_requested.emit(self.source)
 
     @Slot()
     def _stop_serving(self) -> None:
-        self.stop_wanted.emit(self.source)
+        self.stop_requested.emit(self.source)
 
     @Slot()
     def _trust(self) -> None:
-        self.trust_wanted.emit(self.source)
+        self.trust_requested.emit(self.source)
 
     @Slot(str)
     def _use_factory(self, factory: str) -> None:
-        self.factory_wanted.emit(self.source, factory)
+        self.factory_requested.emit(self.source, factory)

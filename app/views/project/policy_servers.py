@@ -36,8 +36,8 @@ class PolicyServers(QObject):
         self.served = served_policies(context)
         self.served.changed.connect(self._show_served)
         self._files.changed.connect(self._stop_removed)
-        cards.serve_wanted.connect(self.choose_serving)
-        cards.stop_wanted.connect(self.served.stop)
+        cards.serve_requested.connect(self.choose_serving)
+        cards.stop_requested.connect(self.served.stop)
 
     @Slot(str)
     def choose_serving(self, spec: str) -> None:
@@ -49,7 +49,7 @@ class PolicyServers(QObject):
             self._context.messages.info("A server speaks of a problem: add one first.")
             return
         dialog = ServeDialog(spec, problems, self.served.free_port(), self._page)
-        dialog.start_wanted.connect(self._serve)
+        dialog.start_requested.connect(self._serve)
         dialog.open()
 
     @Slot()
@@ -68,7 +68,7 @@ class PolicyServers(QObject):
         from app.views.project.server_dialogs import ServerDialog
 
         dialog = ServerDialog(self._context, not self._files.project.problems, self._page)
-        dialog.server_wanted.connect(self._add)
+        dialog.server_requested.connect(self._add)
         dialog.open()
 
     @Slot(str, str, str, int)

@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, muted_words, show_words
-from engine.report.policy_text import TaskFit, pool_verdict, pool_words
+from engine.report.policy_text import TaskFit, pool_text, pool_verdict
 from engine.usecases.check_project import PoolChecked
 
 
 class PoolCards(QWidget):
     """Hidden while there are none."""
 
-    remove_wanted = Signal(str)
-    task_wanted = Signal(str)  # the one in the file, as a problem
+    remove_requested = Signal(str)
+    task_requested = Signal(str)  # the one in the file, as a problem
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,8 +42,8 @@ class PoolCards(QWidget):
         for path in wanted:
             if path not in self.cards:
                 self.cards[path] = card = PoolCard(self._theme, path)
-                card.remove_wanted.connect(self.remove_wanted)
-                card.task_wanted.connect(self.task_wanted)
+                card.remove_requested.connect(self.remove_requested)
+                card.task_requested.connect(self.task_requested)
                 self._layout.addWidget(card)
         self.setVisible(bool(self.cards))
 
@@ -53,7 +53,7 @@ class PoolCards(QWidget):
 
 
 class PoolCard(FileCard):
-    task_wanted = Signal(str)
+    task_requested = Signal(str)
 
     def __init__(self, theme: Theme, path: str) -> None:
         name = Path(path).name
@@ -64,7 +64,7 @@ class PoolCard(FileCard):
         self.task.setObjectName(f"task-of-{name}")
         self.task.setAccessibleName(f"Use the task of {name} as a problem")
         self.task.setToolTip("The file brings its task with it; it is saved beside the workspace")
-        self.task.clicked.connect(self._want_task)
+        self.task.clicked.connect(self._use_task)
         button = QHBoxLayout()
         button.addWidget(self.task)
         button.addStretch(1)
@@ -74,12 +74,12 @@ class PoolCard(FileCard):
         self.show_check(None, TaskFit())
 
     def show_check(self, checked: PoolChecked | None, fit: TaskFit) -> None:
-        show_words(self.words, pool_words(checked))
+        show_words(self.words, pool_text(checked))
         self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
         found = checked.contents if checked is not None else None
         has_task = found is not None and found.has_task
         self.task.setVisible(has_task and fit.is_known and not fit.problems)
 
     @Slot()
-    def _want_task(self) -> None:
-        self.task_wanted.emit(self.source)
+    def _use_task(self) -> None:
+        self.task_requested.emit(self.source)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushBu
 from app.models.served_policies import EVERYWHERE, HERE
 from app.services.context import Context
 from app.services.jobs import Failure, Job
-from app.widgets.dialog import Question, grow
+from app.widgets.dialog import FormDialog, grow
 from app.widgets.fields import choice, number
 from app.widgets.labels import VerdictLine
 from engine.report.policy_text import Verdict, policy_name
@@ -24,8 +24,8 @@ HOSTS = {
 }
 
 
-class ServeDialog(Question):
-    start_wanted = Signal(str, str, str, int)  # policy, problem, host, port
+class ServeDialog(FormDialog):
+    start_requested = Signal(str, str, str, int)  # policy, problem, host, port
 
     def __init__(
         self, spec: str, problems: Sequence[str], port: int, parent: QWidget | None = None
@@ -69,17 +69,17 @@ class ServeDialog(Question):
 
     def accept(self) -> None:
         problem, host = str(self.problem.currentData()), str(self.host.currentData())
-        self.start_wanted.emit(self._spec, problem, host, self.port.value())
+        self.start_requested.emit(self._spec, problem, host, self.port.value())
         super().accept()
 
 
 SCHEME = "grpc://"
 
 
-class ServerDialog(Question):
+class ServerDialog(FormDialog):
     """`offer_task`: whether to suggest the server's task as a problem, as there is none yet."""
 
-    server_wanted = Signal(str, bool)  # its address, and whether its task becomes a problem
+    server_requested = Signal(str, bool)  # its address, and whether its task becomes a problem
 
     def __init__(self, context: Context, offer_task: bool, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -97,7 +97,7 @@ class ServerDialog(Question):
         self.address.setAccessibleName("Address of the server")
         self.address.setPlaceholderText("localhost:50051")
         self.address.setToolTip("host:port, or unix:path for a server on this machine")
-        self.address.textChanged.connect(self._edited)
+        self.address.textChanged.connect(self._on_edited)
         self.test = QPushButton("Test")
         self.test.setObjectName("server-test")
         self.test.setAccessibleName("Test the server")
@@ -117,11 +117,11 @@ class ServerDialog(Question):
         self.body.addWidget(self.verdict)
         self.body.addWidget(self.with_task)
         self.add = self.add_buttons("Add", "Add the server")
-        self._edited()
+        self._on_edited()
 
     def accept(self) -> None:
         self._stop()
-        self.server_wanted.emit(self._wanted(), self.with_task.isChecked())
+        self.server_requested.emit(self._wanted(), self.with_task.isChecked())
         super().accept()
 
     def reject(self) -> None:
@@ -146,7 +146,7 @@ class ServerDialog(Question):
             self._toggle_test()
 
     @Slot()
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         self._stop()
         self._is_tested = False
         there = bool(self._wanted())
@@ -161,9 +161,9 @@ class ServerDialog(Question):
             self._say(("", "muted", "The test was stopped."))
             return
         job = self._context.jobs.start("Test the server", try_server, self._wanted(), banner=False)
-        job.finished.connect(self._found)
-        job.failed.connect(self._failed)
-        job.ended.connect(self._ended)
+        job.finished.connect(self._on_found)
+        job.failed.connect(self._on_failed)
+        job.ended.connect(self._on_ended)
         self._job = job
         self.test.setText("Stop")
         self._say(("", "muted", "Asking who answers there…"))
@@ -172,16 +172,16 @@ class ServerDialog(Question):
         if self._job is not None:
             job, self._job = self._job, None
             for signal, slot in (
-                (job.finished, self._found),
-                (job.failed, self._failed),
-                (job.ended, self._ended),
+                (job.finished, self._on_found),
+                (job.failed, self._on_failed),
+                (job.ended, self._on_ended),
             ):
                 signal.disconnect(slot)
             job.stop()
             self.test.setText("Test")
 
     @Slot(object)
-    def _found(self, found: ServerFound) -> None:
+    def _on_found(self, found: ServerFound) -> None:
         size = f"a task with {found.variables:,} variables and {found.operators:,} operators"
         if found.trouble:
             text = f"A policy server with {size}, but it cannot decide: {found.trouble}"
@@ -197,10 +197,10 @@ class ServerDialog(Question):
         grow(self)
 
     @Slot(object)
-    def _failed(self, failure: Failure) -> None:
+    def _on_failed(self, failure: Failure) -> None:
         self._say(("error", "bad", failure.text), failure.details)
 
     @Slot()
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         self.test.setText("Test")

@@ -21,8 +21,8 @@ from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.pddl.reader import read_text
 
-_MOST_LINES = 5
-LARGEST_SHOWN = 2_000_000
+MAX_SHOWN_DIAGNOSTICS = 5
+MAX_SHOWN_CHARACTERS = 2_000_000
 """Characters: longer files are shown up to here."""
 
 
@@ -94,7 +94,7 @@ class SourceView(QWidget):
     def _text(self, path: str) -> str:
         """What cannot be read is told in the list."""
         try:
-            return read_text(path)[:LARGEST_SHOWN]
+            return read_text(path)[:MAX_SHOWN_CHARACTERS]
         except PlumblineError:
             return ""
 
@@ -114,7 +114,9 @@ class SourceView(QWidget):
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
         row = self.list.sizeHintForRow(0)
-        self.list.setFixedHeight(row * min(max(len(self._diagnostics), 1), _MOST_LINES) + 6)
+        self.list.setFixedHeight(
+            row * min(max(len(self._diagnostics), 1), MAX_SHOWN_DIAGNOSTICS) + 6
+        )
         self.list.setVisible(bool(self._diagnostics))
         self.summary.setText(self._count())
 

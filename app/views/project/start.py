@@ -29,14 +29,14 @@ SENTENCES = {
 }
 FIRST = "parcel-delivery"
 _ICON = QSize(48, 48)
-_SHOWN_RECENT = 5
+MAX_RECENT = 5
 
 
 class StartView(QScrollArea):
-    files_wanted = Signal()
-    folder_wanted = Signal()
-    example_wanted = Signal(str)
-    workspace_wanted = Signal(object)  # Path
+    files_requested = Signal()
+    folder_requested = Signal()
+    example_requested = Signal(str)
+    workspace_requested = Signal(object)  # Path
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class StartView(QScrollArea):
         while (item := self._recent.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        shown = list(paths)[:_SHOWN_RECENT]
+        shown = list(paths)[:MAX_RECENT]
         self._recent_title.setVisible(bool(shown))
         for path in shown:
             link = self._link(path.stem, short_path(path.parent), f"recent-{path.stem}")
@@ -96,8 +96,8 @@ class StartView(QScrollArea):
         text.setWordWrap(True)
         self.files = _button("Open files…", "start-files", primary=True)
         self.folder = _button("Open folder…", "start-folder")
-        self.files.clicked.connect(self.files_wanted)
-        self.folder.clicked.connect(self.folder_wanted)
+        self.files.clicked.connect(self.files_requested)
+        self.folder.clicked.connect(self.folder_requested)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(self.files)
@@ -128,11 +128,11 @@ class StartView(QScrollArea):
 
     @Slot()
     def _open_example(self) -> None:
-        self.example_wanted.emit(self.sender().property("example"))
+        self.example_requested.emit(self.sender().property("example"))
 
     @Slot()
     def _open_recent(self) -> None:
-        self.workspace_wanted.emit(Path(self.sender().property("path")))
+        self.workspace_requested.emit(Path(self.sender().property("path")))
 
     @Slot()
     def _show_icon(self) -> None:

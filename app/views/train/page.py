@@ -124,24 +124,24 @@ class TrainPage(Page):
             self._job.stop()
 
     def _begin(self, plan: TrainingPlan, resume: bool) -> None:
-        if self._why_not():
+        if self._blocker():
             return
         known = self._training.epochs if resume and self._training is not None else ()
         self._training = Training(plan, "running", epochs=known)
         self._save()
         title = f"Train {Path(plan.folder).name}"
         self._job = self.context.jobs.start(title, train_policy, plan, resume)
-        self._job.events.connect(self._hear)
-        self._job.progressed.connect(self._progress)
-        self._job.finished.connect(self._finish)
-        self._job.failed.connect(self._fail)
-        self._job.stopped.connect(self._stopped)
-        self._job.ended.connect(self._end)
+        self._job.events.connect(self._on_events)
+        self._job.progressed.connect(self._on_progressed)
+        self._job.finished.connect(self._on_finished)
+        self._job.failed.connect(self._on_failed)
+        self._job.stopped.connect(self._on_stopped)
+        self._job.ended.connect(self._on_ended)
         self._show_training()
         self._update()
 
     @Slot(list)
-    def _hear(self, events: list[object]) -> None:
+    def _on_events(self, events: list[object]) -> None:
         if self._training is None:
             return
         before = self._training
@@ -155,25 +155,25 @@ class TrainPage(Page):
             self._show_training()
 
     @Slot(object)
-    def _progress(self, progress: JobProgress) -> None:
+    def _on_progressed(self, progress: JobProgress) -> None:
         self.bar.setRange(0, 1000)
         self.bar.setValue(round(1000 * progress.done / max(progress.total or 1.0, 1e-9)))
         self.state.setText(progress.text)
 
     @Slot(object)
-    def _finish(self, reason: str) -> None:
+    def _on_finished(self, reason: str) -> None:
         self._set_status("finished", reason)
 
     @Slot(object)
-    def _fail(self, failure: Failure) -> None:
+    def _on_failed(self, failure: Failure) -> None:
         self._set_status("failed", failure.message)
 
     @Slot()
-    def _stopped(self) -> None:
+    def _on_stopped(self) -> None:
         self._set_status("stopped", "")
 
     @Slot()
-    def _end(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         self._update()
         self._show_earlier()
@@ -293,31 +293,31 @@ class TrainPage(Page):
         row = self.table.currentIndex().row()
         if 0 <= row < self.epochs.rowCount():
             self._files.add_policy(self.epochs.row(row).checkpoint)
-            self.page_wanted.emit("project", None)
+            self.page_requested.emit("project", None)
 
     @Slot()
     def _use_portfolio(self) -> None:
         if self._training is not None:
             self._files.add([Path(self._training.plan.folder) / "checkpoints"])
-            self.page_wanted.emit("project", None)
+            self.page_requested.emit("project", None)
 
-    def _why_not(self) -> str:
+    def _blocker(self) -> str:
         if self._job is not None:
             return "a training is running"
         return self.form.problem()
 
     @Slot()
     def _update(self) -> None:
-        why_not, training = self._why_not(), self._training
-        if not why_not and training is not None and training.plan.folder == self.form.plan().folder:
+        blocker, training = self._blocker(), self._training
+        if not blocker and training is not None and training.plan.folder == self.form.plan().folder:
             taken = "this folder holds a training; continue it or choose another folder"
         else:
             taken = ""
         for item in (self.run_button, self._run_action):
-            item.setEnabled(not (why_not or taken))
-            reason = why_not or taken
+            item.setEnabled(not (blocker or taken))
+            reason = blocker or taken
             item.setToolTip(f"Not now: {reason}" if reason else "Train a policy (F5)")
-        self.resume_button.setEnabled(not why_not and training is not None)
+        self.resume_button.setEnabled(not blocker and training is not None)
         self.resume_button.setToolTip(
             "Go on after the last epoch; ask for more epochs or more patience before"
         )
@@ -362,18 +362,18 @@ class TrainPage(Page):
         bottom.setContentsMargins(0, 0, 0, 0)
         bottom.addLayout(uses)
         bottom.addWidget(self.table, 1)
-        course = QSplitter(Qt.Orientation.Vertical)
-        course.addWidget(self._plot_place)
-        course.addWidget(below)
-        course.setSizes([320, 320])
-        course.setHandleWidth(9)
-        course.setChildrenCollapsible(False)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self._plot_place)
+        split.addWidget(below)
+        split.setSizes([320, 320])
+        split.setHandleWidth(9)
+        split.setChildrenCollapsible(False)
         shown = QWidget()
         right = QVBoxLayout(shown)
         right.setContentsMargins(0, 0, 0, 0)
         right.addWidget(self.state)
         right.addWidget(self.bar)
-        right.addWidget(course, 1)
+        right.addWidget(split, 1)
         self._stack.addWidget(EmptyState(self.context.theme, "train", "Train a policy", WHAT_IT_IS))
         self._stack.addWidget(shown)
         self._stack.addWidget(self._without_domain())
@@ -394,7 +394,7 @@ class TrainPage(Page):
         )
 
     def _go_to_project(self) -> None:
-        self.page_wanted.emit("project", None)
+        self.page_requested.emit("project", None)
 
     def _connect(self) -> None:
         self._run_action = QAction("Train", self)

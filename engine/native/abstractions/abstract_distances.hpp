@@ -1,8 +1,8 @@
 // Cheapest abstract plans from all states of a Cartesian abstraction, kept up to date while it is refined
 // (Seipp, von Allmen and Helmert 2020, "Incremental Search for Counterexample-Guided Cartesian Abstraction
-// Refinement"): a split can only raise distances, and only of states whose cheapest
-// plan led through the split state. Among cheapest plans shortest ones are kept, so that distances fall
-// strictly along them even where operators are free.
+// Refinement"): a split can only raise distances, and only of states whose cheapest plan led through the
+// split state. Among cheapest plans shortest ones are kept, so that distances fall strictly along them even
+// where operators are free.
 #pragma once
 
 #include <compare>

@@ -24,7 +24,7 @@ from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import domain_hash, relate
 from engine.policies.asnets.weights import StoredNetwork
 from engine.policies.asnets.wiring import Wiring
-from engine.policies.policy import NO_ACTION, NO_OPERATION, PolicyInfo, pddl_source, refuse_misfit
+from engine.policies.policy import NO_ACTION, NO_OPERATION, PolicyInfo, pddl_source, require_domain
 from engine.task.task import GroundAtom, PddlSource, Task
 
 Precision = Literal["float32", "float64"]
@@ -65,7 +65,7 @@ class AsnetsPolicy:
 
     def bind(self, task: Task) -> BoundAsnets:
         source = pddl_source(task, self._stored.path)
-        refuse_misfit(self, source.domain, str(self._stored.path))
+        require_domain(self, source.domain, str(self._stored.path))
         notes = []
         if self._stored.domain_hash not in (None, domain_hash(source.domain)):
             notes.append("the policy was trained on a domain with other types")

@@ -26,7 +26,7 @@ from engine.policies.gnn.checkpoint import (
 )
 from engine.policies.gnn.encoding import GraphEncoding
 from engine.policies.gnn.network import GnnNetwork
-from engine.policies.policy import NO_ACTION, PolicyInfo, pddl_source, refuse_misfit
+from engine.policies.policy import NO_ACTION, PolicyInfo, pddl_source, require_domain
 from engine.task.states import StateTable
 from engine.task.task import PddlSource, Task
 
@@ -65,7 +65,7 @@ class GnnPolicy:
 
     def bind(self, task: Task) -> BoundGnn:
         source = pddl_source(task, self._checkpoint.path)
-        refuse_misfit(self, source.domain, str(self._checkpoint.path))
+        require_domain(self, source.domain, str(self._checkpoint.path))
         return BoundGnn(self._checkpoint, task, source, self._seed)
 
 

@@ -109,7 +109,7 @@ def _make(path: Path, factory: str, task: PluginTask) -> Any:
 
 
 def _load(path: Path) -> ModuleType:
-    sys.path.insert(0, str(path.parent))  # a plug-in may import its neighbours
+    sys.path.insert(0, str(path.parent))  # a plug-in may import its neighbors
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

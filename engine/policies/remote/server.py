@@ -193,7 +193,7 @@ class _Service:
         self._sizes = np.array(task.domain_sizes, dtype=np.int32)
 
     def handlers(self) -> Any:
-        behaviours = {
+        behaviors = {
             pheromone.TASK: self.task,
             pheromone.OPERATOR: self.operator,
             pheromone.PROBABILITIES: self.probabilities,
@@ -202,11 +202,11 @@ class _Service:
             pheromone.SERVICE,
             {
                 method.name: grpc.unary_unary_rpc_method_handler(
-                    behaviour,
+                    behavior,
                     request_deserializer=method.request.FromString,
                     response_serializer=method.response.SerializeToString,
                 )
-                for method, behaviour in behaviours.items()
+                for method, behavior in behaviors.items()
             },
         )
 

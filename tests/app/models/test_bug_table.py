@@ -105,11 +105,11 @@ def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
     assert titles == [
         "Root cause 7  (drive a b)  in p1",
         "Root cause 8  (take x a)  in p2",
-        "Not localised yet",
+        "Not localized yet",
     ]
     table.set_group_by(GroupBy.SCHEMA)
     titles = [line for line in shown(table) if isinstance(line, str)]
-    assert titles == ["Bad action: drive", "Bad action: take", "Not localised yet"]
+    assert titles == ["Bad action: drive", "Bad action: take", "Not localized yet"]
     assert table.values()["action"] == ["drive", "take"]
     table.set_terms(parse_terms("action:drive"))
     assert table.shown_bugs == 2

@@ -60,7 +60,7 @@ def test_every_choice_has_words() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
-def test_a_preset_is_recognised(name: str) -> None:
+def test_a_preset_is_recognized(name: str) -> None:
     config = with_preset(default_config(Project("d", ("p",), ("builtin:gc",))), name)
     assert preset_of(config) == name
     assert preset_of(config.with_seeds(7)) == name

@@ -10,35 +10,35 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.plan_table import (
-    Comparison,
     EndLine,
     FoldLine,
     Mark,
     NoteLine,
     PlanColumn,
+    PlanComparison,
     PlanTable,
     StepLine,
 )
 from app.models.step_cursor import Side, StepCursor, interesting_step
 from engine.records.localization import Verdict
 from engine.report.trace import evidence_trace, policy_trace
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 Find = Callable[..., Bug]
 
 
 @pytest.fixture
-def compare(store: Store) -> Callable[[Bug], Comparison]:
-    """A bug's plans, localised."""
+def compare(store: Workspace) -> Callable[[Bug], PlanComparison]:
+    """A bug's plans, localized."""
 
-    def make(bug: Bug) -> Comparison:
+    def make(bug: Bug) -> PlanComparison:
         task = store.task(bug.problem_id)
-        found = BugLocaliser(store).localise(bug)
+        found = BugLocalizer(store).localize(bug)
         policy, better = policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence)
-        return Comparison.of(policy, better, found, task)
+        return PlanComparison.of(policy, better, found, task)
 
     return make
 
@@ -50,7 +50,7 @@ def table(qtbot: QtBot) -> PlanTable:
     return table
 
 
-def test_long_common_parts_are_folded(table: PlanTable, long_plans: Comparison) -> None:
+def test_long_common_parts_are_folded(table: PlanTable, long_plans: PlanComparison) -> None:
     table.show_comparison(long_plans)
     kinds = [type(line) for line in table.lines]
     assert kinds == [FoldLine, StepLine, StepLine, StepLine, StepLine, StepLine, FoldLine, EndLine]
@@ -65,23 +65,23 @@ def test_long_common_parts_are_folded(table: PlanTable, long_plans: Comparison) 
     assert len(table.lines) == 8
 
 
-def test_equal_plans_are_not_folded_away(table: PlanTable, long_plans: Comparison) -> None:
+def test_equal_plans_are_not_folded_away(table: PlanTable, long_plans: PlanComparison) -> None:
     better = long_plans.better
     assert better is not None
-    table.show_comparison(Comparison.of(better, better))
+    table.show_comparison(PlanComparison.of(better, better))
     assert len(table.lines) == 111
 
 
 @pytest.mark.parametrize("reason", ["loop", "no-action", "goal"])
 def test_bad_steps_are_marked_with_words(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison], reason: str
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison], reason: str
 ) -> None:
     comparison = compare(bug_with(reason))
-    assert comparison.localisation is not None
+    assert comparison.localization is not None
     table.show_comparison(comparison)
     bad = [line for line in table.lines if isinstance(line, StepLine) and line.mark is Mark.BAD]
     notes = [line for line in table.lines if isinstance(line, NoteLine)]
-    assert len(bad) == len(notes) == len(comparison.localisation.bad_steps)
+    assert len(bad) == len(notes) == len(comparison.localization.bad_steps)
     assert bad, "each of these bugs has a bad step"
     for step, note in zip(bad, notes, strict=True):
         assert step.verdict is not None
@@ -92,9 +92,9 @@ def test_bad_steps_are_marked_with_words(
 
 
 def test_how_both_end(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
-    for reason, evidence, policy_words, better_words in (
+    for reason, evidence, policy_text, better_text in (
         ("loop", "plan", "loop: back to step", "goal reached"),
         ("loop", "dominance", "for ever", "no plan known"),
         ("no-action", "plan", "dead end: no action is applicable", "goal reached"),
@@ -103,14 +103,14 @@ def test_how_both_end(
         table.show_comparison(compare(bug_with(reason, evidence)))
         end = table.lines[-1]
         assert isinstance(end, EndLine)
-        assert policy_words in end.policy
-        assert better_words in end.better
+        assert policy_text in end.policy
+        assert better_text in end.better
         assert end.policy_ends_well == (reason == "goal")
         assert bool(end.better_cost) == (evidence == "plan")
 
 
 def test_a_loop_is_marked_from_its_beginning_to_its_end(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     comparison = compare(bug_with("loop"))
     table.show_comparison(comparison)
@@ -127,12 +127,12 @@ def test_a_loop_is_marked_from_its_beginning_to_its_end(
 
 
 def test_texts_and_tips(
-    table: PlanTable, bug_with: Find, compare: Callable[[Bug], Comparison]
+    table: PlanTable, bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     bug = bug_with("goal")
     comparison = compare(bug)
     table.show_comparison(comparison)
-    index = comparison.blamed
+    index = comparison.cause_step
     assert index is not None
     line = table.show_row(comparison.alignment.row_of_policy_step(index))
     cell = table.index(line, PlanColumn.POLICY_ACTION)
@@ -146,19 +146,19 @@ def test_texts_and_tips(
 
 
 def test_the_cursor_begins_where_something_is_wrong(
-    bug_with: Find, compare: Callable[[Bug], Comparison]
+    bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     comparison = compare(bug_with("goal"))
-    assert interesting_step(comparison) == comparison.blamed
-    unknown = Comparison.of(comparison.policy, comparison.better)
+    assert interesting_step(comparison) == comparison.cause_step
+    unknown = PlanComparison.of(comparison.policy, comparison.better)
     assert comparison.better is not None
     ours, theirs = comparison.policy.steps, comparison.better.steps
     agreed = [a.operator == b.operator for a, b in zip(ours, theirs, strict=False)]
     assert interesting_step(unknown) == agreed.index(False)
-    assert interesting_step(Comparison.of(comparison.better, comparison.better)) == 0
+    assert interesting_step(PlanComparison.of(comparison.better, comparison.better)) == 0
 
 
-def test_what_the_cursor_sees(bug_with: Find, compare: Callable[[Bug], Comparison]) -> None:
+def test_what_the_cursor_sees(bug_with: Find, compare: Callable[[Bug], PlanComparison]) -> None:
     comparison = compare(bug_with("loop"))
     cursor = StepCursor()
     cursor.show_comparison(comparison)

@@ -18,7 +18,7 @@ from app.shell.workspace_notices import WorkspaceNotices
 from engine.errors import WorkspaceError
 from engine.workspace.lock import Writer
 from engine.workspace.schema import MIGRATIONS
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import sys
 from collections.abc import Callable
-from engine.workspace.workspace import Store
-with Store.open(sys.argv[1]) as store:
+from engine.workspace.workspace import Workspace
+with Workspace.open(sys.argv[1]) as store:
     store.claim()
     with store.transaction() as connection:
         connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'hello')")
@@ -89,7 +89,7 @@ def test_a_copy_is_whole_and_belongs_to_nobody(context: Context, tmp_path: Path)
     with document.store.transaction() as connection:
         connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'kept')")
     document.save_copy(tmp_path / "copy.plumb")
-    with Store.open(tmp_path / "copy.plumb") as copy:
+    with Workspace.open(tmp_path / "copy.plumb") as copy:
         assert [row.text for row in copy.log()] == ["kept"]
         copy.claim()
     assert sorted(path.name for path in tmp_path.glob("*.part")) == []
@@ -99,7 +99,7 @@ def test_a_copy_replaces_a_file_only_when_it_is_done(context: Context, tmp_path:
     target = tmp_path / "there.plumb"
     target.write_text("something else")
     context.document.save_copy(target)
-    with Store.open(target) as copy:
+    with Workspace.open(target) as copy:
         assert copy.log() == []
     with pytest.raises(WorkspaceError, match="the workspace itself"):
         context.document.save_copy(context.document.path)
@@ -124,7 +124,7 @@ def test_a_deleted_file_is_told_once_and_can_still_be_saved(
     document.path.unlink()
     qtbot.waitUntil(lambda: bool(context.messages.history), timeout=PATIENCE)
     document.save_copy(tmp_path / "rescued.plumb")
-    with Store.open(tmp_path / "rescued.plumb") as copy:
+    with Workspace.open(tmp_path / "rescued.plumb") as copy:
         assert [row.text for row in copy.log()] == ["rescued"]
     seen = len(looks)
     qtbot.waitUntil(lambda: len(looks) > seen + 1, timeout=PATIENCE)
@@ -145,10 +145,10 @@ def test_what_this_window_writes_comes_from_nobody_else(qtbot: QtBot, context: C
     assert topics == []
     with document.store.transaction() as connection:
         connection.execute(write)
-    with Store.open(document.path) as other, other.transaction() as connection:
+    with Workspace.open(document.path) as other, other.transaction() as connection:
         connection.execute(write)
     qtbot.waitUntil(lambda: topics == ["outside"], timeout=PATIENCE)
-    with Store.open(document.path) as other, other.transaction() as connection:
+    with Workspace.open(document.path) as other, other.transaction() as connection:
         connection.execute(write)
     qtbot.waitUntil(lambda: topics == ["outside"] * 2, timeout=PATIENCE)
 
@@ -171,7 +171,7 @@ def test_a_file_that_is_gone_is_told_though_nothing_can_be_read(
 def test_a_link_that_leads_elsewhere_loses_nothing(
     qtbot: QtBot, make_context: Callable[..., Context], tmp_path: Path
 ) -> None:
-    Store.create(tmp_path / "a.plumb").close()
+    Workspace.create(tmp_path / "a.plumb").close()
     link = tmp_path / "link.plumb"
     link.symlink_to("a.plumb")
     document = make_context(link, open_only=True).document
@@ -198,7 +198,7 @@ def test_a_file_that_cannot_be_written_can_be_read(
     make_context: Callable[..., Context], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "read-only.plumb"
-    with Store.create(path) as store, store.transaction() as connection:
+    with Workspace.create(path) as store, store.transaction() as connection:
         connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'there')")
     # Whoever runs the tests may be allowed everything, whatever the file says.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
@@ -214,7 +214,7 @@ def test_a_file_that_cannot_be_written_can_be_read(
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "newer.plumb"
-    Store.create(path).close()
+    Workspace.create(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     connection.close()

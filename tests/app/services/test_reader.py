@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, answered
 
 from app.services.context import Context
-from app.services.reader import Inquiry, Reader
+from app.services.reader import LatestQuery, QueryThread
 from engine.errors import PlumblineError, WorkspaceError
-from engine.workspace.reader import Reading
-from engine.workspace.workspace import Store
+from engine.workspace.reader import WorkspaceReader
+from engine.workspace.workspace import Workspace
 
 
 def unexpected(what: object) -> None:
@@ -27,7 +27,7 @@ def test_answers_come_in_order_and_in_the_windows_thread(qtbot: QtBot, context: 
     here, told = threading.get_ident(), []
     owner = QObject()
 
-    def read(store: Reading) -> tuple[int, int]:
+    def read(store: WorkspaceReader) -> tuple[int, int]:
         return threading.get_ident(), len(store.campaigns())
 
     for _ in range(20):
@@ -58,11 +58,13 @@ def test_what_goes_wrong_is_told(qtbot: QtBot, context: Context) -> None:
 
 def test_who_is_gone_is_not_told(qtbot: QtBot, context: Context) -> None:
     owner, told = QObject(), []
-    context.document.reader.ask(owner, Reading.campaigns, told.append, told.append)
+    context.document.reader.ask(owner, WorkspaceReader.campaigns, told.append, told.append)
     owner.deleteLater()
     del owner
     answered(qtbot, context)
-    context.document.reader.ask(context.document, Reading.campaigns, told.append, told.append)
+    context.document.reader.ask(
+        context.document, WorkspaceReader.campaigns, told.append, told.append
+    )
     context.document.close()
     qtbot.wait(50)
     assert len(told) <= 1  # the first one may have been quick
@@ -84,11 +86,11 @@ def test_it_reads_what_was_written_and_writes_nothing(qtbot: QtBot, context: Con
 @pytest.mark.parametrize("pause", [0.0, 0.2], ids=["in a query", "between two"])
 def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float) -> None:
     """However much there is to read: nobody waits for an answer that nobody wants."""
-    with Store.create(tmp_path / "w.plumb") as store:
-        reader = Reader(store.for_another_thread())
+    with Workspace.create(tmp_path / "w.plumb") as store:
+        reader = QueryThread(store.for_another_thread())
         begun = threading.Event()
 
-        def endless(store: Reading) -> object:
+        def endless(store: WorkspaceReader) -> object:
             begun.set()
             time.sleep(pause)
             return store.rows(
@@ -112,10 +114,10 @@ def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float
 def test_a_workspace_that_can_only_be_read(qtbot: QtBot, tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     folder.mkdir()
-    Store.create(folder / "w.plumb").close()
-    with Store.open(folder / "w.plumb") as store, pytest.MonkeyPatch.context() as patch:
+    Workspace.create(folder / "w.plumb").close()
+    with Workspace.open(folder / "w.plumb") as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.access", lambda *_: False)
-        reader = Reader(store.for_another_thread())
+        reader = QueryThread(store.for_another_thread())
         told: list[object] = []
         reader.ask(reader, lambda s: s.campaigns(), told.append, unexpected)
         qtbot.waitUntil(lambda: told == [[]], timeout=PATIENCE)
@@ -126,10 +128,10 @@ def test_a_workspace_that_can_only_be_read(qtbot: QtBot, tmp_path: Path) -> None
 def test_of_questions_that_wait_only_the_last_is_asked(qtbot: QtBot, context: Context) -> None:
     told: list[int] = []
     asked: list[int] = []
-    inquiry = Inquiry(context.document.reader, context.document, told.append, unexpected)
+    inquiry = LatestQuery(context.document.reader, context.document, told.append, unexpected)
     may_go_on = threading.Event()
 
-    def first(_: Reading) -> int:
+    def first(_: WorkspaceReader) -> int:
         assert may_go_on.wait(PATIENCE / 1000)
         return 0
 

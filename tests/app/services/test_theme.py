@@ -1,4 +1,4 @@
-"""Two themes: enough contrast, switched at run time, icons in their colours."""
+"""Two themes: enough contrast, switched at run time, icons in their colors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_texts_can_be_read(theme: Theme, mode: str) -> None:
     assert not weak
 
 
-def test_every_token_has_both_colours() -> None:
+def test_every_token_has_both_colors() -> None:
     for light, dark in COLORS.values():
         assert QColor(light).isValid()
         assert QColor(dark).isValid()
@@ -92,7 +92,7 @@ def test_the_size_of_texts_has_limits(theme: Theme, qapp: QApplication) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in ICONS.glob("*.svg")))
-def test_every_icon_is_drawn_in_its_colour(theme: Theme, name: str) -> None:
+def test_every_icon_is_drawn_in_its_color(theme: Theme, name: str) -> None:
     if name == "plumbline":
         assert not application_icon().isNull()
         return
@@ -114,13 +114,13 @@ def test_kept_icons_follow_the_theme(theme: Theme, qtbot: QtBot) -> None:
     qtbot.addWidget(button)
     theme.keep_icon(button, "stop")
 
-    def colours() -> set[str]:
+    def colors() -> set[str]:
         image = button.icon().pixmap(24, 24).toImage()
         points = [(x, y) for x in range(image.width()) for y in range(image.height())]
         colors = [image.pixelColor(x, y) for x, y in points]
         return {color.name() for color in colors if color.alpha() > 200}
 
-    light = colours()
+    light = colors()
     assert theme.color("text").name() in light
     theme.set_mode("dark")
-    assert colours() != light
+    assert colors() != light

@@ -21,7 +21,7 @@ from app.shell.application import Application, QuitOnSignal
 from app.shell.crash import CrashLog, crash_folder
 from app.views.log import LogPage
 from engine.workspace.schema import MIGRATIONS
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 
@@ -78,7 +78,7 @@ def test_garbage_is_collected_in_the_windows_thread_from_the_start(
     qtbot: QtBot, application: Application, tmp_path: Path
 ) -> None:
     path = tmp_path / "talkative.plumb"
-    with Store.create(path) as store, store.transaction() as connection:
+    with Workspace.create(path) as store, store.transaction() as connection:
         connection.executemany(
             "INSERT INTO log (time, level, text) VALUES (?, 'info', 'told')",
             [(float(number),) for number in range(5000)],
@@ -122,7 +122,7 @@ def test_the_next_start_opens_what_was_open_last(
     qtbot: QtBot, make_application: Callable[[], Application], tmp_path: Path
 ) -> None:
     mine = tmp_path / "mine.plumb"
-    Store.create(mine).close()
+    Workspace.create(mine).close()
     first = make_application()
     first.start(mine)
     _close(qtbot, first)
@@ -150,8 +150,8 @@ def test_the_same_workspace_is_opened_once(application: Application, tmp_path: P
 
 def test_several_workspaces_have_several_windows(application: Application) -> None:
     application.start()
-    application.windows[0].example_wanted.emit("ferry")
-    application.windows[0].new_wanted.emit()
+    application.windows[0].example_requested.emit("ferry")
+    application.windows[0].new_requested.emit()
     names = [window.context.document.name for window in application.windows]
     assert names == ["parcel-delivery", "ferry", "untitled-1"]
     recent = [path.stem for path in recent_workspaces(application.settings)]
@@ -194,7 +194,7 @@ def test_a_new_workspace_that_was_never_used_is_not_kept(
 
 @pytest.mark.parametrize("name", example_names())
 def test_every_example_is_ready_to_run(name: str) -> None:
-    with Store.open(example_workspace(name)) as store:
+    with Workspace.open(example_workspace(name)) as store:
         project = store.project()
         assert project.domain is not None
         for path in (project.domain, *project.problems):
@@ -204,9 +204,9 @@ def test_every_example_is_ready_to_run(name: str) -> None:
 
 def test_an_example_keeps_what_the_user_changed() -> None:
     path = example_workspace("ferry")
-    with Store.open(path) as store:
+    with Workspace.open(path) as store:
         store.set_project(store.project().without(store.project().policies))
-    with Store.open(example_workspace("ferry")) as store:
+    with Workspace.open(example_workspace("ferry")) as store:
         assert store.project().policies == ()
 
 
@@ -217,7 +217,7 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
     text = tmp_path / "text.plumb"
     text.write_text("hello " * 1000)
     newer = tmp_path / "newer.plumb"
-    Store.create(newer).close()
+    Workspace.create(newer).close()
     with sqlite3.connect(newer) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 7}")
     connection.close()
@@ -233,7 +233,7 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
 def test_a_damaged_workspace_is_refused_in_words(application: Application, tmp_path: Path) -> None:
     application.start()
     path = tmp_path / "damaged.plumb"
-    with Store.create(path) as store, store.transaction() as connection:
+    with Workspace.create(path) as store, store.transaction() as connection:
         rows = [(f"{number} {'long ' * 500}",) for number in range(100)]
         connection.executemany("INSERT INTO log (time, level, text) VALUES (0, 'info', ?)", rows)
     content = bytearray(path.read_bytes())

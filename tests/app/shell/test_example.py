@@ -52,6 +52,6 @@ def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     from app.__main__ import main
 
     with pytest.raises(SystemExit) as end:
-        main(["--colour"])
+        main(["--color"])
     assert end.value.code == 2
-    assert "--colour" in capsys.readouterr().err
+    assert "--color" in capsys.readouterr().err

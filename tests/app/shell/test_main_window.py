@@ -30,10 +30,10 @@ from app.shell.main_window import MainWindow
 from app.shell.pages import PageEntry
 from app.shell.shortcuts import ShortcutSheet, in_columns
 from app.widgets import banner
-from app.widgets.banner import MOST, BannerArea
+from app.widgets.banner import MAX_BANNERS, BannerArea
 from app.widgets.job_strip import JobItem
 from app.widgets.page import Page
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -146,7 +146,7 @@ def test_shortcuts_of_a_screen_rest_while_another_is_shown(
 
 def test_a_screen_can_ask_for_another(window: MainWindow) -> None:
     window.show_page("log")
-    window.current_page.page_wanted.emit("project", 17)
+    window.current_page.page_requested.emit("project", 17)
     page = window.current_page
     assert isinstance(page, FirstPage)
     assert page.shown == [17]
@@ -255,9 +255,9 @@ def test_news_with_a_button_go_but_what_lasts_stays(
 
 
 def test_only_the_newest_banners_are_shown(window: MainWindow) -> None:
-    for number in range(MOST + 2):
+    for number in range(MAX_BANNERS + 2):
         window.context.messages.error(f"error {number}")
-    assert banners(window) == [f"error {number}" for number in range(MOST + 1, 1, -1)]
+    assert banners(window) == [f"error {number}" for number in range(MAX_BANNERS + 1, 1, -1)]
 
 
 def test_running_jobs_are_shown_and_stopped(qtbot: QtBot, window: MainWindow) -> None:
@@ -369,10 +369,10 @@ def test_a_copy_is_saved_where_the_user_says(
     (job,) = window.context.jobs.running
     assert job.title == "Save copy.plumb"
     qtbot.waitUntil(lambda: bool(messages.history), timeout=PATIENCE)
-    with Store.open(tmp_path / "copy.plumb") as copy:
+    with Workspace.open(tmp_path / "copy.plumb") as copy:
         assert copy.campaigns() == []
     wanted: list[Path] = []
-    window.workspace_wanted.connect(wanted.append)
+    window.workspace_requested.connect(wanted.append)
     messages.history[0].actions[0][1]()
     assert wanted == [tmp_path / "copy.plumb"]
     for name in ("/nowhere/x.plumb", str(window.context.document.path)):
@@ -388,13 +388,13 @@ def test_a_copy_of_a_deleted_workspace_is_still_saved(window: MainWindow, tmp_pa
     window.context.document.path.unlink()
     window.save_copy(tmp_path / "rescued.plumb")
     assert not window.context.jobs.running
-    with Store.open(tmp_path / "rescued.plumb") as copy:
+    with Workspace.open(tmp_path / "rescued.plumb") as copy:
         assert copy.campaigns() == []
 
 
 def test_dropped_files_go_where_they_belong(window: MainWindow, tmp_path: Path) -> None:
     wanted: list[Path] = []
-    window.workspace_wanted.connect(wanted.append)
+    window.workspace_requested.connect(wanted.append)
     window.show_page("log")
     files = [tmp_path / "domain.pddl", tmp_path / "other.plumb"]
     data = QMimeData()

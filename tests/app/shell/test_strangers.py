@@ -26,7 +26,7 @@ from app.services.settings import (
     AGREED,
     Settings,
     agree,
-    consent_of,
+    consent,
     last_workspace,
     recent_workspaces,
     remember_workspace,
@@ -36,7 +36,7 @@ from app.views.project.page import ProjectPage
 from engine.errors import PlumblineError, PolicyError
 from engine.policies.consent import Consent, consent_name, refuse_without_consent
 from engine.records.project import Project
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 PLUGIN = """\
@@ -70,7 +70,7 @@ def stranger(folder: Path) -> Callable[..., Path]:
         project = Project(str(folder / "domain.pddl"), (str(folder / "p2.pddl"),), policies)
         names = [consent_name(spec) for spec in policies]
         claims = [*names, *(name.partition(" ")[0] for name in names)]
-        with Store.create(path) as store:
+        with Workspace.create(path) as store:
             document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
             store.connection.execute("INSERT INTO project VALUES (1, ?)", (document,))
         return path
@@ -135,13 +135,13 @@ def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: 
     agree(settings, f"{here}:factory")
     agree(settings, f"{here}:factory")
     assert len(settings.get(AGREED, [])) == 1
-    assert not consent_of(settings).objection(f"{here}:factory")
-    assert "is a program" in consent_of(settings).objection(f"{there}:factory")
+    assert not consent(settings).objection(f"{here}:factory")
+    assert "is a program" in consent(settings).objection(f"{there}:factory")
     here.write_text("def factory(task): print()\n")
-    assert consent_of(settings).objection(f"{here}:factory")
+    assert consent(settings).objection(f"{here}:factory")
     assert not Consent().objection("builtin:gc")
     with pytest.raises(PolicyError, match="address of a server"):
-        refuse_without_consent(["builtin:gc", "grpc://x:1"], consent_of(settings))
+        refuse_without_consent(["builtin:gc", "grpc://x:1"], consent(settings))
 
 
 def test_names_are_shown_as_they_are(qtbot: QtBot, theme: Theme, folder: Path) -> None:
@@ -172,12 +172,12 @@ def test_any_settings(document: object) -> None:
         path = Path(home) / "settings.json"
         path.write_text(json.dumps(document))
         found = Settings(path)
-        recent_workspaces(found), last_workspace(found), consent_of(found)
+        recent_workspaces(found), last_workspace(found), consent(found)
         path.write_text(json.dumps({"version": 2, "recent": document, AGREED: document}))
         found = Settings(path)
         assert all(isinstance(item, Path) for item in recent_workspaces(found))
         last_workspace(found)
-        consent_of(found)
+        consent(found)
         remember_workspace(found, Path(home) / "w.plumb")
         found.deleteLater()
 
@@ -251,7 +251,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     problem = str(folder / "p2.pddl")
     plan = TrainingPlan(str(folder / "domain.pddl"), (problem,), (problem,), str(elsewhere / "x"))
     path = folder / "stranger.plumb"
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.set_project(Project(plan.domain, plan.training))
         store.save_training(plan.folder, Training(plan, "stopped").to_json())
         store.save_training("odd", {**Training(plan, "stopped").to_json(), "status": "<b>"})

@@ -80,7 +80,7 @@ def test_levels_and_words_filter(qtbot: QtBot, page: LogPage, context: Context) 
     assert len(texts(page)) == 3
 
 
-def test_the_newest_entry_stays_in_view_if_wanted(
+def test_the_newest_entry_stays_in_view_if_requested(
     qtbot: QtBot, page: LogPage, context: Context
 ) -> None:
     bar = page.table.verticalScrollBar()

@@ -19,7 +19,7 @@ from app.views.bugs.page import BugsPage
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
 from engine.records.project import Project
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 FERRY = Path(__file__).resolve().parents[3] / "resources" / "examples" / "ferry"
@@ -32,7 +32,7 @@ def workspace(folder: Path) -> Path:
     project = Project(str(folder / "domain.pddl"), problems, ("builtin:gc",))
     config = default_config(project)
     config = replace(config, fuzzing=replace(config.fuzzing, size=8))
-    with Store.create(folder / "w.plumb") as store:
+    with Workspace.create(folder / "w.plumb") as store:
         store.set_project(replace(project, draft=config))
     return folder / "w.plumb"
 
@@ -51,7 +51,7 @@ def test_from_the_project_to_a_bug(
     page = window.current_page
     assert isinstance(page, CampaignPage)
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
     assert len(page.monitor.points)
     view = page.stack.currentWidget()

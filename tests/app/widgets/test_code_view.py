@@ -1,4 +1,4 @@
-"""The viewer for PDDL: lines, colours, marks where something is wrong, and jumps to them."""
+"""The viewer for PDDL: lines, colors, marks where something is wrong, and jumps to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def view(qtbot: QtBot, theme: Theme) -> CodeView:
 
 
 def colors(view: CodeView, line: int) -> dict[str, QColor]:
-    """What the words of a line are coloured."""
+    """What the words of a line are colored."""
     block = view.document().findBlockByNumber(line - 1)
     return {
         block.text()[span.start : span.start + span.length]: span.format.foreground().color()
@@ -36,7 +36,7 @@ def colors(view: CodeView, line: int) -> dict[str, QColor]:
     }
 
 
-def test_words_have_the_colours_of_the_theme(view: CodeView, theme: Theme) -> None:
+def test_words_have_the_colors_of_the_theme(view: CodeView, theme: Theme) -> None:
     line = next(n for n, text in enumerate(TEXT.splitlines(), 1) if ":parameters" in text)
     seen = colors(view, line)
     assert seen[":parameters"] == theme.color("accent")

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
-from app.widgets.plot_series import MOST_POINTS
+from app.widgets.plot_series import MAX_POINTS
 
 PATIENCE = 300_000
 
@@ -189,7 +189,7 @@ def test_long_curves_are_thinned_but_end_where_they_end(qtbot: QtBot, plot: Plot
     plot.set_curves([Curve("a", x, x)])
     drawn(qtbot, plot)
     curve = next(item for item in plot._item.listDataItems() if hasattr(item, "xData"))
-    assert len(curve.xData) <= MOST_POINTS
+    assert len(curve.xData) <= MAX_POINTS
     assert curve.xData[-1] == x[-1]
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from engine.oracles.better_plan import better_plan
 from engine.task.validate import validate_operators
-from engine.usecases.better_plan import keep_plan, plan_of_localisation
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.better_plan import keep_plan, plan_of_localization
+from engine.usecases.localize import BugLocalizer
 from engine.verify.stored import verify_bugs
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Find = Callable[..., Bug]
 
 
-def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Store, bug_with: Find) -> None:
+def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     task = store.task(bug.problem_id)
     plan = better_plan(task, bug.state, bug.row.policy_cost)
@@ -30,7 +30,7 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Store, bug_with
     assert min(bound for bound, _, _ in store.history(bug.row.id)) == kept.row.bound
 
 
-def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Store, bug_with: Find) -> None:
+def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Workspace, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     task = store.task(bug.problem_id)
     plan = better_plan(task, bug.state, None)
@@ -41,13 +41,13 @@ def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Store, bug_with: 
     assert store.bug(bug.row.id) == bug
 
 
-def test_localisation_comes_across_plans(store: Store) -> None:
-    localiser = BugLocaliser(store)
+def test_localization_comes_across_plans(store: Workspace) -> None:
+    localizer = BugLocalizer(store)
     seen = 0
     for row in store.bugs()[::7]:
         bug = store.with_proof(row)
-        task = localiser.task(bug.problem_id)
-        plan = plan_of_localisation(bug, localiser.localise(bug))
+        task = localizer.task(bug.problem_id)
+        plan = plan_of_localization(bug, localizer.localize(bug))
         if plan is None:
             continue
         seen += 1

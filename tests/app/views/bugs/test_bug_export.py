@@ -51,7 +51,7 @@ def export(
         folder = tmp_path / "out"
         monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
         page.actions_of.by_name["export"].trigger()
-        qtbot.waitUntil(lambda: not page.work.running("export"), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.jobs.running("export"), timeout=PATIENCE)
         return folder
 
     return do
@@ -104,8 +104,8 @@ def test_a_bundle_reproduces_both_plans(
 def test_all_selected_bugs_are_exported(qtbot: QtBot, page: BugsPage, tmp_path: Path) -> None:
     page.view.selectAll()
     bugs = [row.id for row in page.selected()][:5]
-    page.work.export(bugs, tmp_path)
-    qtbot.waitUntil(lambda: not page.work.running("export"), timeout=PATIENCE)
+    page.jobs.export(bugs, tmp_path)
+    qtbot.waitUntil(lambda: not page.jobs.running("export"), timeout=PATIENCE)
     assert sorted(path.name for path in tmp_path.glob("bug-*")) == sorted(
         f"bug-{bug}" for bug in bugs
     )
@@ -116,7 +116,7 @@ def test_a_bug_state_becomes_a_problem_of_the_project(
 ) -> None:
     bug = page.view.current_bug()
     assert bug is not None
-    with qtbot.waitSignal(page.page_wanted, timeout=PATIENCE) as asked:
+    with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as asked:
         page.actions_of.by_name["open-problem"].trigger()
     name, (path,) = asked.args
     assert name == "project"
@@ -150,7 +150,7 @@ def test_exports_begin_beside_the_workspace_and_then_where_the_last_one_went(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose)
     button = page.detail.header.export_button
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.work.running("export"), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.jobs.running("export"), timeout=PATIENCE)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     page.context.settings.set(EXPORT_FOLDER, str(tmp_path / "gone"))
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

@@ -18,7 +18,7 @@ from app.services.context import Context
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
 from engine.errors import WorkspaceError
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 
 def test_a_decision_is_not_undone_by_what_was_read_before(
@@ -94,7 +94,7 @@ def test_a_reading_that_was_given_up_cannot_fail_the_next(
 
 def test_what_others_change_is_seen_in_the_detail(qtbot: QtBot, page: BugsPage) -> None:
     (row,) = page.selected()
-    with Store.open(page.context.document.path) as other:
+    with Workspace.open(page.context.document.path) as other:
         other.set_status([row.id], "confirmed", "from elsewhere", None)
     qtbot.waitUntil(lambda: page.detail.header.status.text() == "confirmed", timeout=PATIENCE)
     assert "from elsewhere" in page.detail.header.place.text()
@@ -122,14 +122,14 @@ def test_the_next_bug_is_shown_as_a_whole(
     qtbot.waitUntil(lambda: detail.cursor_at.comparison is None, timeout=PATIENCE)
     assert detail.header.title.text() != first
     assert detail.graph.title.text() == ""
-    assert not detail.localisation.run_button.isEnabled()
+    assert not detail.localization.run_button.isEnabled()
     for _ in range(3):
         QTest.keyClick(page.view, Qt.Key.Key_J)
     may_come.set()
     answered(qtbot, page.context)
     assert detail.known is not None
     assert detail.known.bug.row.id == page.selected()[0].id
-    assert detail.localisation.run_button.isEnabled()
+    assert detail.localization.run_button.isEnabled()
 
 
 def test_a_bug_that_was_asked_for_is_left_for_good(qtbot: QtBot, page: BugsPage) -> None:

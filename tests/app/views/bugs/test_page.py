@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
-from app.models.plan_table import Comparison, EndLine, FoldLine, NoteLine, PlanColumn, StepLine
+from app.models.plan_table import EndLine, FoldLine, NoteLine, PlanColumn, PlanComparison, StepLine
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
@@ -22,9 +22,9 @@ from app.views.bugs.plan_view import PlanView
 from engine.records.events import BugFound, StoredRun
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 Find = Callable[..., Bug]
@@ -47,7 +47,7 @@ def shown(page: BugsPage) -> int | None:
 
 def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
     """The work has ended, and what came of it is shown."""
-    qtbot.waitUntil(lambda: not page.work.running(kind), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.jobs.running(kind), timeout=PATIENCE)
     answered(qtbot, page.context)
 
 
@@ -200,7 +200,7 @@ def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
 def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
     page.filter.focus()
     page.filter.edit.setText("status:new gap>2 ")
-    page.filter._edited()
+    page.filter._on_edited()
     assert page.filter.text == "status:new gap>2"
     qtbot.keyClicks(page.filter.edit, "oracle:")
     assert "oracle:bmo" in page.filter._names.stringList()
@@ -211,7 +211,7 @@ def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
     assert page.filter.problem.isVisible()
 
 
-def test_a_bug_that_is_filtered_away_gives_way_to_its_neighbour(
+def test_a_bug_that_is_filtered_away_gives_way_to_its_neighbor(
     qtbot: QtBot, page: BugsPage
 ) -> None:
     show(qtbot, page, 5)
@@ -235,7 +235,7 @@ def test_new_bugs_arrive_while_one_looks(qtbot: QtBot, page: BugsPage) -> None:
     page.view._sort_by_click(next(n for n, c in enumerate(page.table.columns) if c.name == "gap"))
     show(qtbot, page, 8)
     total = page.table.total
-    with Store.open(page.context.document.path) as store:
+    with Workspace.open(page.context.document.path) as store:
         bug = store.bug(8)
         state = next(row.state for row in store.pool(bug.row.unit) if row.state != bug.state)
         known = {store.with_proof(row).state for row in store.bugs() if row.unit == bug.row.unit}
@@ -302,29 +302,29 @@ def test_everything_follows_the_step(qtbot: QtBot, page: BugsPage, bug_with: Fin
     assert QGuiApplication.clipboard().text()
 
 
-def test_localise_from_the_keyboard_and_go_to_the_bad_action(
+def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     qtbot: QtBot, page: BugsPage, bug_with: Find
 ) -> None:
     bug = bug_with("goal").row.id
     show(qtbot, page, bug)
-    assert page.detail.header.localise_button.isVisible()
+    assert page.detail.header.localize_button.isVisible()
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
-    assert page.work.running("localise")
-    assert page.detail.localisation.stop_button.isVisibleTo(page.detail.localisation)
-    done(qtbot, page, "localise")
-    found = page.context.document.store.localisation(bug)
+    assert page.jobs.running("localize")
+    assert page.detail.localization.stop_button.isVisibleTo(page.detail.localization)
+    done(qtbot, page, "localize")
+    found = page.context.document.store.localization(bug)
     assert found is not None
     assert found.cause is not None
     comparison = page.detail.cursor_at.comparison
     assert comparison is not None
-    assert comparison.localisation == found
+    assert comparison.localization == found
     assert page.detail.cursor_at.index == found.cause.index
-    assert not page.detail.header.localise_button.isVisible()
-    blame = page.detail.header.blame.text()
-    assert f"step {found.cause.index + 1}" in blame
-    assert found.cause.action in blame
-    assert ("to blame: " in blame) == (len(found.bad_steps) > 1)
+    assert not page.detail.header.localize_button.isVisible()
+    cause = page.detail.header.cause.text()
+    assert f"step {found.cause.index + 1}" in cause
+    assert found.cause.action in cause
+    assert ("root cause: " in cause) == (len(found.bad_steps) > 1)
     row = page.table.place_of(bug)
     assert row is not None
     column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
@@ -334,7 +334,7 @@ def test_localise_from_the_keyboard_and_go_to_the_bad_action(
     page.detail.cursor_at.move(Side.POLICY, len(comparison.policy.steps))
     qtbot.keyClick(page.view, Qt.Key.Key_B)
     assert page.detail.cursor_at.index == found.cause.index
-    view = page.detail.localisation
+    view = page.detail.localization
     page.detail.tabs.setCurrentWidget(view)
     assert view.steps.rowCount() == len(found.steps)
     assert "more than necessary" in view.why.text()
@@ -343,16 +343,16 @@ def test_localise_from_the_keyboard_and_go_to_the_bad_action(
     assert page.detail.cursor_at.index == 0
 
 
-def test_localise_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+def test_localize_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
     bug = bug_with("loop").row.id
     show(qtbot, page, bug)
-    view = page.detail.localisation
+    view = page.detail.localization
     page.detail.tabs.setCurrentWidget(view)
     view.algorithm.setCurrentIndex(view.algorithm.findData("aoca"))
     view.heuristic.setCurrentIndex(view.heuristic.findData("hmax"))
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
-    done(qtbot, page, "localise")
-    assert page.context.document.store.localisation(bug) is not None
+    done(qtbot, page, "localize")
+    assert page.context.document.store.localization(bug) is not None
     assert view.run_button.toolTip() == "Once more, with these settings"
 
 
@@ -369,7 +369,7 @@ def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with
 def test_verify_says_what_does_not_hold(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
 ) -> None:
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         bug = next(row.id for row in store.bugs() if row.evidence_kind == "plan")
         store.connection.execute("UPDATE findings SET bound = bound - 1 WHERE id = ?", (bug,))
     page = make_page(workspace)
@@ -422,7 +422,7 @@ def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Fin
 
 
 def test_folds_open_by_keyboard_and_mouse(
-    qtbot: QtBot, theme: Theme, long_plans: Comparison
+    qtbot: QtBot, theme: Theme, long_plans: PlanComparison
 ) -> None:
     cursor = StepCursor()
     plan = PlanView(theme, cursor)
@@ -448,10 +448,10 @@ def test_folds_open_by_keyboard_and_mouse(
 def test_without_bugs_the_next_step_is_a_campaign(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
 ) -> None:
-    Store.create(tmp_path / "empty.plumb").close()
+    Workspace.create(tmp_path / "empty.plumb").close()
     page = make_page(tmp_path / "empty.plumb")
     assert page._empty.isVisible()
-    with qtbot.waitSignal(page.page_wanted, timeout=PATIENCE) as asked:
+    with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as asked:
         qtbot.mouseClick(page._empty.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["campaign", None]
 
@@ -469,7 +469,7 @@ def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
 def test_a_damaged_bug_is_told_and_the_others_are_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
 ) -> None:
-    with Store.open(workspace) as store:
+    with Workspace.open(workspace) as store:
         store.connection.execute("UPDATE evidence SET document = 'nonsense' WHERE finding = 1")
     page = make_page(workspace)
     qtbot.waitUntil(lambda: bool(page.context.messages.history), timeout=PATIENCE)
@@ -507,12 +507,12 @@ def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: 
     assert len(policy.steps) == len(bug.run.operators)
 
 
-def test_localising_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     show(qtbot, page, bug.row.id)
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
-    done(qtbot, page, "localise")
+    done(qtbot, page, "localize")
     assert page.context.document.store.bug(bug.row.id).evidence.is_plan
     comparison = page.detail.cursor_at.comparison
     assert comparison is not None
@@ -524,9 +524,9 @@ def test_a_plan_that_a_campaign_came_across_is_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
 ) -> None:
     bug = bug_with("loop", "dominance")
-    with Store.open(workspace) as store:
-        localiser = BugLocaliser(store)
-        localiser.keep(bug, localiser.localise(bug))
+    with Workspace.open(workspace) as store:
+        localizer = BugLocalizer(store)
+        localizer.keep(bug, localizer.localize(bug))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison

@@ -12,19 +12,19 @@ from PySide6.QtTest import QAbstractItemModelTester
 from app.models import state_graph
 from app.models.cost_curves import cost_curves
 from app.models.fact_list import FactList, Heading
-from app.models.plan_table import Comparison
+from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.views.bugs.evidence_view import chain_states
 from engine.native.library import INFINITY
-from engine.records.localization import Localisation, StepVerdict, Verdict
-from engine.report.bug_text import cause_words, cost_to_go, explain, verdict_words, why_bad
+from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.report.bug_text import cause_text, cost_to_go, explain, verdict_text, why_bad
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
 from engine.report.trace import evidence_trace, policy_trace
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.task import Task
-from engine.usecases.localize import BugLocaliser
+from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 Find = Callable[..., Bug]
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
@@ -36,7 +36,7 @@ def bug(bug_with: Find) -> Bug:
 
 
 @pytest.fixture
-def task(store: Store, bug: Bug) -> Task:
+def task(store: Workspace, bug: Bug) -> Task:
     return store.task(bug.problem_id)
 
 
@@ -112,22 +112,22 @@ def test_a_picture_keeps_its_places(bug: Bug, task: Task) -> None:
 def test_too_many_objects_are_no_picture(
     bug: Bug, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state_graph, "MOST_OBJECTS", 3)
+    monkeypatch.setattr(state_graph, "MAX_OBJECTS", 3)
     layout = GraphLayout(task, [bug.state])
     assert layout.too_many
     assert layout.picture(state_facts(task, bug.state, None)).nodes == ()
 
 
-def localised(store: Store, bug: Bug) -> Comparison:
+def localized(store: Workspace, bug: Bug) -> PlanComparison:
     task = store.task(bug.problem_id)
-    found = BugLocaliser(store).localise(bug)
-    return Comparison.of(
+    found = BugLocalizer(store).localize(bug)
+    return PlanComparison.of(
         policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence), found, task
     )
 
 
-def test_curves_meet_at_the_goal_and_part_at_bad_steps(store: Store, bug: Bug) -> None:
-    comparison = localised(store, bug)
+def test_curves_meet_at_the_goal_and_part_at_bad_steps(store: Workspace, bug: Bug) -> None:
+    comparison = localized(store, bug)
     curves = cost_curves(comparison)
     assert curves.policy[0] == (0, bug.row.policy_cost)
     assert curves.optimum[0] == (0, bug.row.bound)
@@ -135,37 +135,37 @@ def test_curves_meet_at_the_goal_and_part_at_bad_steps(store: Store, bug: Bug) -
     excess = [
         ours - best for (_, ours), (_, best) in zip(curves.policy, curves.optimum, strict=True)
     ]
-    assert comparison.localisation is not None
+    assert comparison.localization is not None
     falls = [n for n, (a, b) in enumerate(pairwise(excess)) if b < a]
-    assert tuple(falls) == comparison.localisation.bad_steps
-    unknown = cost_curves(Comparison.of(comparison.policy, comparison.better))
+    assert tuple(falls) == comparison.localization.bad_steps
+    unknown = cost_curves(PlanComparison.of(comparison.policy, comparison.better))
     assert unknown.better[0] == (0, bug.row.bound)
 
 
-def test_the_goal_is_lost_at_a_dead_end(store: Store, bug_with: Find) -> None:
-    comparison = localised(store, bug_with("no-action"))
+def test_the_goal_is_lost_at_a_dead_end(store: Workspace, bug_with: Find) -> None:
+    comparison = localized(store, bug_with("no-action"))
     curves = cost_curves(comparison)
     assert curves.policy == ()
-    assert comparison.blamed is not None
-    step = comparison.verdict(comparison.blamed)
+    assert comparison.cause_step is not None
+    step = comparison.verdict(comparison.cause_step)
     assert step is not None
-    assert verdict_words(step).startswith("loses the goal, cost-to-go should be ")
-    if comparison.blamed + 1 < len(comparison.policy.steps):
-        assert curves.lost_from == comparison.blamed + 1
+    assert verdict_text(step).startswith("loses the goal, cost-to-go should be ")
+    if comparison.cause_step + 1 < len(comparison.policy.steps):
+        assert curves.lost_from == comparison.cause_step + 1
 
 
 def test_words_for_verdicts() -> None:
     step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
-    assert verdict_words(step) == "cost-to-go 9, should be 7"
+    assert verdict_text(step) == "cost-to-go 9, should be 7"
     unsure = replace(step, optimal_low=5, after_high=INFINITY)
-    assert verdict_words(unsure) == "cost-to-go at least 9, should be at most 7"
+    assert verdict_text(unsure) == "cost-to-go at least 9, should be at most 7"
     lost = replace(step, after_low=INFINITY, after_high=INFINITY)
-    assert verdict_words(lost) == "loses the goal, cost-to-go should be 7"
+    assert verdict_text(lost) == "loses the goal, cost-to-go should be 7"
     fine = replace(step, verdict=Verdict.OPTIMAL, after_low=7, after_high=7)
-    assert verdict_words(fine) == "optimal: cost-to-go 7"
+    assert verdict_text(fine) == "optimal: cost-to-go 7"
     too_late = replace(fine, optimal_low=INFINITY, optimal_high=INFINITY)
-    assert verdict_words(too_late) == "the goal is out of reach already"
-    assert "not decided" in verdict_words(replace(step, verdict=Verdict.UNDECIDED))
+    assert verdict_text(too_late) == "the goal is out of reach already"
+    assert "not decided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
     assert [cost_to_go(*pair) for pair in ((3, 3), (3, 8), (3, INFINITY), (INFINITY,) * 2)] == [
         "3",
         "3 to 8",
@@ -174,13 +174,13 @@ def test_words_for_verdicts() -> None:
     ]
 
 
-def test_why_a_step_is_bad_in_words(store: Store, bug: Bug, task: Task) -> None:
-    comparison = localised(store, bug)
-    assert comparison.localisation is not None
-    assert cause_words(comparison.localisation).startswith(
-        f"To blame: step {comparison.blamed + 1}"
+def test_why_a_step_is_bad_in_words(store: Workspace, bug: Bug, task: Task) -> None:
+    comparison = localized(store, bug)
+    assert comparison.localization is not None
+    assert cause_text(comparison.localization).startswith(
+        f"Root cause: step {comparison.cause_step + 1}"
     )
-    index = comparison.localisation.bad_steps[0]
+    index = comparison.localization.bad_steps[0]
     step = comparison.verdict(index)
     assert step is not None
     first, better, facts = why_bad(step, comparison.policy.states[index], task)
@@ -191,11 +191,11 @@ def test_why_a_step_is_bad_in_words(store: Store, bug: Bug, task: Task) -> None:
     assert step.better_operator is not None
     assert f"({task.operators[step.better_operator].name})" in better
     assert "the better action makes" in facts
-    nothing = Localisation(comparison.localisation.steps, None, None, 0, 0, 0, 0.0)
-    assert cause_words(nothing).startswith("No step is proven to be bad")
+    nothing = Localization(comparison.localization.steps, None, None, 0, 0, 0, 0.0)
+    assert cause_text(nothing).startswith("No step is proven to be bad")
 
 
-def test_states_that_a_proof_names_can_be_looked_at(store: Store, bug_with: Find) -> None:
+def test_states_that_a_proof_names_can_be_looked_at(store: Workspace, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     task = store.task(bug.problem_id)
     states = chain_states(bug, task)

@@ -16,20 +16,26 @@ from reference.dask_cluster import Cluster
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
-from app.models.campaign_controller import State
-from app.models.campaign_settings import Where, default_config, keep_where, scene_words, where
+from app.models.campaign_controller import CampaignState
+from app.models.campaign_settings import (
+    ExecutorChoice,
+    default_config,
+    keep_where,
+    scene_text,
+    where,
+)
 from app.models.campaign_tables import UNITS
 from app.services.context import Context
-from app.services.settings import Settings, agree
+from app.services.settings import Settings, grant
 from app.views.campaign.campaign_view import CampaignView
-from app.views.campaign.executor_card import ADDRESS_WANTED, WhereCard
+from app.views.campaign.executor_card import ADDRESS_WANTED, ExecutorCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
 from engine.records.project import Project
-from engine.usecases.campaign import Scene
+from engine.usecases.campaign import ClusterStatus
 from engine.workers.cluster import ClusterSize
 from engine.workspace.rows import UnitRow
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
@@ -49,8 +55,8 @@ def cluster(tmp_path: Path, no_leaks: None) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def card(qtbot: QtBot, context: Context) -> WhereCard:
-    card = WhereCard(context)
+def card(qtbot: QtBot, context: Context) -> ExecutorCard:
+    card = ExecutorCard(context)
     qtbot.addWidget(card)
     card.resize(400, 200)
     with qtbot.waitExposed(card, timeout=PATIENCE):
@@ -59,7 +65,7 @@ def card(qtbot: QtBot, context: Context) -> WhereCard:
 
 
 def test_the_choice_is_remembered(settings: Settings) -> None:
-    choice = Where(on_cluster=True, workers=7, address="tcp://host:8786")
+    choice = ExecutorChoice(on_cluster=True, workers=7, address="tcp://host:8786")
     keep_where(settings, choice)
     assert where(settings) == choice
     assert choice.executor == "dask:tcp://host:8786"
@@ -70,28 +76,32 @@ def test_the_choice_is_remembered(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("executor", "scene", "words"),
     [
-        ("local:1", Scene(), "On this machine, one unit at a time"),
-        ("local:3", Scene(), "On this machine, 3 units at a time"),
-        ("dask:tcp://h:1", Scene(), "Connecting to tcp://h:1…"),
-        ("dask:tcp://h:1", Scene(ClusterSize(2, 4)), "On tcp://h:1: 2 workers, 4 units at a time"),
+        ("local:1", ClusterStatus(), "On this machine, one unit at a time"),
+        ("local:3", ClusterStatus(), "On this machine, 3 units at a time"),
+        ("dask:tcp://h:1", ClusterStatus(), "Connecting to tcp://h:1…"),
         (
             "dask:tcp://h:1",
-            Scene(ClusterSize(1, 1), 1),
+            ClusterStatus(ClusterSize(2, 4)),
+            "On tcp://h:1: 2 workers, 4 units at a time",
+        ),
+        (
+            "dask:tcp://h:1",
+            ClusterStatus(ClusterSize(1, 1), 1),
             "On tcp://h:1: 1 worker, 1 unit at a time · a worker was lost, its unit began again",
         ),
         (
             "dask:tcp://h:1",
-            Scene(ClusterSize(0, 0), 2),
+            ClusterStatus(ClusterSize(0, 0), 2),
             "There are no workers at tcp://h:1 now: the units wait for one · "
             "workers were lost, 2 units began again",
         ),
     ],
 )
-def test_words_of_a_scene(executor: str, scene: Scene, words: str) -> None:
-    assert scene_words(executor, scene) == words
+def test_words_of_a_scene(executor: str, scene: ClusterStatus, words: str) -> None:
+    assert scene_text(executor, scene) == words
 
 
-def test_an_address_is_checked_while_it_is_written(card: WhereCard, context: Context) -> None:
+def test_an_address_is_checked_while_it_is_written(card: ExecutorCard, context: Context) -> None:
     assert card.problem() == ""
     assert not card.address.isVisible()
     card.on_cluster.setFocus()
@@ -116,7 +126,7 @@ def test_an_address_is_checked_while_it_is_written(card: WhereCard, context: Con
     assert where(context.settings).executor == "local:3"
 
 
-def test_check_says_what_it_found(qtbot: QtBot, card: WhereCard, cluster: Cluster) -> None:
+def test_check_says_what_it_found(qtbot: QtBot, card: ExecutorCard, cluster: Cluster) -> None:
     card.on_cluster.setChecked(True)
     card.address.setText(cluster.address)
     card.check_button.setFocus()
@@ -158,9 +168,9 @@ def page(
     config = default_config(project).with_seeds(0, 1)
     testing = replace(config.testing, oracles=("lookahead:depth=1",))
     config = replace(config, testing=testing, fuzzing=replace(config.fuzzing, size=20))
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         store.set_project(replace(project, draft=config))
-    agree(settings, f"{policy}:factory")
+    grant(settings, f"{policy}:factory")
     page = CampaignPage(make_context(tmp_path / "w.plumb"))
     qtbot.addWidget(page)
     page.resize(1196, 750)
@@ -175,20 +185,20 @@ def test_without_its_cluster_a_campaign_begins_here(
 ) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
-        page.form.where.on_cluster.setChecked(True)
-        page.form.where.address.setText(f"tcp://127.0.0.1:{taken.getsockname()[1]}")
+        page.form.executor.on_cluster.setChecked(True)
+        page.form.executor.address.setText(f"tcp://127.0.0.1:{taken.getsockname()[1]}")
         page.run()
-        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     message = page.context.messages.history[-1]
     assert message.text.startswith("The campaign could not begin: no Dask scheduler answers")
     ((words, run_here),) = message.actions
     assert words == "Run on this machine"
     (tmp_path / "hold").unlink()
     run_here()
-    assert page.form.where.here.isChecked()
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    assert page.form.executor.here.isChecked()
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     answered(qtbot, page.context)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
 
 
 def test_a_campaign_survives_its_cluster(
@@ -196,13 +206,13 @@ def test_a_campaign_survives_its_cluster(
 ) -> None:
     cluster.workers.append(cluster.start_worker())
     form = page.form
-    form.where.on_cluster.setChecked(True)
-    form.where.address.setText(cluster.address)
+    form.executor.on_cluster.setChecked(True)
+    form.executor.address.setText(cluster.address)
 
     def is_there() -> bool:
-        form.where.check()
-        qtbot.waitUntil(form.where.check_button.isEnabled, timeout=PATIENCE)
-        return "same version" in form.where.verdict.text()
+        form.executor.check()
+        qtbot.waitUntil(form.executor.check_button.isEnabled, timeout=PATIENCE)
+        return "same version" in form.executor.verdict.text()
 
     qtbot.waitUntil(is_there, timeout=PATIENCE)
     page.run()
@@ -215,41 +225,41 @@ def test_a_campaign_survives_its_cluster(
     assert view.where.isVisible()
     assert view.where.text() == f"On {cluster.address}: 1 worker, 1 unit at a time"
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
-    assert page.runner.state(page.list.lines.row(0).row) is State.PAUSED
+    assert page.controller.state(page.list.lines.row(0).row) is CampaignState.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     QTest.mouseClick(view.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     answered(qtbot, page.context)
-    assert page.list.lines.row(0).state is State.STOPPED
+    assert page.list.lines.row(0).state is CampaignState.STOPPED
     assert not view.where.isVisible()
     found = page.context.document.store.pool_states(1)
     assert found > 0
 
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.runner.scene.cluster is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.controller.scene.cluster is not None, timeout=PATIENCE)
     cluster.scheduler.kill()
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "the connection to the cluster was lost; all that was found is kept" in message.text
     assert "resume the campaign, there or on this machine" in message.text
     assert page.context.document.store.pool_states(1) >= found
 
     (tmp_path / "hold").unlink()
-    form.where.here.setChecked(True)
+    form.executor.here.setChecked(True)
     ((title, resume),) = message.actions
     assert title == "Resume"
     resume()
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
 
 
 def test_a_wrong_address_holds_a_campaign_back(qtbot: QtBot, page: CampaignPage) -> None:
     assert page.run_button.isEnabled()
-    page.form.where.on_cluster.setChecked(True)
+    page.form.executor.on_cluster.setChecked(True)
     assert not page.run_button.isEnabled()
     assert "name the address of the scheduler" in page.run_button.toolTip()
-    page.form.where.address.setText("tcp://host:8786")
+    page.form.executor.address.setText("tcp://host:8786")
     assert page.run_button.isEnabled()
 
 
@@ -305,7 +315,7 @@ def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
     size.setValue(1_000_000)
     page.form.seeds.setText("0")
     page.run()
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)

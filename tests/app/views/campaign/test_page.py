@@ -28,10 +28,10 @@ from pytestqt.qtbot import QtBot
 from reference.screens import answered
 from reference.slow_policy import write_slow_policy
 
-from app.models.campaign_controller import State
+from app.models.campaign_controller import CampaignState
 from app.models.campaign_settings import default_config
 from app.services.context import Context
-from app.services.settings import agree
+from app.services.settings import grant
 from app.views.campaign import changes_view as compare_view
 from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
@@ -41,7 +41,7 @@ from engine.campaign.summary import summary
 from engine.records.project import Project
 from engine.usecases.campaign import run
 from engine.usecases.check_project import PolicyChecked
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
 ICON_ROOM = 24
@@ -75,7 +75,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = prepared(tmp_path_factory.mktemp("finished") / "files")
     path = folder / "w.plumb"
     config = small(folder)
-    with Store.create(path) as store:
+    with Workspace.create(path) as store:
         store.set_project(Project(config.domain, config.problems, config.policies, draft=config))
         run(config, store)
         run(small(folder, "builtin:optimal"), store)
@@ -110,7 +110,7 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
 @pytest.fixture
 def page(open_page: Callable[[Path], CampaignPage], tmp_path: Path, folder: Path) -> CampaignPage:
     config = small(folder)
-    with Store.create(tmp_path / "w.plumb") as store:
+    with Workspace.create(tmp_path / "w.plumb") as store:
         store.set_project(Project(config.domain, config.problems, config.policies, draft=config))
     return open_page(tmp_path / "w.plumb")
 
@@ -120,7 +120,7 @@ def checked(qtbot: QtBot, page: CampaignPage) -> None:
 
 
 def ended(qtbot: QtBot, page: CampaignPage) -> None:
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     qtbot.waitUntil(lambda: page.monitor.is_complete, timeout=PATIENCE)
 
 
@@ -142,7 +142,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     checked(qtbot, page)
     assert page.run_button.isEnabled()
     QTest.keyClick(page, Qt.Key.Key_F5)
-    assert page.runner.is_busy
+    assert page.controller.is_busy
     assert not page.run_button.isEnabled()
     assert "running" in page.run_button.toolTip()
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
@@ -153,7 +153,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     assert shown["states"] == str(counted["states"])
     assert shown["bugs"] == str(counted["bugs"])
     assert shown["fail"] == str(counted["qualitative"])
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
     assert page.list.lines.row(0).bugs == counted["bugs"]
     view = view_of(page)
     assert view.bar.value() == view.bar.maximum()
@@ -175,7 +175,7 @@ def test_its_end_is_never_taken_for_a_crash(qtbot: QtBot, page: CampaignPage) ->
     page.prepare()
     assert page._view is not None
     view, seen = page._view, []
-    for news in (page.monitor.updated, page.runner.changed, page.list.chosen):
+    for news in (page.monitor.updated, page.controller.changed, page.list.chosen):
         news.connect(lambda *_: seen.append((view.summary.text(), view.resume.isHidden())))
     page.run()
     ended(qtbot, page)
@@ -192,7 +192,7 @@ def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
     before = _count(page.context.document.store)
     checked(qtbot, page)
     page.run()
-    qtbot.waitUntil(lambda: page.runner.campaign is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: page.controller.campaign is not None, timeout=PATIENCE)
     page.list._followed = None
     page.list._show(before)
     assert page.list._followed is None
@@ -211,14 +211,14 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:
     page, view = first_of_two(qtbot, open_page(finished))
-    assert not view.course.pool.is_empty
+    assert not view.timeline.pool.is_empty
     assert view.oracles.model.rowCount() > 0
     page.show_item(2)
-    assert view.course.pool.is_empty
+    assert view.timeline.pool.is_empty
     assert view.oracles.model.rowCount() == 0
     assert view.left.text() == "reading…"
     ended(qtbot, page)
-    assert not view.course.pool.is_empty
+    assert not view.timeline.pool.is_empty
     assert view.left.text() == "100%"
     checked(qtbot, page)
 
@@ -283,7 +283,7 @@ def test_a_point_leads_to_its_bug(
     )
     points = scatter._points[0]
     there = QPointF(points.x[0], points.y[0])
-    with qtbot.waitSignal(page.page_wanted, timeout=PATIENCE) as wanted:
+    with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as wanted:
         QTest.mouseClick(
             scatter._view.viewport(),
             Qt.MouseButton.LeftButton,
@@ -293,7 +293,7 @@ def test_a_point_leads_to_its_bug(
     assert name == "bugs"
     hit = points.keys.tolist().index(bug)
     assert (points.x[hit], points.y[hit]) == (points.x[0], points.y[0])
-    with qtbot.waitSignal(page.page_wanted) as wanted:
+    with qtbot.waitSignal(page.page_requested) as wanted:
         QTest.mouseClick(view.bugs, Qt.MouseButton.LeftButton)
     assert wanted.args[0] == "bugs"
     checked(qtbot, page)
@@ -309,10 +309,10 @@ def test_two_campaigns_are_compared(
     fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
     testers = [
         QAbstractItemModelTester(model, fatal, page)
-        for model in (view.compare.model, view.units, view.oracles.model)
+        for model in (view.changes.model, view.units, view.oracles.model)
     ]
-    view.tabs.setCurrentWidget(view.compare)
-    compare = view.compare
+    view.tabs.setCurrentWidget(view.changes)
+    compare = view.changes
     assert compare.other.currentText().startswith("Campaign 1")
     bugs = page.list.lines.rows[-1].bugs
     answered(qtbot, page.context)
@@ -326,7 +326,7 @@ def test_two_campaigns_are_compared(
     words = page.list.table.fontMetrics().horizontalAdvance
     assert compare.table.columnWidth(0) > ICON_ROOM + words("not tested")
     assert page.list.table.columnWidth(2) > ICON_ROOM + words("interrupted")
-    with qtbot.waitSignal(page.page_wanted) as wanted:
+    with qtbot.waitSignal(page.page_requested) as wanted:
         compare.table.setFocus()
         compare.table.select_row(0)
         QTest.keyClick(compare.table, Qt.Key.Key_Return)
@@ -347,7 +347,7 @@ def endless(page: CampaignPage, folder: Path) -> Callable[[], None]:
     write_slow_policy(file, hold)
     config = small(folder, f"{file}:factory", size=STATES)
     project = Project(config.domain, config.problems, config.policies)
-    agree(page.context.settings, f"{file}:factory")
+    grant(page.context.settings, f"{file}:factory")
     page.context.document.store.set_project(replace(project, draft=config))
     page.context.document.notify("project")
     page.form.show_config(config)
@@ -377,10 +377,10 @@ def test_many_bugs_are_compared_in_the_background(
     page = open_page(finished)
     page.show_item(2)
     view = view_of(page)
-    view.tabs.setCurrentWidget(view.compare)
-    assert view.compare.counts.text() == "comparing…"
-    qtbot.waitUntil(lambda: "gone" in view.compare.counts.text(), timeout=PATIENCE)
-    assert view.compare.model.rowCount() == page.list.lines.rows[-1].bugs
+    view.tabs.setCurrentWidget(view.changes)
+    assert view.changes.counts.text() == "comparing…"
+    qtbot.waitUntil(lambda: "gone" in view.changes.counts.text(), timeout=PATIENCE)
+    assert view.changes.model.rowCount() == page.list.lines.rows[-1].bugs
     ended(qtbot, page)
     checked(qtbot, page)
 
@@ -391,13 +391,13 @@ def test_it_is_stopped_and_resumed(
     view = started(qtbot, page)
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Continue"
-    assert page.list.lines.row(0).state is State.PAUSED
+    assert page.list.lines.row(0).state is CampaignState.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Pause"
     QTest.keyClick(page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
     assert view.stop.text() == "Stopping…"
     ended(qtbot, page)
-    assert page.list.lines.row(0).state is State.STOPPED
+    assert page.list.lines.row(0).state is CampaignState.STOPPED
     statuses = {unit.status for unit in page.context.document.store.units()}
     assert statuses == {"stopped"}
     assert page.monitor.progress is not None
@@ -406,7 +406,7 @@ def test_it_is_stopped_and_resumed(
     (folder / "p03.pddl").unlink()  # the workspace has a copy
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
     assert page.monitor.progress.states == STATES
     assert not view.resume.isVisible()
 
@@ -415,11 +415,11 @@ def test_a_killed_worker_loses_nothing(
     qtbot: QtBot, page: CampaignPage, endless: Callable[[], None]
 ) -> None:
     view = started(qtbot, page)
-    assert page.runner.job is not None
-    assert page.runner.job.pid is not None
-    os.kill(page.runner.job.pid, signal.SIGKILL)
+    assert page.controller.job is not None
+    assert page.controller.job.pid is not None
+    os.kill(page.controller.job.pid, signal.SIGKILL)
     ended(qtbot, page)
-    assert page.list.lines.row(0).state is State.INTERRUPTED
+    assert page.list.lines.row(0).state is CampaignState.INTERRUPTED
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "could not go on" in message.text
     assert page.monitor.progress is not None
@@ -427,7 +427,7 @@ def test_a_killed_worker_loses_nothing(
     endless()
     QTest.mouseClick(view.resume, Qt.MouseButton.LeftButton)
     ended(qtbot, page)
-    assert page.list.lines.row(0).state is State.FINISHED
+    assert page.list.lines.row(0).state is CampaignState.FINISHED
     assert page.monitor.progress.states == STATES
 
 
@@ -494,7 +494,7 @@ def test_a_file_that_vanishes_at_the_last_moment_is_told(
     checked(qtbot, page)
     config = page.form.config()
     (folder / "domain.pddl").unlink()
-    page.runner.start(config, "local:1")
+    page.controller.start(config, "local:1")
     ended(qtbot, page)
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "domain.pddl" in message.text

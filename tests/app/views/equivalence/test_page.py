@@ -95,7 +95,7 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     assert (shown.domain, shown.covered) == (found["solved_by"], False)
     assert "(:goal" in page.verdict.problem_a.toPlainText()
     wanted: list[tuple[str, object]] = []
-    page.page_wanted.connect(lambda name, item: wanted.append((name, item)))
+    page.page_requested.connect(lambda name, item: wanted.append((name, item)))
     page.open_problem_in(tmp_path)
     side = found["solved_by"].lower()
     files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]

@@ -17,7 +17,7 @@ from engine.campaign.config_reader import read_config
 from engine.campaign.exchange import FORMATS, export_unit, unit_called
 from engine.records.project import Project
 from engine.usecases.campaign import run
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 CONFIG = """
 domain = "domain.pddl"
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"p{loads}.pddl").write_text(problem_text(loads))
     (folder / "campaign.toml").write_text(CONFIG)
     config = read_config(folder / "campaign.toml")
-    with Store.create(folder / "w.plumb") as store:
+    with Workspace.create(folder / "w.plumb") as store:
         store.set_project(Project(config.domain, config.problems, config.policies, draft=config))
         run(config, store, executor=InThreads(1))
         for name, form in FORMATS.items():

@@ -1,4 +1,4 @@
-"""Files of other tools in the window: recognised, tested, exported, read back equal."""
+"""Files of other tools in the window: recognized, tested, exported, read back equal."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_states_of_a_file_are_tested_and_come_out_equal(
     assert form.problems.ticked() == (str(folder / "p2.pddl"),)
     assert page.run_button.isEnabled()
     page.run()
-    qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     task = load_task(folder / "domain.pddl", folder / "p2.pddl")
     export(qtbot, page, "pool", file_dialog)
     states = [entry.state for entry in read_pool(file_dialog.path, task)]

@@ -83,17 +83,17 @@ def test_it_begins_with_examples_and_recent_workspaces(
     assert page.start.isVisible()
     examples = [b for b in page.findChildren(QPushButton) if b.objectName().startswith("example-")]
     assert len(examples) == 5
-    with qtbot.waitSignal(page.example_wanted) as wanted:
+    with qtbot.waitSignal(page.example_requested) as wanted:
         QTest.mouseClick(page.findChild(QPushButton, "example-ferry"), Qt.MouseButton.LeftButton)
     assert wanted.args == ["ferry"]
     recent = page.findChild(QPushButton, "recent-other")
     recent.setFocus()
-    with qtbot.waitSignal(page.workspace_wanted) as wanted:
+    with qtbot.waitSignal(page.workspace_requested) as wanted:
         QTest.keyClick(recent, Qt.Key.Key_Space)
     assert wanted.args == [other]
 
 
-def test_a_dropped_folder_is_recognised_checked_and_tried(
+def test_a_dropped_folder_is_recognized_checked_and_tried(
     qtbot: QtBot, page: ProjectPage, folder: Path
 ) -> None:
     page.show_item([folder])
@@ -379,7 +379,7 @@ def test_one_key_leads_to_a_campaign(qtbot: QtBot, page: ProjectPage) -> None:
     run = next(a for a in page.page_actions() if a.text() == "Run a campaign")
     assert isinstance(run, QAction)
     assert run.shortcut().toString() == "F5"
-    with qtbot.waitSignal(page.page_wanted) as wanted:
+    with qtbot.waitSignal(page.page_requested) as wanted:
         run.trigger()
     assert wanted.args == ["campaign", "run"]
 

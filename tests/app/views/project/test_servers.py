@@ -44,7 +44,7 @@ from engine.policies.remote.policy import open_remote
 from engine.policies.remote.server import PolicyServer
 from engine.records.project import Project
 from engine.task.load import load_sas, load_task
-from engine.workspace.workspace import Store
+from engine.workspace.workspace import Workspace
 
 POLICY = "builtin:hadd"
 
@@ -127,7 +127,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         page.form.show_config(replace(config, policies=(f"grpc://{server.address}",)))
         mortal.left, mortal.die = 15, lambda: server._server.stop(0)
         page.run()
-        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (text,) = said(context)
     assert text.startswith("1 unit of campaign 1 could not be finished: the connection to ")
     assert text.endswith("What was found is kept; Resume does the rest.")
@@ -140,7 +140,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
     with PolicyServer(open_policy(POLICY).bind(task), task, server.address):
         press(view, "campaign-resume")
         assert [message.text for message in withdrawn] == [text]
-        qtbot.waitUntil(lambda: not page.runner.is_busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (unit,) = context.document.store.units()
     assert (unit.status, unit.statistics["states"]) == ("finished", 24)
     assert said(context) == [text]
@@ -148,7 +148,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
 
 
 def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> None:
-    with Store.open(folder / "w.plumb") as store:
+    with Workspace.open(folder / "w.plumb") as store:
         rows = store.units()
     dialogs = [
         ServerDialog(page.context, True, page),

@@ -139,7 +139,7 @@ def test_without_a_domain_the_way_to_one_is_shown(context: Context, qtbot: QtBot
     qtbot.addWidget(page)
     page.show()
     wanted: list[str] = []
-    page.page_wanted.connect(lambda name, _: wanted.append(name))
+    page.page_requested.connect(lambda name, _: wanted.append(name))
     (button,) = (
         button for button in page.findChildren(QPushButton, "empty-action") if button.isVisible()
     )

@@ -1,0 +1,16 @@
+"""Small pieces of sentences: counted nouns, and a text as a sentence."""
+
+from __future__ import annotations
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return `1 state`, `1,200 states`, `2 policies`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+def sentence(text: str) -> str:
+    """Capitalize the first letter and end with a period."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
