@@ -24,7 +24,7 @@ from pathlib import Path
 from measurement import Row, Setting, compared, mistakes
 from search import problems, write_task
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.cartesian import build_cartesian
 from engine.search.forward import Outcome, SearchLimits, search
 from engine.search.merge_and_shrink import build_merge_and_shrink

@@ -27,13 +27,13 @@ from measurement import Row, Setting, mistakes
 from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.fuzzing.pool_file import read_pool
-from engine.native.library import INFINITY
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import State
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.task.load import load_sas
 from engine.task.states import StateTable

@@ -24,14 +24,15 @@ from measurement import EXAMPLES, Row, Setting, mistakes
 from engine.campaign.config_reader import read_config
 from engine.localize.localizer import ALGORITHMS, BISECTION
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.records.localization import Localization, Verdict
 from engine.search.forward import SearchLimits, search
 from engine.task.successors import State, successor
 from engine.task.task import Task
 from engine.task.validate import validate_operators
 from engine.usecases.campaign import run as run_campaign
-from engine.usecases.localize import BugLocalizer
+from engine.usecases.localize import BugLocalizer, LocalizeOptions
 from engine.verify.claims import SOLVED
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
@@ -124,7 +125,8 @@ def examine(
     store: Workspace, limits: LocalizationLimits, args: argparse.Namespace
 ) -> dict[str, Totals]:
     found: dict[str, Totals] = {}
-    shared = BugLocalizer(store, algorithm=args.algorithm)
+    options = LocalizeOptions(algorithm=args.algorithm)
+    shared = BugLocalizer(store, options)
     truths: dict[int, Truth] = {}
     for row in store.bugs():
         bug = store.bug(row.id)
@@ -137,7 +139,7 @@ def examine(
         totals.wrong += [f"bug {row.id}: {text}" for text in replay(task, bug, localization)]
         totals.verified += len(localization.bad_steps)
         if not args.no_alone:
-            alone = BugLocalizer(store, algorithm=args.algorithm).localize(bug, limits)
+            alone = BugLocalizer(store, options).localize(bug, limits)
             totals.alone += alone.searches
         if args.check:
             truth = truths.setdefault(bug.problem_id, Truth(task))

@@ -37,8 +37,8 @@ from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import OracleSession, Verdict
 from engine.policies.policy import BoundPolicy, Policy, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.load import load_task
 from engine.task.states import StateTable
 from engine.verify.evidence import verify
@@ -252,7 +252,7 @@ def measure(domain: Domain, folder: Path, problem: Path, options: argparse.Names
     pool = fuzzed_pool(table, options.pool, options.seed)
     results = PolicyRuns(memory, table).run(list(pool), STEPS)
     memory.is_learning = False
-    unsolved = int((results.outcome != Outcome.SOLVED).sum())
+    unsolved = int((results.outcome != RunOutcome.SOLVED).sum())
     running, began = time.process_time() - began, time.process_time()
     factorization = Factorization.parse(FACTORS)
     sizes = [factor.n_states for factor in dominance_function(task, factorization).factors]

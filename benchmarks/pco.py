@@ -34,8 +34,8 @@ from engine.oracles.session import Finding, OracleSession, Origin, Verdict
 from engine.pddl import format_domain
 from engine.policies.policy import open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.export import export_domain, export_state_text
 from engine.task.load import load_task
 from engine.task.plans import format_operator_plan
@@ -110,7 +110,7 @@ def _best_costs(everybody: list[PolicyRuns], table: StateTable) -> Iterator[tupl
     (start,) = table.add([table.task.init]).tolist()
     results = [runs.run([start], STEPS) for runs in everybody[: max(SIZES)]]
     for size in SIZES:
-        solved = [int(r.cost[0]) for r in results[:size] if r.outcome[0] == Outcome.SOLVED]
+        solved = [int(r.cost[0]) for r in results[:size] if r.outcome[0] == RunOutcome.SOLVED]
         if solved:
             yield size, min(solved)
 
@@ -124,7 +124,7 @@ def _examine_all(
 ) -> None:
     results = runs.run(list(pool), STEPS)
     solved = {
-        state: outcome == Outcome.SOLVED
+        state: outcome == RunOutcome.SOLVED
         for state, outcome in zip(pool, results.outcome.tolist(), strict=True)
     }
     example.states.update(solved.values())

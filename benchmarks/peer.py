@@ -23,8 +23,8 @@ from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.load import load_sas
 from engine.task.states import StateTable
 
@@ -66,7 +66,7 @@ def compare(path: Path) -> tuple[int, int]:
     results = runs.run(ids)
     golden_rows = golden["pool"]
     costs = [
-        int(cost) if outcome == Outcome.SOLVED else -1
+        int(cost) if outcome == RunOutcome.SOLVED else -1
         for outcome, cost in zip(results.outcome, results.cost, strict=True)
     ]
     title = f"{golden['task']} {golden['policy']}"
@@ -91,7 +91,7 @@ def flags(runs: PolicyRuns, ids: list[int], name: str) -> list[list[int] | None]
         if limit is None or examination.bound >= limit:
             answers.append(None)
         else:
-            solved = session.policy_result(state)[0] is Outcome.SOLVED
+            solved = session.policy_result(state)[0] is RunOutcome.SOLVED
             answers.append([limit - examination.bound if solved else -1, examination.bound])
     print(f"  {name}: {time.perf_counter() - began:.2f} s")
     return answers

@@ -28,8 +28,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from engine.native.library import Int32Array
 from engine.policies.policy import Policy, Probabilistic, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.load import load_sas, load_task
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -92,9 +92,9 @@ def check_suite(suite: Suite) -> tuple[int, int]:
         start = int(table.add(task.init)[0])
         runs.run(start, step_limit=1000)
         run = runs.trace(start)
-        solved += run.outcome is Outcome.SOLVED
+        solved += run.outcome is RunOutcome.SOLVED
         plan = [task.operators[operator].name for operator in run.operators]
-        if run.outcome is not Outcome.SOLVED:
+        if run.outcome is not RunOutcome.SOLVED:
             complaints.append(f"{problem.name}: {run.outcome} ({run.reason})")
         golden = suite.golden_plan(problem)
         if golden is not None:
@@ -156,7 +156,7 @@ def check_peer(folder: Path) -> tuple[int, int]:
         table = StateTable(task)
         runs = PolicyRuns(open_policy(f"builtin:{name}").bind(task), table)
         results = runs.run(table.add([entry["state"] for entry in entries]))
-        costs = np.where(results.outcome == Outcome.SOLVED, results.cost, -1).tolist()
+        costs = np.where(results.outcome == RunOutcome.SOLVED, results.cost, -1).tolist()
         wrong = sum(
             cost != entry["policy_cost"] for cost, entry in zip(costs, entries, strict=True)
         )

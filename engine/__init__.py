@@ -1,3 +1,3 @@
 """Plumbline's engine: everything that computes, importable without a window."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -41,6 +41,7 @@ COMMANDS = {
     "dominance": "show by how much some states are provably better than others",
     "train": "make a policy for a domain from small problems and a planner",
     "serve": "let other tools ask a policy over the network",
+    "integrate": "add Plumbline and .plumb files to the desktop of this user",
     "doctor": "show what is installed, what is missing and how to get it",
 }
 

@@ -112,6 +112,10 @@ class WorkspaceError(PlumblineError):
     """A workspace file that cannot be opened, read or written, or is used by somebody else."""
 
 
+class DamagedRecordError(PlumblineError):
+    """Stored or received data that is not what its type says; the message names the field."""
+
+
 class WorkerLostError(PlumblineError):
     """A process died before it was done with its work."""
 

@@ -1,7 +1,7 @@
 """Reading and writing a user's files, with errors that say what is wrong and what to do.
 
 What is written appears as a whole or not at all: a full disk leaves no half file behind, and the
-file that was there before stays as it was.
+file that was there before stays as it was. Our own files are found here, too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,17 @@ LARGEST_FILE = 256 * 2**20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
+
+
+def resource(*names: str) -> Path:
+    """Return the path of a file of ours: an icon, an example, a version of a domain.
+
+    They are in `plumbline_resources` when Plumbline is installed, in `resources` in a checkout.
+    """
+    root = Path(__file__).resolve().parents[1]
+    installed = root / "plumbline_resources"
+    folder = installed if installed.is_dir() else root / "resources"
+    return folder.joinpath(*names)
 
 
 def read_bytes(path: str | Path, kind: str) -> bytes:

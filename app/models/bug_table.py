@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 
 from app.models.table_model import Column, Index, Palette, SortKeys, TableModel
-from engine.oracles.objective import BugKind
+from engine.records.finding import BugKind
 from engine.report.bug_text import kind_text
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
@@ -50,15 +50,13 @@ def _number(value: int | None) -> str:
 def _cost(row: BugRow) -> str:
     if row.policy_cost is None:
         return "never"
-    return (
-        f"≥ {row.policy_cost}" if row.kind == BugKind.UNCLASSIFIED.value else f"{row.policy_cost}"
-    )
+    return f"≥ {row.policy_cost}" if row.kind == BugKind.STOPPED else f"{row.policy_cost}"
 
 
 def _gap(row: BugRow) -> str:
     if row.gap is None:
         return "∞"
-    return f"≥ {row.gap}" if row.kind == BugKind.UNCLASSIFIED.value else str(row.gap)
+    return f"≥ {row.gap}" if row.kind == BugKind.STOPPED else str(row.gap)
 
 
 def _seconds(value: float) -> str:

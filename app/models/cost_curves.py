@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.models.plan_table import PlanComparison
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.report.trace import Ending, Trace
 
 

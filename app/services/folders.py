@@ -11,11 +11,12 @@ from PySide6.QtGui import QDesktopServices
 from app.services.messages import Messages
 from app.services.settings import Settings
 from engine.campaign.config_reader import read_config
+from engine.files import resource
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
 
 SUFFIX = ".plumb"
-EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
+EXAMPLES = resource("examples")
 FIRST_EXAMPLE = "parcel-delivery"
 
 
@@ -46,10 +47,14 @@ def example_title(name: str) -> str:
 
 
 def example_workspace(name: str) -> Path:
-    """The workspace of an example, made ready to run when it is not there yet."""
+    """The workspace of an example, made ready to run when it is not there yet.
+
+    Another installation keeps its examples elsewhere; when it is gone, this one takes over.
+    """
     path = workspaces_folder() / f"{name}{SUFFIX}"
     with Workspace.create(path) as store:
-        if store.project().is_empty:
+        project = store.project()
+        if project.is_empty or (project.domain and not Path(project.domain).exists()):
             store.set_project(example_project(name))
     return path
 

@@ -26,8 +26,9 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QLabel, QProxyStyle, QWidget
 
 from app.services.style_sheet import PICTURES, style_sheet
+from engine.files import resource
 
-ICONS = Path(__file__).resolve().parents[2] / "resources" / "icons"
+ICONS = resource("icons")
 SIZES = (16, 20, 24, 32, 48)
 RATIOS = (1, 2)
 

@@ -39,6 +39,7 @@ class Application(QObject):
         qt.setApplicationName("plumbline")
         qt.setApplicationDisplayName("Plumbline")
         qt.setApplicationVersion(engine.__version__)
+        qt.setDesktopFileName("plumbline")  # the entry that `plumbline integrate` writes
         qt.setWindowIcon(application_icon())
         self.settings = Settings(parent=self)
         self.theme = Theme(self)

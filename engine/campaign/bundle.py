@@ -19,6 +19,7 @@ from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
 from engine.policies.torch_file import SUFFIXES
+from engine.records.codec import to_json
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -123,7 +124,7 @@ def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, A
         "state": sorted(format_atom(atom) for atom in state_atoms(task, bug.state)),
         "values": list(bug.state),
         "task_hash": task.hash,
-        "evidence": bug.evidence.to_json(),
+        "evidence": to_json(bug.evidence),
     }
 
 

@@ -16,8 +16,9 @@ from enum import Enum
 from math import inf
 from operator import attrgetter
 
-from engine.oracles.objective import BugKind, GoalReaching
+from engine.oracles.objective import GoalReaching
 from engine.policies.consent import plugin_file
+from engine.records.finding import BugKind, RunOutcome
 from engine.verify.claims import ABORTED, FAILED, SOLVED
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow
@@ -41,10 +42,10 @@ class Trend(Enum):
     UNKNOWN = "unknown"
 
 
-_OUTCOMES = {
-    BugKind.QUALITATIVE.value: FAILED,
-    BugKind.QUANTITATIVE.value: SOLVED,
-    BugKind.UNCLASSIFIED.value: ABORTED,
+_OUTCOMES: dict[str, RunOutcome] = {
+    BugKind.FAILS: FAILED,
+    BugKind.TOO_EXPENSIVE: SOLVED,
+    BugKind.STOPPED: ABORTED,
 }
 
 

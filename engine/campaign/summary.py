@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from engine.oracles.objective import BugKind
 from engine.records.events import OracleStatistics
+from engine.records.finding import BugKind
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
@@ -26,9 +26,9 @@ def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
     return {
         "states": store.pool_states(campaign),
         "bugs": len(bugs),
-        "qualitative": kinds[BugKind.QUALITATIVE.value],
-        "quantitative": kinds[BugKind.QUANTITATIVE.value],
-        "unclassified": kinds[BugKind.UNCLASSIFIED.value],
+        "qualitative": kinds[BugKind.FAILS],
+        "quantitative": kinds[BugKind.TOO_EXPENSIVE],
+        "unclassified": kinds[BugKind.STOPPED],
         "pool_bugs": in_pool,
         "nonpool_bugs": len(bugs) - in_pool,
         "retrospective_bugs": sum(bug.retrospective for bug in bugs),

@@ -7,7 +7,6 @@ limit of its time or memory; that is what makes a campaign repeatable and lets i
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -29,15 +28,14 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
 from engine.fuzzing.imported_pool import ImportedPool
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
-from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.codec import encode
 from engine.records.events import (
     Answer,
     BugFound,
@@ -62,6 +60,7 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import Evidence
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.records.localization import Localization
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
@@ -118,7 +117,7 @@ def localize_finding(
     limits: LocalizationLimits | None = None,
 ) -> Localization:
     """Which steps of the run from a bug state are bad."""
-    closes_loop = run.reason == str(Reason.LOOP) and run.last_decision >= 0
+    closes_loop = run.reason == EndReason.LOOP and run.last_decision >= 0
     return localizer.localize(
         replayed(localizer.table, state, run),
         run.last_decision if closes_loop else None,
@@ -131,8 +130,8 @@ def localize_finding(
 def replayed(table: StateTable, state: State, run: StoredRun) -> PolicyRun:
     """A stored run as a run through a table."""
     return PolicyRun(
-        Outcome[run.outcome.upper()],
-        Reason[run.reason.upper().replace("-", "_")],
+        RunOutcome(run.outcome),
+        EndReason(run.reason),
         run.cost,
         tuple(_walk(table, state, run.operators)),
         run.operators,
@@ -407,7 +406,7 @@ class _Work:
                 bound=finding.bound,
                 gap=finding.gap,
                 oracle=finding.oracle,
-                evidence=json.dumps(evidence.to_json(), separators=(",", ":")),
+                evidence=encode(evidence).decode(),
                 evidence_kind=evidence.kind,
                 run=run,
                 retrospective=finding.state in self.cleared,
@@ -422,7 +421,7 @@ class _Work:
     def _stored_run(self, state: int) -> StoredRun:
         run = self.runs.trace(state)
         stored = StoredRun(str(run.outcome), str(run.reason), run.cost, run.operators)
-        if run.outcome is not Outcome.FAILED:
+        if run.outcome is not RunOutcome.FAILED:
             return stored
         (decision,) = self.runs.decisions([run.states[-1]]).tolist()
         return StoredRun(stored.outcome, stored.reason, None, run.operators, last_decision=decision)

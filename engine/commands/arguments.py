@@ -28,11 +28,13 @@ def add_task_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help="in seconds")
-    parser.add_argument(
-        "--memory-limit", type=positive_megabytes, metavar="MB", help="in megabytes"
-    )
+def add_limits(
+    parser: argparse.ArgumentParser,
+    time: str = "stop after this many seconds",
+    memory: str = "stop when this many megabytes of memory are used",
+) -> None:
+    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help=time)
+    parser.add_argument("--memory-limit", type=positive_megabytes, metavar="MB", help=memory)
 
 
 def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
@@ -49,6 +51,12 @@ def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
     for note in task.notes:
         console.message(f"warning: {note}")
     return task
+
+
+def count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
+    return int(text)
 
 
 def state_values(text: str) -> tuple[int, ...]:

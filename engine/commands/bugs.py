@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
+from engine.records.codec import to_json
 from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.workspace.filter import parse_filter
 from engine.workspace.rows import Bug, BugRow
@@ -122,7 +123,8 @@ def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
 
 
 def document(bug: Bug) -> dict[str, Any]:
-    row = bug.row
+    row, evidence = bug.row, to_json(bug.evidence)
+    assert isinstance(evidence, dict)
     return {
         "id": row.id,
         "kind": row.kind,
@@ -133,7 +135,7 @@ def document(bug: Bug) -> dict[str, Any]:
         "bound": row.bound,
         "gap": row.gap,
         "found_by": row.found_by,
-        "evidence": {"kind": row.evidence_kind, **bug.evidence.to_json()},
+        "evidence": {"kind": row.evidence_kind, **evidence},
         "region": row.region,
         "root_cause": row.root_cause,
         "status": row.status,

@@ -1,15 +1,22 @@
-"""How commands speak: one result on stdout, progress and messages on stderr."""
+"""How commands speak: one result on stdout, progress and messages on stderr.
+
+`Console.link` is what a use case sees of the command: a progress bar, Ctrl-C and `--time-limit`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Protocol
 
+from engine.commands.stop_signal import stop_signal
 from engine.errors import DiskError
+from engine.native.control import Control
+from engine.workers.link import NULL_LINK, Link
 
 
 def _abandon(stream: IO[str]) -> None:
@@ -19,7 +26,32 @@ def _abandon(stream: IO[str]) -> None:
 
 
 class ProgressBar(Protocol):
-    def update(self, done: float, text: str = "") -> None: ...
+    def update(self, done: float, text: str = "", total: float | None = None) -> None: ...
+
+
+class ConsoleLink(Link):
+    """The link of a command."""
+
+    def __init__(self, bar: ProgressBar, hear: Callable[[Any], object]) -> None:
+        self._control, self._bar, self._hear = Control(), bar, hear
+        self.interrupted = False  # by the user, not by the time limit
+
+    @property
+    def control(self) -> Control:
+        return self._control
+
+    def emit(self, event: object) -> None:
+        self._hear(event)
+
+    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        self._bar.update(done, text, total)
+
+    def cancelled(self) -> bool:
+        return self._control.cancelled
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+        self._control.cancel()
 
 
 class Console:
@@ -59,6 +91,29 @@ class Console:
             _abandon(self.stderr)
 
     @contextmanager
+    def link(
+        self,
+        title: str,
+        *,
+        seconds: float | None = None,
+        hear: Callable[[Any], object] = NULL_LINK.emit,
+    ) -> Iterator[ConsoleLink]:
+        """A link that is cancelled by Ctrl-C or after so many seconds; `hear` takes its events."""
+        with self.progress(title) as bar:
+            link = ConsoleLink(bar, hear)
+            timer = None
+            if seconds is not None:
+                timer = threading.Timer(seconds, link.control.cancel)
+                timer.daemon = True
+                timer.start()
+            try:
+                with stop_signal(link.interrupt):
+                    yield link
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    @contextmanager
     def progress(self, title: str, total: float | None = None) -> Iterator[ProgressBar]:
         """A bar on stderr when it is a terminal, silence otherwise; `total=None` means unknown."""
         if not self.stderr.isatty():
@@ -73,7 +128,7 @@ class Console:
 
 
 class _Silent:
-    def update(self, done: float, text: str = "") -> None:
+    def update(self, done: float, text: str = "", total: float | None = None) -> None:
         pass
 
 
@@ -81,6 +136,6 @@ class _RichBar:
     def __init__(self, bars: Any, task: Any, title: str) -> None:
         self._bars, self._task, self._title = bars, task, title
 
-    def update(self, done: float, text: str = "") -> None:
+    def update(self, done: float, text: str = "", total: float | None = None) -> None:
         description = f"{self._title} {text}".rstrip()
-        self._bars.update(self._task, completed=done, description=description)
+        self._bars.update(self._task, completed=done, total=total, description=description)

@@ -19,9 +19,10 @@ from pathlib import Path
 from engine import __version__
 from engine.commands.console import Console
 from engine.errors import ExitCode, PlumblineError
+from engine.files import resource
 from engine.logs import log_path
 
-SETUP = "run 'make setup' in Plumbline's folder"
+SETUP = "run 'make setup' in a checkout, or install the package again"
 
 TINY_DOMAIN = """(define (domain tiny) (:requirements :strips)
   (:predicates (up) (down))
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     checks = [
         _python(),
         _kernels(),
+        _resources(),
         *(_package(name, needed_for) for name, needed_for in PACKAGES),
         _translator(),
         _planners(),
@@ -99,6 +101,15 @@ def _kernels() -> Check:
         return str(library()._name)
 
     return _attempt("kernels", probe, SETUP)
+
+
+def _resources() -> Check:
+    def probe() -> str:
+        for name in ("examples", "icons"):
+            os.listdir(resource(name))
+        return str(resource())
+
+    return _attempt("icons and examples", probe, SETUP)
 
 
 def _package(name: str, needed_for: str) -> Check:

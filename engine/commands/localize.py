@@ -1,4 +1,4 @@
-"""`plumbline localize`: which steps of a policy's run are bad, and what to blame.
+"""`plumbline localize`: find the steps of a policy's run that are bad.
 
 Works on bugs of a workspace, whose runs are stored, or on a fresh run of a policy. What is found
 about bugs is kept in the workspace.
@@ -7,41 +7,26 @@ about bugs is kept in the workspace.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 from engine.commands.aoc import HEURISTICS
-from engine.commands.arguments import add_limits, state_values
-from engine.commands.console import Console, ProgressBar
-from engine.commands.run import STEP_LIMIT
-from engine.commands.stop_signal import stop_signal
-from engine.errors import (
-    CancelledError,
-    ExitCode,
-    LimitReachedError,
-    UsageError,
-    WorkspaceError,
-)
-from engine.localize.localizer import ALGORITHMS, BISECTION, Localizer, Searched
-from engine.localize.run_searches import MEGABYTES, LocalizationLimits
-from engine.native.control import Control
-from engine.policies.policy import close_policy, open_policy
-from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.commands.arguments import add_limits, count, state_values
+from engine.commands.console import Console
+from engine.errors import CancelledError, ExitCode, UsageError
+from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
 from engine.report.bug_text import document, text
-from engine.task.load import load_task_files
-from engine.task.states import StateTable
-from engine.task.task import Task
-from engine.task.translate import Limits
-from engine.usecases.localize import BugLocalizer
-from engine.workspace.rows import Bug
+from engine.usecases.localize import (
+    ALGORITHMS,
+    DEFAULT_OPTIONS,
+    FreshRun,
+    Localized,
+    LocalizeOptions,
+    localize,
+    localize_run,
+)
 from engine.workspace.workspace import Workspace
-
-EXPANSIONS = 1_000_000
-
-Found = tuple[Bug, Localization]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,221 +38,137 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--bug", type=int, action="append", metavar="ID", help="this one; may be repeated"
+        "--bug", type=int, action="append", metavar="ID", help="localize this bug; may be repeated"
     )
     which.add_argument(
-        "--all", action="store_true", help="all bugs of which something is still undecided"
+        "--all", action="store_true", help="localize every bug that has undecided steps"
     )
     parser.add_argument(
         "--algorithm",
         choices=ALGORITHMS,
-        default=BISECTION,
-        help="bisection of the run (default), or how to check one step after the other",
+        default=DEFAULT_OPTIONS.algorithm,
+        help="bisect the run (default), or how to check one step after the other",
     )
-    parser.add_argument("--heuristic", choices=HEURISTICS, default="lmcut", help="default: lmcut")
+    parser.add_argument(
+        "--heuristic",
+        choices=HEURISTICS,
+        default=DEFAULT_OPTIONS.heuristic,
+        help="heuristic of the searches (default: %(default)s)",
+    )
     parser.add_argument(
         "--expansions",
-        type=_expansions,
-        default=EXPANSIONS,
+        type=count,
+        default=DEFAULT_OPTIONS.search_expansions,
         metavar="N",
-        help=f"for one search from one state, 0 for no limit (default {EXPANSIONS})",
+        help="states that one search may expand, 0 for no limit (default: %(default)s)",
     )
-    add_limits(parser)
-    fresh = parser.add_argument_group("for a run of a policy")
+    add_limits(
+        parser,
+        time="seconds for all bugs together "
+        f"(default: {DEFAULT_OPTIONS.bug_seconds:g} seconds per bug)",
+        memory=f"megabytes of memory of one search (default: {DEFAULT_OPTIONS.megabytes})",
+    )
+    fresh = parser.add_argument_group("options for a run of a policy")
     fresh.add_argument(
         "--state",
         type=state_values,
         metavar="V0,V1,...",
-        help="where it starts, as `task` lists the variables (default: the initial state)",
+        help="state in which the run starts: one value per variable, in the order of "
+        "'plumbline task' (default: the initial state)",
     )
     fresh.add_argument(
-        "--step-limit", type=_expansions, default=STEP_LIMIT, metavar="N", help="as for `run`"
+        "--step-limit",
+        type=count,
+        default=STEP_LIMIT,
+        metavar="N",
+        help="stop the run after N steps, 0 for no limit (default: %(default)s)",
     )
-    fresh.add_argument("--seed", type=int, default=0, help="for policies that draw numbers")
-    fresh.add_argument(
-        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
-    )
-    parser.epilog = "Exit code 3 means that limits left everything undecided."
-
-
-def _expansions(words: str) -> int:
-    if not (words.isascii() and words.isdigit() and len(words) <= 18):
-        raise argparse.ArgumentTypeError(f"'{words}' is not a number")
-    return int(words)
+    fresh.add_argument("--seed", type=int, default=0, help="seed of policies that act randomly")
+    fresh.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    parser.epilog = "Exit code 3: limits left everything undecided."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    deadline = time.monotonic() + (args.time_limit or float("inf"))
-    with console.progress("Localizing", total=1.0) as bar:
-        if len(args.source) > 1:
-            return _run_of_policy(args, console, bar, deadline)
-        return _bugs(args, console, bar, deadline)
+    options = LocalizeOptions(
+        args.algorithm,
+        args.heuristic,
+        args.expansions or None,
+        total_seconds=args.time_limit,
+        megabytes=args.memory_limit or DEFAULT_OPTIONS.megabytes,
+    )
+    if len(args.source) > 1:
+        return _run_of_policy(args, console, options)
+    return _bugs(args, console, options)
 
 
-def _bugs(
-    args: argparse.Namespace, console: Console, bar: ProgressBar, deadline: float
-) -> ExitCode:
+def _bugs(args: argparse.Namespace, console: Console, options: LocalizeOptions) -> int:
     if not args.bug and not args.all:
-        raise UsageError("there is no bug to localize", hint="name one by --bug ID, or --all")
-    control = Control()
-    found: list[Found] = []
-    with Workspace.open(args.source[0]) as store, stop_signal(control.cancel) as stop:
-        numbers = args.bug or _unfinished(store)
-        progress = _Progress(bar, len(numbers))
-        localizer = BugLocalizer(
-            store,
-            algorithm=args.algorithm,
-            heuristic=args.heuristic,
-            control=control,
-            emit=progress.hear,
-        )
-        for number in numbers:
-            bug = store.bug(number)
-            localization = localizer.localize(bug, _limits(args, deadline))
-            _keep(localizer, bug, localization, console)
-            found.append((bug, localization))
-            progress.done += 1
-            if stop.is_set():
-                break
-        documents = [_bug_document(store, localizer, *item) for item in found]
-        words = _texts(localizer, found)
+        raise UsageError("no bug to localize", hint="give --bug ID or --all")
+    found: list[Localized] = []
+    stopped = False
+
+    def hear(event: object) -> None:
+        if isinstance(event, Localized):
+            found.append(event)
+            if event.not_kept:
+                console.message(f"warning: bug {event.bug} was not saved: {event.not_kept}")
+
+    with console.link("Localizing", hear=hear) as link:
+        try:
+            localize(link, Path(args.source[0]), args.bug, options)
+        except CancelledError:
+            if not found:
+                raise
+            stopped = True
+    with Workspace.open(args.source[0]) as store:
         causes = len(store.root_causes())
+        documents, texts = [], []
+        for item in found:
+            bug = store.bug(item.bug)
+            task = store.task(bug.problem_id)
+            documents.append(
+                {
+                    "bug": item.bug,
+                    **document(task, item.localization),
+                    "root_cause": bug.row.root_cause,
+                }
+            )
+            texts.append(text(task, item.localization))
+    words = texts[0] if len(found) == 1 else _summary(found)
     if args.all:
         console.result({"bugs": documents, "root_causes": causes}, words)
     else:
-        console.result(documents[0] if len(numbers) == 1 else {"bugs": documents}, words)
-    return _code([localization for _, localization in found], stop.is_set())
+        console.result(documents[0] if len(args.bug) == 1 else {"bugs": documents}, words)
+    return _code([item.localization for item in found], stopped)
 
 
-def _unfinished(store: Workspace) -> list[int]:
-    """Bugs that were not localized, or of which something is undecided or damaged."""
-    known = store.localized_bugs()
-    return [row.id for row in store.bugs() if row.id not in known or not _is_whole(store, row.id)]
-
-
-def _is_whole(store: Workspace, bug: int) -> bool:
-    try:
-        found = store.localization(bug)
-    except WorkspaceError:
-        return False
-    return found is not None and not found.limited
-
-
-def _keep(localizer: BugLocalizer, bug: Bug, found: Localization, console: Console) -> None:
-    try:
-        localizer.keep(bug, found)
-    except WorkspaceError as error:
-        console.message(f"warning: bug {bug.row.id}: this is not kept: {error}")
-
-
-def _bug_document(
-    store: Workspace, localizer: BugLocalizer, bug: Bug, found: Localization
-) -> dict[str, Any]:
-    root_cause = store.bug(bug.row.id).row.root_cause
-    return {
-        "bug": bug.row.id,
-        **document(localizer.task(bug.problem_id), found),
-        "root_cause": root_cause,
-    }
-
-
-def _texts(localizer: BugLocalizer, found: Sequence[Found]) -> str:
-    if len(found) == 1:
-        ((bug, localization),) = found
-        return text(localizer.task(bug.problem_id), localization)
+def _summary(found: Sequence[Localized]) -> str:
     lines = []
-    for bug, localization in found:
+    for item in found:
+        localization = item.localization
         cause = localization.cause
-        blamed = f"step {cause.index}, {cause.kind.value} ({cause.action})" if cause else "nothing"
-        left = len(localization.undecided_steps)
+        root = f"step {cause.index}, {cause.kind.value} ({cause.action})" if cause else "none found"
         lines.append(
-            f"bug {bug.row.id}: {len(localization.bad_steps)} bad steps of "
-            f"{len(localization.steps)}, {left} undecided; to blame: {blamed}"
+            f"bug {item.bug}: {len(localization.bad_steps)} bad steps of "
+            f"{len(localization.steps)}, {len(localization.undecided_steps)} undecided; "
+            f"root cause: {root}"
         )
     return "\n".join([*lines, f"{len(found)} bugs localized"])
 
 
-def _run_of_policy(
-    args: argparse.Namespace, console: Console, bar: ProgressBar, deadline: float
-) -> ExitCode:
+def _run_of_policy(args: argparse.Namespace, console: Console, options: LocalizeOptions) -> int:
     if args.bug or args.all:
-        raise UsageError("--bug and --all speak of a workspace", hint="name a .plumb file alone")
-    task = load_task_files(
-        args.source[1:], unit_costs=args.unit_costs, limits=Limits(seconds=args.time_limit)
+        raise UsageError("--bug and --all require a workspace", hint="give only a .plumb file")
+    policy, *files = args.source
+    fresh = FreshRun(
+        policy, tuple(files), args.state, args.step_limit or None, args.seed, args.unit_costs
     )
+    with console.link("Localizing") as link:
+        task, found = localize_run(link, fresh, options)
     for note in task.notes:
         console.message(f"warning: {note}")
-    table = StateTable(task)
-    run_found, last = _policy_run(args, table, deadline)
-    control = Control()
-    localizer = Localizer(
-        table,
-        algorithm=args.algorithm,
-        heuristic=args.heuristic,
-        limits=_limits(args, deadline),
-        control=control,
-        emit=_Progress(bar, 1).hear,
-    )
-    with stop_signal(control.cancel) as stop:
-        found = localizer.localize(run_found, last)
     console.result(document(task, found), text(task, found))
-    return _code([found], stop.is_set())
-
-
-def _policy_run(
-    args: argparse.Namespace, table: StateTable, deadline: float
-) -> tuple[PolicyRun, int | None]:
-    """The run, and the decision that ends it if it fails."""
-    task = table.task
-    (start,) = table.add(_start(args, task)).tolist()
-    policy = open_policy(args.source[0], task.source.domain if task.source else None, args.seed)
-    try:
-        bound = policy.bind(task)
-        try:
-            runs = PolicyRuns(bound, table)
-            runs.run(start, args.step_limit or None, lambda: time.monotonic() > deadline)
-            found = runs.trace(start)
-            failed = found.outcome is Outcome.FAILED
-            return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
-        except CancelledError:
-            raise LimitReachedError("the time limit came before the policy's run ended") from None
-        finally:
-            close_policy(bound)
-    finally:
-        close_policy(policy)
-
-
-def _start(args: argparse.Namespace, task: Task) -> tuple[int, ...]:
-    if args.state is None:
-        return task.init
-    state: tuple[int, ...] = args.state
-    sizes = task.domain_sizes
-    if len(state) != len(sizes) or any(v >= n for v, n in zip(state, sizes, strict=True)):
-        raise UsageError(
-            f"the task has no state {','.join(map(str, state))}",
-            hint="`plumbline task` shows the variables and the initial state",
-        )
-    return state
-
-
-def _limits(args: argparse.Namespace, deadline: float) -> LocalizationLimits:
-    left = deadline - time.monotonic()
-    return LocalizationLimits(
-        search_expansions=args.expansions or None,
-        total_seconds=None if left == float("inf") else max(left, 0.0),
-        megabytes=args.memory_limit or MEGABYTES,
-    )
-
-
-class _Progress:
-    """Steps decided, over all bugs."""
-
-    def __init__(self, bar: ProgressBar, runs: int) -> None:
-        self._bar, self._runs, self.done = bar, max(runs, 1), 0
-
-    def hear(self, event: Searched) -> None:
-        part = event.decided / max(event.steps, 1)
-        self._bar.update((self.done + part) / self._runs, f"{event.searches} searches")
+    return _code([found], link.interrupted)
 
 
 def _code(found: Sequence[Localization], stopped: bool) -> ExitCode:

@@ -13,14 +13,12 @@ from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
 from engine.errors import CancelledError, ExitCode, LimitReachedError, UsageError
 from engine.policies.policy import Policy, close_policy, notes_of, open_policy
-from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRun, PolicyRuns, Statistics
+from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns, Statistics
+from engine.records.finding import RunOutcome
 from engine.task.load import SAS_SUFFIX, load_task, load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.translate import NO_LIMITS, Limits
-
-STEP_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         stopped = ExitCode.INTERRUPTED
     finally:
         close_policy(policy)
-    solved = sum(result.run.outcome is Outcome.SOLVED for result in results)
+    solved = sum(result.run.outcome is RunOutcome.SOLVED for result in results)
     document = {"runs": [_document(result) for result in results], "solved": solved}
     lines = [*map(_line, results), f"{solved} of {len(loaders)} solved"]
     console.result(document, "\n".join(lines))
@@ -159,7 +157,7 @@ def _document(result: ProblemRun) -> dict[str, object]:
         "problem": result.problem,
         "outcome": str(run.outcome),
         "reason": result.reason,
-        "cost": run.cost if run.outcome is Outcome.SOLVED else None,
+        "cost": run.cost if run.outcome is RunOutcome.SOLVED else None,
         "plan": [f"({result.task.operators[number].name})" for number in run.operators],
         "policy_calls": result.statistics.evaluated,
         "seconds": round(result.seconds, 4),
@@ -168,6 +166,7 @@ def _document(result: ProblemRun) -> dict[str, object]:
 
 def _line(result: ProblemRun) -> str:
     run = result.run
-    how = f"{run.outcome}" if run.outcome is Outcome.SOLVED else f"{run.outcome} ({result.reason})"
-    cost = f", cost {run.cost}" if run.outcome is Outcome.SOLVED else ""
+    solved = run.outcome is RunOutcome.SOLVED
+    how = f"{run.outcome}" if solved else f"{run.outcome} ({result.reason})"
+    cost = f", cost {run.cost}" if solved else ""
     return f"{result.problem}: {how} after {len(run.operators)} steps{cost}"

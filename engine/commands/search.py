@@ -22,7 +22,7 @@ from engine.commands.console import Console, ProgressBar
 from engine.errors import ExitCode, Location, UsageError
 from engine.files import write_text
 from engine.native.control import Control
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.forward import Outcome, SearchLimits, search
 from engine.search.heuristics import ADMISSIBLE
 from engine.search.planners import FoundPlan, Planner, PlannerOutcome, run_planner

@@ -25,11 +25,10 @@ from engine.oracles.registry import ORACLES, make_oracle
 from engine.oracles.session import Finding, OracleSession, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import named_policies, open_portfolio
-from engine.policies.run_graph import Outcome
-from engine.policies.runs import PolicyRuns
+from engine.policies.runs import STEP_LIMIT, PolicyRuns
+from engine.records.codec import to_json
+from engine.records.finding import RunOutcome
 from engine.task.states import StateTable
-
-STEP_LIMIT = 10_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +100,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             {
                 "i": index,
                 "state": list(entry.state),
-                "outcome": str(Outcome(int(results.outcome[index]))),
+                "outcome": results.outcome[index].value,
                 "policy_cost": _policy_cost(results.outcome[index], results.cost[index]),
                 "flags": _flags(state, tested),
                 "verdicts": {
@@ -145,8 +144,8 @@ def _test(
             bar.update(number, f"{len(session.findings)} bugs")
 
 
-def _policy_cost(outcome: int, cost: int) -> int | None:
-    return int(cost) if outcome == Outcome.SOLVED else None
+def _policy_cost(outcome: RunOutcome, cost: int) -> int | None:
+    return int(cost) if outcome is RunOutcome.SOLVED else None
 
 
 def _flags(state: int, tested: dict[str, _Tested]) -> dict[str, Any]:
@@ -158,7 +157,7 @@ def _flags(state: int, tested: dict[str, _Tested]) -> dict[str, Any]:
 
 
 def _flag(finding: Finding) -> dict[str, Any]:
-    return {"gap": finding.gap, "bound": finding.bound, "evidence": finding.evidence.to_json()}
+    return {"gap": finding.gap, "bound": finding.bound, "evidence": to_json(finding.evidence)}
 
 
 def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, Any]]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from engine.errors import CancelledError
 from engine.native.control import Control
-from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
+from engine.native.library import BoolArray, Int32Array, Int64Array
+from engine.records.finding import INFINITY
 from engine.task.task import Task
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from engine.dominance.factors import Factor, FactoredSystem, product, prune
 from engine.errors import CancelledError
 from engine.native.control import Control
-from engine.native.library import INFINITY, Int64Array
+from engine.native.library import Int64Array
+from engine.records.finding import INFINITY
 
 MAX_STATES = 3000
 """States of a product: its table has the square of that many entries."""

@@ -17,9 +17,9 @@ from typing import Protocol
 import numpy as np
 
 from engine.errors import UsageError
-from engine.native.library import INFINITY, Int32Array, Int64Array
-from engine.policies.run_graph import Outcome
+from engine.native.library import Int32Array, Int64Array
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.finding import INFINITY, RunOutcome
 from engine.search.heuristics import Evaluator
 from engine.workers.link import NULL_LINK
 
@@ -92,17 +92,17 @@ class PolicyBias:
             for state, outcome, cost in zip(
                 results.starts.tolist(), results.outcome, results.cost.tolist(), strict=True
             ):
-                failed.append(outcome == Outcome.FAILED)
-                weights.append(self._weight(state, Outcome(int(outcome)), cost))
+                failed.append(outcome == RunOutcome.FAILED)
+                weights.append(self._weight(state, outcome, cost))
         left_out = len(states) - len(weights)
         return Judgment(weights + [-math.inf] * left_out, failed + [False] * left_out)
 
-    def _weight(self, state: int, outcome: Outcome, cost: int) -> float:
+    def _weight(self, state: int, outcome: RunOutcome, cost: int) -> float:
         if self.shape is not None:
             return self._shape_weight(self.runs.trace(state))
-        if outcome is Outcome.SOLVED:
+        if outcome is RunOutcome.SOLVED:
             return float(cost)
-        return math.inf if outcome is Outcome.FAILED else float(self.horizon + 1)
+        return math.inf if outcome is RunOutcome.FAILED else float(self.horizon + 1)
 
     def _shape_weight(self, run: PolicyRun) -> float:
         states = run.states[: self.horizon + 1]

@@ -19,7 +19,8 @@ from engine.errors import CancelledError
 from engine.fuzzing.biases import Bias, Judgment
 from engine.fuzzing.novelty import NoveltyFilter
 from engine.fuzzing.pool_file import PoolEntry
-from engine.native.library import INFINITY, Int32Array
+from engine.native.library import Int32Array
+from engine.records.finding import INFINITY
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK

@@ -28,7 +28,8 @@ from engine.localize.parallel_searches import pms_bc, pms_lama
 from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.localize.sequential_searches import sms, sms_bc, sms_rev
 from engine.native.control import Control
-from engine.native.library import INFINITY, Int64Array, Outcome
+from engine.native.library import Int64Array, Outcome
+from engine.records.finding import INFINITY
 from engine.records.localization import Verdict
 from engine.search.aoca_star import admissible_kernel, aoca_star
 from engine.search.forward import NO_LIMITS, SearchLimits, search

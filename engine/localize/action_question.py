@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import Verdict
 from engine.task.successors import State, successor
 from engine.task.task import Operator, Task

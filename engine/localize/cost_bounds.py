@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.task.states import StateTable
 
 Edge = tuple[int, int]

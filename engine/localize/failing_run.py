@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.localize.cost_bounds import CostBounds
-from engine.native.library import INFINITY
-from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRun
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.records.localization import Cause, CauseKind, Failure, StepVerdict, Verdict
 
 
@@ -62,15 +61,15 @@ def cause_of(
         return _last_bad_step(run, steps, bounds)
     if failure.first_unsolvable is not None:
         return _lost_goal(run, failure, bounds)
-    if run.outcome is Outcome.ABORTED and (cause := _last_bad_step(run, steps, bounds)):
+    if run.outcome is RunOutcome.ABORTED and (cause := _last_bad_step(run, steps, bounds)):
         return cause
     end = len(run.states) - 1
     solvable = failure.last_solvable is not None and failure.last_solvable >= end
-    if not solvable or run.reason is Reason.STEP_LIMIT:
+    if not solvable or run.reason is EndReason.STEP_LIMIT:
         return None
-    if run.reason is Reason.LOOP:
+    if run.reason is EndReason.LOOP:
         return _step_of_loop(run, steps, failure, bounds)
-    kind = CauseKind.NO_ACTION if run.reason is Reason.NO_ACTION else CauseKind.FAULT
+    kind = CauseKind.NO_ACTION if run.reason is EndReason.NO_ACTION else CauseKind.FAULT
     return _cause(kind, run, end, None, bounds)
 
 

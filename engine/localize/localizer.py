@@ -21,9 +21,8 @@ from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
 from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
-from engine.native.library import INFINITY
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun
+from engine.records.finding import INFINITY, RunOutcome
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
@@ -135,7 +134,7 @@ class _Examination:
         self.answers: dict[int, Verdict] = {}  # to questions about single steps
 
     def result(self, run: PolicyRun, algorithm: str) -> Localization:
-        solved = run.outcome is Outcome.SOLVED
+        solved = run.outcome is RunOutcome.SOLVED
         if not solved:
             settle_solvability(self.path.states, self._knows_if_solvable, self.bounds)
         if algorithm == BISECTION:
@@ -247,7 +246,7 @@ class _Examination:
         after_low, after_high = self._after(k)
         low, high = self.bounds.low(state), self.bounds.high(state)
         plan = self.bounds.plan(state) if high < after_low else None
-        total = run.cost if run.outcome is Outcome.SOLVED else None
+        total = run.cost if run.outcome is RunOutcome.SOLVED else None
         return StepVerdict(
             index=k,
             operator=self.path.operators[k],

@@ -25,7 +25,7 @@ from engine.localize.action_question import (
 from engine.localize.question_searches import QuestionSearches, reason_of
 from engine.localize.sequential_searches import starts_with
 from engine.native.control import Control
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import Verdict
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.search.planners import FoundPlan, Planner, PlannerOutcome, run_planner

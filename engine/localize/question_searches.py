@@ -8,7 +8,8 @@ from typing import Protocol
 
 from engine.localize.action_question import Reason, UndecidedError
 from engine.native.control import Control
-from engine.native.library import INFINITY, Int64Array, Outcome
+from engine.native.library import Int64Array, Outcome
+from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.task.successors import State
 from engine.task.task import Task

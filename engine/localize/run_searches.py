@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from engine.localize.action_optimality import check_action
 from engine.localize.cost_bounds import CostBounds
 from engine.native.control import Control
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.records.localization import Verdict
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.task.task import Task

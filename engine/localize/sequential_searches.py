@@ -16,7 +16,7 @@ from engine.localize.action_question import (
     UndecidedError,
 )
 from engine.localize.question_searches import QuestionSearches, demand_end
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import Verdict
 from engine.task.successors import successor
 

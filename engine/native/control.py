@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from engine.native.library import NativeProgress
-
 Result = TypeVar("Result")
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -26,6 +24,9 @@ class Control:
     """Shared with one kernel call at a time; all properties can be read by any thread."""
 
     def __init__(self) -> None:
+        # Here, because commands that start no kernel are to answer at once.
+        from engine.native.library import NativeProgress
+
         self.progress = NativeProgress()
 
     def cancel(self) -> None:

@@ -21,7 +21,7 @@ from engine.native.library import (
     Outcome,
     as_array,
     call,
-    check_array,
+    check_shape,
     create,
     destroy_with,
 )
@@ -106,7 +106,7 @@ class NativeSystem:
         return Outcome(outcome.value)
 
     def _check(self, tables: Int32Array) -> None:
-        check_array(tables, np.int32, (sum(n * n for n in self.n_states),))
+        check_shape(tables, (sum(n * n for n in self.n_states),))
 
 
 class NativeTables:
@@ -173,7 +173,7 @@ class NativeComparison:
 
     def add(self, bounds: Int64Array, state: int, ids: Int32Array) -> tuple[int, int]:
         """Know one more state: which other implies the best bound for it (-1: none), by which D."""
-        check_array(bounds, np.int64, (None,))
+        check_shape(bounds, (None,))
         ids = as_array(ids, np.int32, (self._n_factors,))
         call(
             *("comparison_add", self._handle, len(bounds), bounds),
@@ -188,7 +188,7 @@ class NativeComparison:
 
     def infer(self, bounds: Int64Array, ids: Int32Array) -> tuple[Int32Array, Int64Array]:
         """For many states: which known one implies the best bound (-1: none), with which D."""
-        check_array(bounds, np.int64, (None,))
+        check_shape(bounds, (None,))
         ids = as_array(ids, np.int32, (None, self._n_factors))
         sources, gains = np.empty(len(ids), np.int32), np.empty(len(ids), np.int64)
         call(
@@ -202,7 +202,7 @@ class NativeComparison:
 
         None when no such state improves another. The caller must lower the bounds accordingly.
         """
-        check_array(bounds, np.int64, (None,))
+        check_shape(bounds, (None,))
         answer = np.empty(2, np.int64)
         call(
             *("comparison_tell", self._handle, len(bounds), bounds),

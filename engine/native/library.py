@@ -1,7 +1,7 @@
 """The compiled kernels: how they are loaded, called and told about arrays.
 
-What C cannot check is checked here: the signature of every function with the element types of its
-arrays, and with `as_array` and `check_array` their shapes. Contents (values, ids) are checked by
+What C cannot check is checked here: every call against a signature that has the element types of
+arrays, and their shapes by `as_array` and `check_shape`. Contents (values, ids) are checked by
 the kernels, which answer with a status. The GIL is released during every call.
 """
 
@@ -31,9 +31,6 @@ Shape: TypeAlias = tuple[int | None, *tuple[int, ...]]
 
 ABI_VERSION = 7
 """That of interface/abi.hpp, which the types below mirror."""
-
-INFINITY = 2**63 - 1
-"""The kernels' infinite cost: no plan, or a dead end. Never add to it."""
 
 
 class Status(IntEnum):
@@ -147,10 +144,9 @@ class ArrayParameter:
         self.writable = writable
 
     def from_param(self, array: npt.NDArray[Any]) -> ctypes.c_void_p:
-        flags = array.flags
-        if array.dtype != self.element or not flags.c_contiguous:
+        if array.dtype != self.element or not array.flags.c_contiguous:
             raise TypeError(f"expected a contiguous array of {self.element}")
-        if self.writable and not flags.writeable:
+        if self.writable and not array.flags.writeable:
             raise TypeError("expected an array that may be written to")
         return ctypes.c_void_p(array.ctypes.data)
 
@@ -319,24 +315,23 @@ def as_array(
 ) -> npt.NDArray[Scalar]:
     """Return integers as a contiguous array of this type and shape."""
     array = np.asarray(values)
-    if array.size == 0 and array.shape[1:] != shape[1:]:
-        array = array.reshape(0, *shape[1:])
-    elif array.dtype != element and array.size > 0:
+    if array.size == 0:
+        if array.shape[1:] != shape[1:]:
+            array = array.reshape(0, *shape[1:])
+    elif array.dtype.type is not element:
         if not np.issubdtype(array.dtype, np.integer):
             raise TypeError(f"expected integers, got {array.dtype}")
         limits = np.iinfo(np.dtype(element))
         if array.min() < limits.min or array.max() > limits.max:
             raise ValueError(f"a number does not fit into {limits.bits} bits")
     array = np.ascontiguousarray(array, dtype=element)
-    check_array(array, element, shape)
+    check_shape(array, shape)
     return array
 
 
-def check_array(array: npt.NDArray[Any], element: type[np.generic], shape: Shape) -> None:
-    """Raise ValueError unless a kernel may work on this array as it is."""
-    if array.dtype != element or not array.flags.c_contiguous:
-        raise ValueError(f"expected a contiguous array of {np.dtype(element)}")
-    n_rows = len(array) if shape[0] is None else shape[0]
-    if array.shape != (n_rows, *shape[1:]):
-        rows = "any" if shape[0] is None else n_rows
-        raise ValueError(f"expected shape {(rows, *shape[1:])}, got {array.shape}")
+def check_shape(array: npt.NDArray[Any], shape: Shape) -> None:
+    """Raise ValueError if an array that a kernel is to work on has another shape."""
+    found, n_rows = array.shape, shape[0]
+    if len(found) != len(shape) or found[1:] != shape[1:] or n_rows not in (None, found[0]):
+        expected = ("any" if n_rows is None else n_rows, *shape[1:])
+        raise ValueError(f"expected shape {expected}, got {found}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Oracle, OracleSession, Proof
-from engine.policies.run_graph import Outcome
+from engine.records.finding import RunOutcome
 from engine.search.aras import aras
 from engine.search.forward import SearchLimits
 
@@ -22,7 +22,7 @@ class ArasOracle:
 
     def examine(self, state: int) -> Proof:
         run = self.session.trace(state)
-        if run.outcome is not Outcome.SOLVED:
+        if run.outcome is not RunOutcome.SOLVED:
             return NOTHING_PROVEN
         result = aras(
             self.session.task,
@@ -48,5 +48,5 @@ class SolvedOrNot:
 
     def examine(self, state: int) -> Proof:
         outcome, _ = self.session.policy_result(state)
-        oracle = self.solved if outcome is Outcome.SOLVED else self.unsolved
+        oracle = self.solved if outcome is RunOutcome.SOLVED else self.unsolved
         return oracle.examine(state)

@@ -17,10 +17,11 @@ import numpy.typing as npt
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError
 from engine.native.dominance import NativeComparison
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
 from engine.oracles.local_test import local_test
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
+from engine.records.finding import INFINITY
 
 Infer = Callable[[Int32Array], tuple[Int64Array, Int32Array, Int64Array]]
 

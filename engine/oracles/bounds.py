@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.records.evidence import Evidence, Morph, Step, Walk
+from engine.records.finding import INFINITY
 from engine.task.states import StateTable
 
 Parent = tuple[int, int, str]

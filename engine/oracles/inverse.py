@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.native.library import INFINITY
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
+from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, search
 
 Path = tuple[list[int], list[int]]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.dominance.function import NO_SUM, DominanceFunction
-from engine.native.library import INFINITY
 from engine.oracles.session import OracleSession
-from engine.policies.run_graph import Outcome
+from engine.records.finding import INFINITY, RunOutcome
 
 MODES = ("none", "first", "all")
 
@@ -22,7 +21,7 @@ def local_test(
 ) -> int:
     """The bound on h* of a state that its run proves by itself; INFINITY: nothing."""
     run = session.trace(state)
-    if mode == "none" or run.outcome is not Outcome.SOLVED or not run.operators:
+    if mode == "none" or run.outcome is not RunOutcome.SOLVED or not run.operators:
         return INFINITY
     states = np.array(run.states)
     ids = function.ids(session.table.values(states))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
+from engine.records.finding import INFINITY
 
 
 @dataclass(frozen=True)

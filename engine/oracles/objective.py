@@ -8,17 +8,9 @@ papers' notion: the policy is more expensive than it needs to be, or fails where
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
-from engine.native.library import INFINITY
-from engine.policies.run_graph import Outcome
-
-
-class BugKind(Enum):
-    QUALITATIVE = "qualitative"  # the policy fails, though there is a plan
-    QUANTITATIVE = "quantitative"  # the policy reaches the goal, but too expensively
-    UNCLASSIFIED = "unclassified"  # its run was stopped when it was already too expensive
+from engine.records.finding import INFINITY, BugKind, RunOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +24,7 @@ class Shortfall:
 class Objective(Protocol):
     name: str
 
-    def shortfall(self, outcome: Outcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
         """The bug proven by an upper bound on h*, if it proves one.
 
         `policy_cost` is the cost if SOLVED, INFINITY if FAILED, and if ABORTED what the run had
@@ -40,7 +32,7 @@ class Objective(Protocol):
         """
         ...
 
-    def needs_less_than(self, outcome: Outcome, policy_cost: int) -> int | None:
+    def needs_less_than(self, outcome: RunOutcome, policy_cost: int) -> int | None:
         """Bounds below this prove a bug; INFINITY: any bound does; None: no bound can."""
         ...
 
@@ -48,34 +40,34 @@ class Objective(Protocol):
 class AnyBug:
     name = "any"
 
-    def shortfall(self, outcome: Outcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
         limit = self.needs_less_than(outcome, policy_cost)
         if limit is None or bound >= limit:
             return None
-        if outcome is Outcome.FAILED:
-            return Shortfall(BugKind.QUALITATIVE, None)
-        if outcome is Outcome.SOLVED:
-            return Shortfall(BugKind.QUANTITATIVE, policy_cost - bound)
-        return Shortfall(BugKind.UNCLASSIFIED, policy_cost - bound)
+        if outcome is RunOutcome.FAILED:
+            return Shortfall(BugKind.FAILS, None)
+        if outcome is RunOutcome.SOLVED:
+            return Shortfall(BugKind.TOO_EXPENSIVE, policy_cost - bound)
+        return Shortfall(BugKind.STOPPED, policy_cost - bound)
 
-    def needs_less_than(self, outcome: Outcome, policy_cost: int) -> int | None:
-        if outcome is Outcome.UNKNOWN:
+    def needs_less_than(self, outcome: RunOutcome, policy_cost: int) -> int | None:
+        if outcome is RunOutcome.UNKNOWN:
             return None
-        return INFINITY if outcome is Outcome.FAILED else policy_cost
+        return INFINITY if outcome is RunOutcome.FAILED else policy_cost
 
 
 class GoalReaching:
     name = "goal"
 
-    def shortfall(self, outcome: Outcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
         del policy_cost
-        if outcome is Outcome.FAILED and bound < INFINITY:
-            return Shortfall(BugKind.QUALITATIVE, None)
+        if outcome is RunOutcome.FAILED and bound < INFINITY:
+            return Shortfall(BugKind.FAILS, None)
         return None
 
-    def needs_less_than(self, outcome: Outcome, policy_cost: int) -> int | None:
+    def needs_less_than(self, outcome: RunOutcome, policy_cost: int) -> int | None:
         del policy_cost
-        return INFINITY if outcome is Outcome.FAILED else None
+        return INFINITY if outcome is RunOutcome.FAILED else None
 
 
 OBJECTIVES: dict[str, Objective] = {"any": AnyBug(), "goal": GoalReaching()}

@@ -17,11 +17,11 @@ from random import Random
 
 import numpy as np
 
-from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
+from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.oracles.session import NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.policies.portfolio import Member, Portfolio
-from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
+from engine.records.finding import INFINITY, EndReason
 
 
 @dataclass
@@ -189,7 +189,7 @@ class PcoE:
             known = session.trusted_bounds.u(following)
             if known != INFINITY and known < limit - spent:
                 return states, operators
-        if run.reason is Reason.LOOP:
+        if run.reason is EndReason.LOOP:
             # What is found out about any state of the loop tells about all of them.
             (decision,) = member.runs.decisions([states[-1]]).tolist()
             if decision >= 0:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
 from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, OracleSession, Proof
+from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, search
 from engine.search.planners import Planner, PlannerOutcome, run_planner
 from engine.task.translate import Limits

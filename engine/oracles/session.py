@@ -14,13 +14,13 @@ from typing import Protocol
 import numpy as np
 
 from engine.native.control import Control
-from engine.native.library import INFINITY, Int64Array
+from engine.native.library import Int64Array
 from engine.oracles.bounds import Bounds, Parent
-from engine.oracles.objective import BugKind, Objective
+from engine.oracles.objective import Objective
 from engine.policies.portfolio import Portfolio
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
 from engine.records.evidence import Evidence
+from engine.records.finding import INFINITY, BugKind, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Task
 
@@ -114,7 +114,7 @@ class OracleSession:
         self.bounds = Bounds(self.table, self._policy_parents)
         self.findings: dict[int, Finding] = {}
         self.origins: dict[int, Origin] = {}
-        self._results: dict[int, tuple[Outcome, int]] = {}  # of states on finished runs
+        self._results: dict[int, tuple[RunOutcome, int]] = {}  # of states on finished runs
         self._trace: PolicyRun | None = None  # the last one that was asked for
         self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
@@ -128,14 +128,14 @@ class OracleSession:
     def cancelled(self) -> bool:
         return self.control.cancelled
 
-    def run_policy(self, state: int) -> tuple[Outcome, int]:
+    def run_policy(self, state: int) -> tuple[RunOutcome, int]:
         """How the policy does in a state; its run bounds all states that it can."""
         if (known := self._results.get(state)) is not None:
             return known
-        if self.trace(state).outcome is Outcome.ABORTED:
+        if self.trace(state).outcome is RunOutcome.ABORTED:
             self.runs.run([state], self.step_limit, self.cancelled)
         run = self.trace(state)
-        if run.outcome is not Outcome.ABORTED:
+        if run.outcome is not RunOutcome.ABORTED:
             self.add_run(run)
             return self._results[state]
         self._stopped[state] = _cost(run)
@@ -146,7 +146,7 @@ class OracleSession:
     def trace(self, state: int) -> PolicyRun:
         """The policy's run from a state as far as it was walked."""
         last = self._trace
-        if last is None or last.states[0] != state or last.outcome is Outcome.ABORTED:
+        if last is None or last.states[0] != state or last.outcome is RunOutcome.ABORTED:
             self._trace = last = self.runs.trace(state)
         return last
 
@@ -155,7 +155,7 @@ class OracleSession:
         if run.states[0] in self._results:
             return
         self._unjudged.update(dict.fromkeys(run.states))
-        if run.outcome is Outcome.SOLVED:
+        if run.outcome is RunOutcome.SOLVED:
             left = _cost(run)
             for state, operator in zip(run.states, (*run.operators, None), strict=True):
                 self._results[state] = run.outcome, left
@@ -193,7 +193,7 @@ class OracleSession:
         """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
         return self.objective.needs_less_than(*self.policy_result(state))
 
-    def policy_result(self, state: int) -> tuple[Outcome, int]:
+    def policy_result(self, state: int) -> tuple[RunOutcome, int]:
         """What is known of the policy in a state without asking it."""
         return self._results.get(state) or next(self._policy_results([state]))
 
@@ -210,10 +210,10 @@ class OracleSession:
         if limit is not None and proof.bound < limit:
             return Verdict.BUG
         # That nothing is cheaper than a stopped run says nothing about the whole run (P15).
-        proven = proof.optimal and outcome is not Outcome.ABORTED
+        proven = proof.optimal and outcome is not RunOutcome.ABORTED
         return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
 
-    def _policy_results(self, states: list[int]) -> Iterator[tuple[Outcome, int]]:
+    def _policy_results(self, states: list[int]) -> Iterator[tuple[RunOutcome, int]]:
         others = [state for state in states if state not in self._results]
         known = self.runs.known(others) if others else None
         results = dict(self._results_of(others, known)) if known else {}
@@ -222,14 +222,14 @@ class OracleSession:
 
     def _results_of(
         self, states: list[int], known: RunResults
-    ) -> Iterator[tuple[int, tuple[Outcome, int]]]:
-        for state, code, cost in zip(
+    ) -> Iterator[tuple[int, tuple[RunOutcome, int]]]:
+        for state, outcome, cost in zip(
             states, known.outcome.tolist(), known.cost.tolist(), strict=True
         ):
-            if code == Outcome.UNKNOWN and state in self._stopped:
-                yield state, (Outcome.ABORTED, self._stopped[state])
+            if outcome is RunOutcome.UNKNOWN and state in self._stopped:
+                yield state, (RunOutcome.ABORTED, self._stopped[state])
             else:
-                yield state, (Outcome(code), cost)
+                yield state, (outcome, cost)
 
     def _collect(self, oracle: str) -> Iterator[Finding]:
         """Compare bounds with the policy wherever one of the two is news."""
@@ -251,7 +251,7 @@ class OracleSession:
             finding = Finding(
                 state=state,
                 kind=shortfall.kind,
-                policy_cost=None if outcome is Outcome.FAILED else cost,
+                policy_cost=None if outcome is RunOutcome.FAILED else cost,
                 bound=bound,
                 gap=shortfall.gap,
                 oracle=oracle if known is None else known.oracle,

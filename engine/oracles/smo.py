@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.dominance.function import NO_VALUE, DominanceFunction
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.oracles.local_test import local_test
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
-from engine.policies.run_graph import Outcome
+from engine.records.finding import INFINITY, RunOutcome
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class MorphOracle:
         for row in np.flatnonzero(costs != INFINITY).tolist():
             source, gain = int(sources[row]), int(gains[row])
             run = runs.trace(source)
-            assert run.outcome is Outcome.SOLVED
+            assert run.outcome is RunOutcome.SOLVED
             self.session.add_run(run)
             self.session.bounds.add_morph(state, source, gain, self.name)
             best = min(best, int(costs[row]) - gain)

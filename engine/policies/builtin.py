@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from engine.errors import LimitReachedError, PolicyError
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.pddl.model import Domain
 from engine.policies.policy import NO_ACTION, BoundPolicy, Policy, PolicyInfo
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import optimal_costs
 from engine.search.forward import SearchLimits
 from engine.search.heuristics import Evaluator

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from engine.errors import Location, PolicyError
 from engine.policies.policy import Policy, close_policy, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.policies.torch_file import SUFFIXES, portfolio_files
+from engine.records.finding import RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
@@ -124,7 +124,7 @@ def _ranked_by_running(
 
     def rank(member: Member) -> Rank:
         results = member.runs.run([start], RANKING_STEPS, cancelled)
-        solved = int(results.outcome[0]) == Outcome.SOLVED
+        solved = results.outcome[0] is RunOutcome.SOLVED
         return (0.0, float(results.cost[0])) if solved else (1.0, 0.0)
 
     return sorted(members, key=rank)

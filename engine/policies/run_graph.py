@@ -6,13 +6,13 @@ leads into a loop.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 
 Number = TypeVar("Number", bound=np.integer[Any])
 
@@ -20,29 +20,13 @@ NONE = -1
 UNDECIDED = -3
 
 
-class Outcome(IntEnum):
-    UNKNOWN = 0  # not run to its end
-    SOLVED = 1
-    FAILED = 2  # proved: the policy never reaches the goal from here
-    ABORTED = 3  # stopped before there was a result
+OUTCOMES: NDArray[np.object_] = np.array(list(RunOutcome), dtype=object)
+REASONS: NDArray[np.object_] = np.array(list(EndReason), dtype=object)
+"""Columns hold codes: places in these arrays."""
 
-    def __str__(self) -> str:
-        return self.name.lower()
-
-
-class Reason(IntEnum):
-    """Why a run ended."""
-
-    NONE = 0
-    GOAL = 1
-    LOOP = 2
-    NO_ACTION = 3
-    INAPPLICABLE = 4
-    POLICY_ERROR = 5
-    STEP_LIMIT = 6
-
-    def __str__(self) -> str:
-        return self.name.lower().replace("_", "-")
+UNKNOWN, SOLVED, FAILED, ABORTED = range(len(RunOutcome))
+REASON_CODES = {reason: code for code, reason in enumerate(EndReason)}
+NO_REASON = REASON_CODES[EndReason.NONE]
 
 
 class RunGraph:
@@ -66,18 +50,18 @@ class RunGraph:
         size = max(size, 2 * len(self.child), 1024)
         self.decision = _grown(self.decision, size, UNDECIDED)
         self.child = _grown(self.child, size, NONE)
-        self.outcome = _grown(self.outcome, size, Outcome.UNKNOWN)
-        self.reason = _grown(self.reason, size, Reason.NONE)
+        self.outcome = _grown(self.outcome, size, UNKNOWN)
+        self.reason = _grown(self.reason, size, NO_REASON)
         self.cost = _grown(self.cost, size, INFINITY)
         self._first_parent = _grown(self._first_parent, size, NONE)
         self._next_parent = _grown(self._next_parent, size, NONE)
         self._seen_in = _grown(self._seen_in, size, 0)
 
-    def add_ends(self, states: Int32Array, outcome: Outcome, reason: Reason) -> None:
+    def add_ends(self, states: Int32Array, outcome: int, reason: EndReason) -> None:
         """States in which runs end. UNKNOWN with a reason: they end, but prove nothing."""
         self.outcome[states] = outcome
-        self.reason[states] = reason
-        if outcome is Outcome.SOLVED:
+        self.reason[states] = REASON_CODES[reason]
+        if outcome == SOLVED:
             self.cost[states] = 0
 
     def add_edges(self, states: Int32Array, children: Int32Array) -> None:
@@ -118,11 +102,11 @@ class RunGraph:
     def resolve(self, recent: Int32Array) -> None:
         """Give every state its result that has one; all new edges must start in `recent`."""
         states = self._descendants(recent)
-        self._propagate(states[self.outcome[states] != Outcome.UNKNOWN])
-        waiting = states[self.outcome[states] == Outcome.UNKNOWN]
+        self._propagate(states[self.outcome[states] != UNKNOWN])
+        waiting = states[self.outcome[states] == UNKNOWN]
         open_states = self._ancestors(waiting[self.child[waiting] < 0])
         looping = np.setdiff1d(waiting, open_states)
-        self.add_ends(looping, Outcome.FAILED, Reason.LOOP)
+        self.add_ends(looping, FAILED, EndReason.LOOP)
         self._propagate(looping)
 
     def _descendants(self, states: Int32Array) -> Int32Array:
@@ -132,18 +116,18 @@ class RunGraph:
         while len(states := np.unique(states[self._seen_in[states] != self._round])):
             self._seen_in[states] = self._round
             found.append(states)
-            states = self.child[states[self.outcome[states] == Outcome.UNKNOWN]]
+            states = self.child[states[self.outcome[states] == UNKNOWN]]
             states = states[states >= 0]
         return np.concatenate(found)
 
     def _propagate(self, states: Int32Array) -> None:
         while len(states):
             states = self.parents(states)
-            states = states[self.outcome[states] == Outcome.UNKNOWN]
+            states = states[self.outcome[states] == UNKNOWN]
             children = self.child[states]
             self.outcome[states] = self.outcome[children]
             self.reason[states] = self.reason[children]
-            solved = self.outcome[states] == Outcome.SOLVED
+            solved = self.outcome[states] == SOLVED
             winners = states[solved]
             self.cost[winners] = self.cost[children[solved]] + self.edge_costs(winners)
 

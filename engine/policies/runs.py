@@ -17,13 +17,25 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import CancelledError, PolicyError, PolicyLostError
-from engine.native.library import INFINITY, BoolArray, Int32Array, Int64Array
+from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy
-from engine.policies.run_graph import Outcome, Reason, RunGraph
+from engine.policies.run_graph import (
+    ABORTED,
+    FAILED,
+    NO_REASON,
+    OUTCOMES,
+    REASON_CODES,
+    REASONS,
+    SOLVED,
+    UNKNOWN,
+    RunGraph,
+)
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
-Codes = npt.NDArray[np.int8]
+STEP_LIMIT = 10_000
+"""Steps after which a run is stopped unless the user says otherwise."""
 
 MAX_ERRORS_IN_A_ROW = 3
 """A policy that failed on so many single states is not asked again in this run."""
@@ -41,8 +53,8 @@ class PolicyRun:
     The cost is exact if SOLVED, a lower bound if ABORTED, and `None` if FAILED.
     """
 
-    outcome: Outcome
-    reason: Reason
+    outcome: RunOutcome
+    reason: EndReason
     cost: int | None
     states: tuple[int, ...]
     operators: tuple[int, ...]
@@ -57,8 +69,8 @@ class RunResults:
     """
 
     starts: Int32Array
-    outcome: Codes
-    reason: Codes
+    outcome: npt.NDArray[np.object_]  # RunOutcome
+    reason: npt.NDArray[np.object_]  # EndReason
     cost: Int64Array
 
 
@@ -67,7 +79,7 @@ class Statistics:
     calls: int = 0  # questions to the policy
     evaluated: int = 0  # states it was asked about
     seconds: float = 0.0  # spent in it
-    faults: Counter[Reason] = field(default_factory=Counter)  # inapplicable answers, errors
+    faults: Counter[EndReason] = field(default_factory=Counter)  # inapplicable answers, errors
     errors: list[str] = field(default_factory=list)  # what it said when it raised, once each
 
 
@@ -154,7 +166,8 @@ class PolicyRuns:
         states = self._begin(states)
         self._examine(states)
         graph = self._graph
-        return RunResults(states, graph.outcome[states], graph.reason[states], graph.cost[states])
+        outcome, reason = OUTCOMES[graph.outcome[states]], REASONS[graph.reason[states]]
+        return RunResults(states, outcome, reason, graph.cost[states])
 
     def decisions(self, states: npt.ArrayLike) -> Int32Array:
         """The policy's operators, asking where they are not known.
@@ -190,24 +203,20 @@ class PolicyRuns:
         return PolicyRun(
             outcome,
             reason,
-            None if outcome is Outcome.FAILED else cost,
+            None if outcome is RunOutcome.FAILED else cost,
             tuple(states),
             tuple(operators),
         )
 
-    def _result(self, start: int) -> tuple[Outcome, Reason, int]:
+    def _result(self, start: int) -> tuple[RunOutcome, EndReason, int]:
         """What is known of one run; of a finished one that is asked too often for arrays."""
         self._grow()
         graph = self._graph
-        outcome = Outcome(int(graph.outcome[start]))
-        if outcome is not Outcome.UNKNOWN:
-            return outcome, Reason(int(graph.reason[start])), int(graph.cost[start])
+        outcome: RunOutcome = OUTCOMES[graph.outcome[start]]
+        if outcome is not RunOutcome.UNKNOWN:
+            return outcome, REASONS[graph.reason[start]], int(graph.cost[start])
         results = self._results(self._begin(start))
-        return (
-            Outcome(int(results.outcome[0])),
-            Reason(int(results.reason[0])),
-            int(results.cost[0]),
-        )
+        return results.outcome[0], results.reason[0], int(results.cost[0])
 
     def _begin(self, states: npt.ArrayLike) -> Int32Array:
         self._turn += 1
@@ -233,7 +242,7 @@ class PolicyRuns:
         fresh = np.unique(states[~self._examined[states]])
         self._examined[fresh] = True
         goals = fresh[self.table.is_goal(fresh)]
-        self._graph.add_ends(goals, Outcome.SOLVED, Reason.GOAL)
+        self._graph.add_ends(goals, SOLVED, EndReason.GOAL)
 
     def _touch(self, states: Int32Array) -> Int32Array:
         """Those of the states that this turn has not seen yet, each once."""
@@ -246,8 +255,8 @@ class PolicyRuns:
         """Those of the states that the policy has yet to be asked about."""
         self._examine(states)
         graph = self._graph
-        open_end = (graph.outcome[states] == Outcome.UNKNOWN) & (graph.child[states] < 0)
-        undecided: Int32Array = states[open_end & (graph.reason[states] == Reason.NONE)]
+        open_end = (graph.outcome[states] == UNKNOWN) & (graph.child[states] < 0)
+        undecided: Int32Array = states[open_end & (graph.reason[states] == NO_REASON)]
         return undecided
 
     def _advance(self, states: Int32Array) -> Int32Array:
@@ -255,7 +264,7 @@ class PolicyRuns:
         frontier = [np.empty(0, dtype=np.int32)]
         while len(states := self._touch(states)):
             frontier.append(self._undecided(states))
-            states = states[self._graph.outcome[states] == Outcome.UNKNOWN]
+            states = states[self._graph.outcome[states] == UNKNOWN]
             states = self._graph.child[states]
             states = states[states >= 0]
         return np.concatenate(frontier)
@@ -273,11 +282,11 @@ class PolicyRuns:
         self._touch(current)
         self._examine(current)
         outcome = self._graph.outcome[current]
-        solved = active[outcome == Outcome.SOLVED]
+        solved = active[outcome == SOLVED]
         total = spent[solved] + self._graph.cost[state[solved]]
         below = total < bound[solved]
         answer[solved[below]] = total[below]
-        unsettled: Int64Array = active[outcome == Outcome.UNKNOWN]
+        unsettled: Int64Array = active[outcome == UNKNOWN]
         return unsettled
 
     def _step(self, active: Int64Array, state: Int32Array, spent: Int64Array) -> Int64Array:
@@ -294,13 +303,13 @@ class PolicyRuns:
     def _results(self, starts: Int32Array) -> RunResults:
         graph = self._graph
         outcome, reason = graph.outcome[starts], graph.reason[starts]
-        cost = np.where(outcome == Outcome.SOLVED, graph.cost[starts], INFINITY)
-        aborted = outcome == Outcome.UNKNOWN
+        cost = np.where(outcome == SOLVED, graph.cost[starts], INFINITY)
+        aborted = outcome == UNKNOWN
         ends, cost[aborted] = graph.follow(starts[aborted])
-        stopped = Reason.POLICY_ERROR if self._gave_up else Reason.STEP_LIMIT
-        reason[aborted] = np.where(graph.reason[ends] == Reason.NONE, stopped, graph.reason[ends])
-        outcome[aborted] = Outcome.ABORTED
-        return RunResults(starts, outcome, reason, cost)
+        stopped = REASON_CODES[EndReason.POLICY_ERROR if self._gave_up else EndReason.STEP_LIMIT]
+        reason[aborted] = np.where(graph.reason[ends] == NO_REASON, stopped, graph.reason[ends])
+        outcome[aborted] = ABORTED
+        return RunResults(starts, OUTCOMES[outcome], REASONS[reason], cost)
 
     def _ask(self, states: Int32Array) -> Int32Array:
         """Decide for distinct states, check the answers and enter them; the children."""
@@ -324,13 +333,13 @@ class PolicyRuns:
         usable = (answers == NO_ACTION) | (answers == NO_OPERATION)
         self._graph.decision[states[usable]] = answers[usable]
         for reason, chosen in (
-            (Reason.NO_ACTION, states[answers == NO_ACTION]),
-            (Reason.LOOP, states[answers == NO_OPERATION]),
-            (Reason.INAPPLICABLE, states[~usable]),
+            (EndReason.NO_ACTION, states[answers == NO_ACTION]),
+            (EndReason.LOOP, states[answers == NO_OPERATION]),
+            (EndReason.INAPPLICABLE, states[~usable]),
         ):
-            self._graph.add_ends(chosen, Outcome.FAILED, reason)
+            self._graph.add_ends(chosen, FAILED, reason)
         if not usable.all():
-            self.statistics.faults[Reason.INAPPLICABLE] += int((~usable).sum())
+            self.statistics.faults[EndReason.INAPPLICABLE] += int((~usable).sum())
 
     def _answers(self, states: Int32Array) -> tuple[Int32Array, Int64Array]:
         """The states that got an answer, and the answers: none from a policy that was lost.
@@ -386,8 +395,8 @@ class PolicyRuns:
         return answers.astype(np.int64)
 
     def _note_error(self, states: Int32Array, error: Exception) -> None:
-        self._graph.add_ends(states, Outcome.UNKNOWN, Reason.POLICY_ERROR)
-        self.statistics.faults[Reason.POLICY_ERROR] += 1
+        self._graph.add_ends(states, UNKNOWN, EndReason.POLICY_ERROR)
+        self.statistics.faults[EndReason.POLICY_ERROR] += 1
         text = f"{type(error).__name__}: {error}"
         if text not in self.statistics.errors:
             self.statistics.errors.append(text)

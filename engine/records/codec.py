@@ -1,22 +1,108 @@
-"""Whether an object that was made from a stored document is what its class says.
+"""The only place that turns records into bytes and back.
 
-Annotations are promises that Python does not keep by itself. A document may come from a stranger,
-and a number where a path should be must not get any further.
+Bytes may come from a stranger: what does not fit the types of a record is refused, with the name
+of the field. Long sequences of numbers are packed, contents of files compressed.
 """
 
 from __future__ import annotations
 
 import builtins
+import re
 import types
 import typing
 import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import cache
 from math import isfinite
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from pathlib import PurePath
+from typing import (
+    Annotated,
+    Any,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+import msgspec
 import numpy as np
+
+from engine.errors import DamagedRecordError
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+Text = Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
+"""What can be the name of a file and be written to one."""
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class _RecordMeta(msgspec.StructMeta):
+    """Tells type checkers that records are frozen."""
+
+
+class Record(
+    msgspec.Struct, metaclass=_RecordMeta, frozen=True, tag=True, forbid_unknown_fields=True
+):
+    """What is stored, sent or shown: frozen, tagged with the name of its class."""
+
+
+Kind = TypeVar("Kind")
+
+
+def encode(record: Record) -> bytes:
+    """JSON with tags, as it is kept in the workspace and sent between processes."""
+    return msgspec.json.encode(record)
+
+
+def decode(data: bytes | str, kind: type[Kind]) -> Kind:
+    """The record of a type (or union of types) that `data` encodes.
+
+    DamagedRecordError names the field that does not fit.
+    """
+    try:
+        return cast("Kind", _decoder(cast("Hashable", kind)).decode(data))
+    except msgspec.ValidationError as error:
+        raise DamagedRecordError(_reason(str(error))) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DamagedRecordError(f"not a record: {error}") from None
+
+
+def to_json(value: object) -> JsonValue:
+    """For people and their scripts: without tags."""
+    match value:
+        case msgspec.Struct():
+            names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+            return {shown: to_json(getattr(value, name)) for name, shown in names}
+        case Enum():
+            return to_json(value.value)
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(key): to_json(item) for key, item in value.items()}
+        case list() | tuple():
+            return [to_json(item) for item in value]
+        case PurePath():
+            return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def _reason(text: str) -> str:
+    """Field first: "steps[3].gain: expected int, got str"."""
+    text, _, place = text.replace("`", "").partition(" - at $")
+    reason = re.sub("^[A-Z]", lambda first: first[0].lower(), text)
+    return f"{place.removeprefix('.')}: {reason}" if place else reason
+
 
 LARGEST = 2**63
 NOT_EMPTY = "not empty"

@@ -8,26 +8,24 @@ plan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import msgspec
 
-State = tuple[int, ...]
+from engine.records.codec import Count, Record
+
+State = tuple[Count, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Record):
     """Executing `operators`; `origin` is who found them ("policy", "astar", "aras", ...)."""
 
-    operators: tuple[int, ...]
+    operators: tuple[Count, ...] = msgspec.field(name="walk")
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Morph:
+class Morph(Record):
     """Passing from a state t to `state` = s, where the dominance function has D(s, t) = `gain`."""
 
-    state: State
+    state: State = msgspec.field(name="morph")
     gain: int
     origin: str
 
@@ -35,8 +33,7 @@ class Morph:
 Step = Walk | Morph
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Record):
     """The claim h*(state) <= bound and the chain that proves it."""
 
     state: State
@@ -58,31 +55,3 @@ class Evidence:
     def kind(self) -> str:
         """In one word: `plan`, or `dominance` when a plan would have to be found first."""
         return "plan" if self.is_plan else "dominance"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "state": list(self.state),
-            "bound": self.bound,
-            "steps": [_step_to_json(step) for step in self.steps],
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Evidence:
-        steps = tuple(_step_from_json(step) for step in document["steps"])
-        return cls(_numbers(document["state"]), steps, int(document["bound"]))
-
-
-def _step_to_json(step: Step) -> dict[str, Any]:
-    if isinstance(step, Walk):
-        return {"walk": list(step.operators), "origin": step.origin}
-    return {"morph": list(step.state), "gain": step.gain, "origin": step.origin}
-
-
-def _step_from_json(document: Mapping[str, Any]) -> Step:
-    if "walk" in document:
-        return Walk(_numbers(document["walk"]), str(document["origin"]))
-    return Morph(_numbers(document["morph"]), int(document["gain"]), str(document["origin"]))
-
-
-def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)

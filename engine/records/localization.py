@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 
 State = tuple[int, ...]
 

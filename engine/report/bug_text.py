@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from engine.native.library import INFINITY
-from engine.oracles.objective import BugKind
-from engine.policies.run_graph import Reason
 from engine.records.evidence import Morph, State, Walk
+from engine.records.finding import INFINITY, BugKind, EndReason
 from engine.records.localization import CauseKind, Failure, Localization, StepVerdict, Verdict
 from engine.report.trace import Ending, Trace
 from engine.task.atoms import format_atom, format_fact, state_atoms
@@ -18,11 +16,11 @@ from engine.verify.claims import SOLVED
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import Bug, BugRow
 
-_ENDINGS = {
-    str(Reason.LOOP): "it runs into a loop",
-    str(Reason.NO_ACTION): "it has no action to offer where it stops",
-    str(Reason.INAPPLICABLE): "it chooses an action that cannot be applied",
-    str(Reason.STEP_LIMIT): "it was stopped at the step limit",
+_ENDINGS: dict[str, str] = {
+    EndReason.LOOP: "it runs into a loop",
+    EndReason.NO_ACTION: "it has no action to offer where it stops",
+    EndReason.INAPPLICABLE: "it chooses an action that cannot be applied",
+    EndReason.STEP_LIMIT: "it was stopped at the step limit",
 }
 
 
@@ -196,7 +194,7 @@ def _finite(bound: int) -> int | None:
     return None if bound == INFINITY else bound
 
 
-FAILS = BugKind.QUALITATIVE.value
+FAILS = BugKind.FAILS
 
 
 def kind_text(kind: str) -> str:
@@ -207,7 +205,7 @@ def headline(row: BugRow) -> str:
     """The bug in one line."""
     if row.kind == FAILS:
         return f"the policy fails; a plan of cost {row.bound} exists"
-    least = "at least " if row.kind == BugKind.UNCLASSIFIED.value else ""
+    least = "at least " if row.kind == BugKind.STOPPED else ""
     return f"the policy pays {least}{row.policy_cost}; {row.bound} is enough"
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import INFINITY, TABLE_HEURISTIC, Heuristic, Int64Array, Outcome
+from engine.native.library import TABLE_HEURISTIC, Heuristic, Int64Array, Outcome
 from engine.native.searches import NativeAnswer, native_check_action
+from engine.records.finding import INFINITY
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
 from engine.search.results import SearchResult, replay

@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import INFINITY, TABLE_HEURISTIC, Algorithm, Int64Array, Outcome
+from engine.native.library import TABLE_HEURISTIC, Algorithm, Int64Array, Outcome
 from engine.native.searches import native_search
+from engine.records.finding import INFINITY
 from engine.search.heuristics import heuristic_called
 from engine.search.results import NO_LIMITS, SearchLimits, SearchResult, replay
 from engine.task.states import facts_array, native_task

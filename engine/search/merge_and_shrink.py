@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from engine.native.abstractions import native_merge_and_shrink
 from engine.native.control import Control
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.abstraction import Abstraction, build_for_state
 from engine.search.results import NO_LIMITS, SearchLimits
 from engine.task.states import native_task

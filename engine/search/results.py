@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.native.control import Control
-from engine.native.library import INFINITY, NativeLimits, Outcome
+from engine.native.library import NativeLimits, Outcome
 from engine.native.searches import NativeAnswer
+from engine.records.finding import INFINITY
 from engine.task.task import Task
 from engine.task.validate import validate_operators
 

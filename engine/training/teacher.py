@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from engine.errors import LimitReachedError
-from engine.native.library import INFINITY, Int32Array, Int64Array
+from engine.native.library import Int32Array, Int64Array
+from engine.records.finding import INFINITY
 from engine.records.training import TeacherKind
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import SearchLimits, search

@@ -7,12 +7,12 @@ proves less than what is there, so it is not kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.oracles.better_plan import better_plan
+from engine.records.codec import encode
 from engine.records.evidence import Evidence, Walk
 from engine.records.localization import Localization
 from engine.task.task import Task
@@ -54,7 +54,7 @@ def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) 
         connection.execute(
             "UPDATE evidence SET document = ? WHERE finding = "
             "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
-            (json.dumps(evidence.to_json(), separators=(",", ":")), row.id, cost),
+            (encode(evidence).decode(), row.id, cost),
         )
         connection.execute(
             "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)

@@ -18,7 +18,7 @@ from engine.fuzzing.imported_pool import ImportedPool, PoolContents, contents
 from engine.pddl import Diagnostic, Domain, Severity, check_files
 from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
 from engine.policies.policy import Policy, close_policy, open_policy
-from engine.policies.runs import PolicyRuns
+from engine.policies.runs import STEP_LIMIT, PolicyRuns
 from engine.records.project import Project
 from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
 from engine.task.states import StateTable
@@ -203,7 +203,6 @@ def _factories(spec: str) -> tuple[str, ...]:
     return tuple(plugin_factories(read_file(path).content.decode("utf-8", "replace")))
 
 
-STEP_LIMIT = 10_000
 SECONDS = 60.0
 """For the translation of a problem, and again for each run on it."""
 MEGABYTES = 4000

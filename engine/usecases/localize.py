@@ -1,27 +1,62 @@
-"""Localization of the bugs in a workspace.
+"""Finds the bad steps of bugs in a workspace, or of a fresh run of a policy.
 
-Their runs and tasks are stored, so neither the policy nor the translator is needed again.
+The runs and tasks of bugs are stored, so neither the policy nor the translator is needed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign.unit import localize_finding
-from engine.errors import CancelledError, WorkspaceError
-from engine.localize.localizer import BISECTION, Listener, Localizer
-from engine.localize.run_searches import LocalizationLimits
-from engine.native.control import Control
+from engine.errors import CancelledError, LimitReachedError, UsageError, WorkspaceError
+from engine.localize import localizer as localizing
+from engine.localize.localizer import BISECTION, Localizer, Searched
+from engine.localize.run_searches import MEGABYTES, LocalizationLimits
+from engine.policies.policy import close_policy, open_policy
+from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.records.localization import Localization
+from engine.task.load import load_task_files
 from engine.task.states import StateTable
+from engine.task.successors import State
 from engine.task.task import Task
+from engine.task.translate import Limits
 from engine.usecases.better_plan import keep_plan, plan_of_localization
 from engine.verify.claims import require_fit
 from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
+
+ALGORITHMS = localizing.ALGORITHMS
+
+
+@dataclass(frozen=True, slots=True)
+class LocalizeOptions:
+    """How bad steps are looked for; None is no limit."""
+
+    algorithm: str = BISECTION
+    heuristic: str = "lmcut"
+    search_expansions: int | None = 1_000_000
+    bug_seconds: float | None = 60.0
+    total_seconds: float | None = None  # for all bugs together; replaces `bug_seconds`
+    megabytes: int = MEGABYTES
+
+    def limits(self, began: float) -> LocalizationLimits:
+        """What the next bug may use."""
+        seconds = self.bug_seconds
+        if self.total_seconds is not None:
+            seconds = max(self.total_seconds - (time.monotonic() - began), 0.0)
+        return LocalizationLimits(
+            search_expansions=self.search_expansions,
+            total_seconds=seconds,
+            megabytes=self.megabytes,
+        )
+
+
+DEFAULT_OPTIONS = LocalizeOptions()
 
 
 class BugLocalizer:
@@ -30,15 +65,11 @@ class BugLocalizer:
     def __init__(
         self,
         store: Workspace,
-        *,
-        algorithm: str = BISECTION,
-        heuristic: str = "lmcut",
-        control: Control | None = None,
-        emit: Listener = NULL_LINK.emit,
+        options: LocalizeOptions = DEFAULT_OPTIONS,
+        link: Link = NULL_LINK,
+        hear: Callable[[Searched], None] = NULL_LINK.emit,
     ) -> None:
-        self._store = store
-        self._algorithm, self._heuristic = algorithm, heuristic
-        self._control, self._emit = control or Control(), emit
+        self._store, self._options, self._link, self._hear = store, options, link, hear
         self._by_problem: dict[int, Localizer] = {}
 
     def localize(self, bug: Bug, limits: LocalizationLimits | None = None) -> Localization:
@@ -47,28 +78,43 @@ class BugLocalizer:
         require_fit(bug, localizer.table.task)
         return localize_finding(localizer, bug.state, bug.run, bug.evidence, limits)
 
-    def task(self, problem: int) -> Task:
-        return self._localizer(problem).table.task
-
     def keep(self, bug: Bug, found: Localization) -> None:
-        """Workspace a localization unless one of the same run is there that knows more."""
+        """Store a localization unless one of the same run is there that knows more.
+
+        A better plan that came to light becomes the evidence of a bug that had only a bound.
+        """
         try:
             known = self._store.localization(bug.row.id)
         except WorkspaceError:
             known = None  # damaged, and now mended
         if known is None or not _knows_more(known, found):
             self._store.save_localization(bug.row.id, found)
+        plan = None if bug.evidence.is_plan else plan_of_localization(bug, found)
+        if plan is not None:
+            keep_plan(self._store, bug, self.task(bug.problem_id), plan)
+
+    def task(self, problem: int) -> Task:
+        return self._localizer(problem).table.task
 
     def _localizer(self, problem: int) -> Localizer:
         if problem not in self._by_problem:
-            self._by_problem[problem] = Localizer(
-                StateTable(self._store.task(problem)),
-                algorithm=self._algorithm,
-                heuristic=self._heuristic,
-                control=self._control,
-                emit=self._emit,
+            table = StateTable(self._store.task(problem))
+            self._by_problem[problem] = _make_localizer(
+                table, self._options, self._link, self._hear
             )
         return self._by_problem[problem]
+
+
+def _make_localizer(
+    table: StateTable, options: LocalizeOptions, link: Link, hear: Callable[[Searched], None]
+) -> Localizer:
+    return Localizer(
+        table,
+        algorithm=options.algorithm,
+        heuristic=options.heuristic,
+        control=link.control,
+        emit=hear,
+    )
 
 
 def _knows_more(known: Localization, found: Localization) -> bool:
@@ -77,54 +123,148 @@ def _knows_more(known: Localization, found: Localization) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalizeOptions:
-    """How the user wants bad steps to be looked for."""
+class Localizing:
+    """How far the bug under way is."""
 
-    algorithm: str = BISECTION
-    heuristic: str = "lmcut"
-    search_expansions: int = 100_000
-    seconds: float | None = 60.0  # for one bug
+    bug: int
+    searches: int
+    decided: int
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
 class Localized:
-    """A bug whose verdicts are in the workspace now."""
+    """What was found about a bug; it is in the workspace now, or `not_kept` says why not."""
 
     bug: int
-    bad_steps: tuple[int, ...]
-    undecided_steps: tuple[int, ...]
+    localization: Localization
+    not_kept: str = ""
 
 
 def localize(
-    link: Link, workspace: Path, bugs: Sequence[int], wish: LocalizeOptions
+    link: Link,
+    workspace: Path,
+    bugs: Sequence[int] | None,
+    options: LocalizeOptions = DEFAULT_OPTIONS,
 ) -> tuple[Localized, ...]:
-    """Emits a `Searched` after each search and a `Localized` after each bug.
+    """Find the bad steps of bugs (None: of all of which something is undecided).
 
-    A bug that is being examined when the user stops keeps what was known of it before. A better
-    plan that comes to light becomes the evidence of a bug that had only a bound.
+    Emits a `Localizing` after each search and a `Localized` after each bug. A bug under way when
+    the user stops keeps what was known of it before.
     """
+    began = time.monotonic()
     done: list[Localized] = []
-    limits = LocalizationLimits(
-        search_expansions=wish.search_expansions, total_seconds=wish.seconds
-    )
     with Workspace.open(workspace) as store:
-        localizer = BugLocalizer(
-            store,
-            algorithm=wish.algorithm,
-            heuristic=wish.heuristic,
-            control=link.control,
-            emit=link.emit,
-        )
-        for number in bugs:
-            link.progress(len(done), len(bugs), f"bug {number}")
+        numbers = _undecided(store) if bugs is None else bugs
+        number = 0
+
+        def hear(event: Searched) -> None:
+            part = event.decided / max(event.steps, 1)
+            link.progress(len(done) + part, len(numbers), f"bug {number}")
+            link.emit(Localizing(number, event.searches, event.decided, event.steps))
+
+        localizer = BugLocalizer(store, options, link, hear)
+        for number in numbers:
+            link.progress(len(done), len(numbers), f"bug {number}")
             bug = store.bug(number)
-            found = localizer.localize(bug, limits)
-            if link.cancelled():
-                raise CancelledError
-            localizer.keep(bug, found)
-            plan = None if bug.evidence.is_plan else plan_of_localization(bug, found)
-            if plan is not None:
-                keep_plan(store, bug, localizer.task(bug.problem_id), plan)
-            done.append(Localized(number, found.bad_steps, found.undecided_steps))
+            found = localizer.localize(bug, options.limits(began))
+            link.check()
+            not_kept = ""
+            try:
+                localizer.keep(bug, found)
+            except WorkspaceError as error:
+                not_kept = str(error)
+            done.append(Localized(number, found, not_kept))
             link.emit(done[-1])
     return tuple(done)
+
+
+def _undecided(store: Workspace) -> list[int]:
+    """Bugs that were not localized, or of which something is undecided or damaged."""
+    known = store.localized_bugs()
+    return [row.id for row in store.bugs() if row.id not in known or not _is_whole(store, row.id)]
+
+
+def _is_whole(store: Workspace, bug: int) -> bool:
+    try:
+        found = store.localization(bug)
+    except WorkspaceError:
+        return False
+    return found is not None and not found.limited
+
+
+@dataclass(frozen=True, slots=True)
+class FreshRun:
+    """A run of a policy that is not in a workspace."""
+
+    policy: str
+    files: tuple[str, ...]  # of one task
+    state: State | None = None  # where it starts; None is the initial state
+    step_limit: int | None = STEP_LIMIT
+    seed: int = 0
+    unit_costs: bool = False
+
+
+def localize_run(
+    link: Link, run: FreshRun, options: LocalizeOptions = DEFAULT_OPTIONS
+) -> tuple[Task, Localization]:
+    """Find the bad steps of a fresh run; stopped, what was found by then."""
+    began = time.monotonic()
+    limits = Limits(seconds=options.total_seconds)
+    task = load_task_files(
+        run.files, unit_costs=run.unit_costs, limits=limits, cancelled=link.cancelled
+    )
+    table = StateTable(task)
+
+    def late() -> bool:
+        total = options.total_seconds
+        return link.cancelled() or (total is not None and time.monotonic() - began > total)
+
+    found, last = _policy_run(run, table, late)
+    if found is None:
+        link.check()
+        raise LimitReachedError("the policy's run did not end within the time limit")
+    localizer = _make_localizer(
+        table,
+        options,
+        link,
+        lambda event: link.progress(event.decided, event.steps, f"{event.searches} searches"),
+    )
+    return task, localizer.localize(found, last, limits=options.limits(began))
+
+
+def _policy_run(
+    run: FreshRun, table: StateTable, late: Callable[[], bool]
+) -> tuple[PolicyRun | None, int | None]:
+    """The run, None if it came too late, and the decision that ends it if it fails."""
+    task = table.task
+    (start,) = table.add(_start(run, task)).tolist()
+    policy = open_policy(run.policy, task.source.domain if task.source else None, run.seed)
+    try:
+        bound = policy.bind(task)
+        try:
+            runs = PolicyRuns(bound, table)
+            runs.run(start, run.step_limit, late)
+            found = runs.trace(start)
+            failed = found.outcome is RunOutcome.FAILED
+            return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
+        except CancelledError:
+            return None, None
+        finally:
+            close_policy(bound)
+    finally:
+        close_policy(policy)
+
+
+def _start(run: FreshRun, task: Task) -> State:
+    if run.state is None:
+        return task.init
+    sizes = task.domain_sizes
+    if len(run.state) != len(sizes) or any(
+        value >= size for value, size in zip(run.state, sizes, strict=True)
+    ):
+        raise UsageError(
+            f"the task has no state {','.join(map(str, run.state))}",
+            hint="`plumbline task` shows the variables and the initial state",
+        )
+    return run.state

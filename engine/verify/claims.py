@@ -14,19 +14,18 @@ from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Factorization
 from engine.errors import WorkspaceError
 from engine.native.control import Control
-from engine.oracles.objective import BugKind
 from engine.oracles.registry import parse_oracle
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.policies.run_graph import Outcome, Reason
 from engine.records.events import State, StoredRun
 from engine.records.evidence import Evidence, Walk
+from engine.records.finding import BugKind, EndReason, RunOutcome
 from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
 from engine.verify.evidence import DominanceCheck, verify
 from engine.workspace.rows import Bug
 
-SOLVED, FAILED, ABORTED = map(str, (Outcome.SOLVED, Outcome.FAILED, Outcome.ABORTED))
+SOLVED, FAILED, ABORTED = RunOutcome.SOLVED, RunOutcome.FAILED, RunOutcome.ABORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,10 @@ def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = No
 
 
 def _problem_with_gap(claim: Claim) -> str:
-    if claim.kind == BugKind.QUALITATIVE.value:
+    if claim.kind == BugKind.FAILS:
         failed = claim.run.outcome == FAILED
         return "" if failed else "it is called a failure, but the policy's run did not fail"
-    expected = SOLVED if claim.kind == BugKind.QUANTITATIVE.value else ABORTED
+    expected = SOLVED if claim.kind == BugKind.TOO_EXPENSIVE else ABORTED
     if claim.run.outcome != expected or claim.policy_cost is None or claim.run.cost is None:
         return f"the policy's run is '{claim.run.outcome}', which is not {claim.kind}"
     # A stopped run may have been walked on since; what it had cost then still is a lower bound.
@@ -116,9 +115,9 @@ def _walk(start: State, run: StoredRun, task: Task) -> tuple[list[State], int] |
 def _problem_with_end(states: list[State], run: StoredRun, task: Task) -> str:
     """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
     last = run.last_decision
-    if run.reason == str(Reason.NO_ACTION) and last != NO_ACTION:
+    if run.reason == EndReason.NO_ACTION and last != NO_ACTION:
         return "it ends with a decision"
-    if run.reason == str(Reason.LOOP) and last != NO_OPERATION:
+    if run.reason == EndReason.LOOP and last != NO_OPERATION:
         if not 0 <= last < len(task.operators):
             return "the step that closes the loop is missing"
         operator = task.operators[last]

@@ -15,9 +15,10 @@ from engine.campaign.inputs import PolicyInput, read_file, unpack_inputs
 from engine.errors import PlumblineError
 from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
-from engine.policies.run_graph import UNDECIDED, Reason
+from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import PolicyRuns
 from engine.records.events import State
+from engine.records.finding import EndReason
 from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
@@ -110,7 +111,7 @@ def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:
         decisions = runs.decisions(ids).tolist()
         then = expected[begin : begin + AT_ONCE]
         for step, (state, was, now) in enumerate(zip(ids, then, decisions, strict=True), begin + 1):
-            if now == UNDECIDED and runs.known(state).reason[0] != Reason.INAPPLICABLE:
+            if now == UNDECIDED and runs.known(state).reason[0] != EndReason.INAPPLICABLE:
                 return PolicyReply(
                     RerunAnswer.NOT_ASKED, f"it failed: {runs.statistics.errors[-1]}"
                 )

@@ -14,7 +14,6 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
-from engine.native.library import INFINITY
 from engine.records.codec import compress, expand, pack, unpack
 from engine.records.events import (
     BugFound,
@@ -36,6 +35,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.finding import INFINITY
 from engine.records.localization import (
     Cause,
     CauseKind,

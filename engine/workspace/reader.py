@@ -12,9 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
 from engine.campaign.unit import Unit
-from engine.errors import Location, UsageError, WorkspaceError
+from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_files
-from engine.records.codec import checked, expand, unpack
+from engine.records.codec import checked, decode, expand, unpack
 from engine.records.events import (
     StoredRun,
 )
@@ -203,10 +203,10 @@ class WorkspaceReader:
             (row.id,),
         )
         try:
-            evidence = Evidence.from_json(json.loads(document))
+            evidence = decode(document, Evidence)
             run = StoredRun(outcome, reason, cost, unpack(operators), last)
             return Bug(row, problem, policy, unpack(packed), evidence, run)
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        except (DamagedRecordError, ValueError, TypeError) as error:
             raise WorkspaceError(
                 f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
             ) from error

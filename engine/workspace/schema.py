@@ -11,8 +11,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from engine.oracles.objective import BugKind
-from engine.policies.run_graph import Outcome, Reason
+from engine.records.finding import BugKind, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
 
@@ -303,8 +302,8 @@ _CLASSES = {
     "BLOB": "typeof({0}) = 'blob'",
     "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # infinity is no time
 }
-_OUTCOMES = tuple(map(str, Outcome))
-_REASONS = tuple(map(str, Reason))
+_OUTCOMES = tuple(map(str, RunOutcome))
+_REASONS = tuple(map(str, EndReason))
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),

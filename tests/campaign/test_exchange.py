@@ -17,8 +17,8 @@ from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.fuzzing.imported_pool import PoolContents, contents, task_of
 from engine.fuzzing.pool_file import parse_pool
 from engine.policies.policy import open_policy_file
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
@@ -146,7 +146,7 @@ def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: P
     unknown = tuple(len(variable.values) - 1 for variable in task.variables)
     (state,) = runs.table.add(unknown).tolist()
     runs.run([state])
-    assert runs.trace(state).outcome is Outcome.ABORTED
+    assert runs.trace(state).outcome is RunOutcome.ABORTED
 
 
 def test_damaged_policy_caches_are_refused(task: Task, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import ConfigurationError
+from engine.records.codec import decode
 from engine.records.events import BugFound, UnitEvent, UnitFinished
 from engine.records.evidence import Evidence
 from engine.workers.gate import Gate
@@ -70,7 +71,7 @@ def test_findings_and_statistics_name_the_rivals(configure: Configure) -> None:
         step.origin
         for event in events
         if isinstance(event, BugFound)
-        for step in Evidence.from_json(json.loads(event.evidence)).steps
+        for step in decode(event.evidence, Evidence).steps
     }
     assert "builtin:optimal" in origins
     finished = events[-1]

@@ -13,6 +13,7 @@ from reference import fdr
 
 from engine.campaign import unit as unit_module
 from engine.campaign.unit import Unit, run_unit
+from engine.records.codec import decode
 from engine.records.events import (
     BugFound,
     BugImproved,
@@ -199,10 +200,9 @@ def test_a_finding_that_does_not_hold_is_dropped(
 
 
 def test_evidence_is_a_document_that_can_be_read_again(make_unit: MakeUnit) -> None:
-    import json
 
     bug = next(event for event in events_of(make_unit()) if isinstance(event, BugFound))
-    evidence = Evidence.from_json(json.loads(bug.evidence))
+    evidence = decode(bug.evidence, Evidence)
     assert (evidence.state, evidence.bound) == (bug.state, bug.bound)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.cli import main
+from engine.commands.console import ConsoleLink
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.validate import validate_operators
@@ -234,21 +235,27 @@ def test_limits_end_with_their_own_code(folder: Path, capsys: pytest.CaptureFixt
     assert "undecided within the limits" in capsys.readouterr().out
 
 
-def test_interrupted_it_tells_what_is_known(
+def test_interrupted_it_tells_what_is_whole(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C comes after the first search."""
-    monkeypatch.setattr(
-        "engine.commands.localize._Progress.hear",
-        lambda self, event: signal.raise_signal(signal.SIGINT),
-    )
+    """Ctrl-C comes after a search: of a fresh run, or for the first bug."""
+    progress = ConsoleLink.progress
+
+    def interrupt(link: ConsoleLink, done: float, total: float | None, text: str) -> None:
+        progress(link, done, total, text)
+        if (done or "searches" in text) and not link.interrupted:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ConsoleLink, "progress", interrupt)
     before = signal.getsignal(signal.SIGINT)
     files = folder / "domain.pddl", folder / "p.pddl"
     found = call(capsys, "localize", "builtin:gc", *files, code=130)
     assert found["searches"] == 1
     path = folder / "plain.plumb"
-    found = call(capsys, "localize", path, "--all", "--heuristic", "blind", code=130)
-    assert len(found["bugs"]) == 1
+    assert main(["localize", str(path), "--all", "--json"]) == 130
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", "stopped\n")
+    assert call(capsys, "bugs", path)["root_causes"] == []
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -259,8 +266,10 @@ def test_wrong_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "no bug 999" in error(capsys, "localize", path, "--bug", 999)
     assert "no such file" in error(capsys, "localize", folder / "none.plumb", "--all")
     assert "not a Plumbline workspace" in error(capsys, "localize", files[0], "--all")
-    assert "speak of a workspace" in error(capsys, "localize", "builtin:gc", *files, "--all")
+    assert "require a workspace" in error(capsys, "localize", "builtin:gc", *files, "--all")
     assert "no state 9" in error(capsys, "localize", "builtin:gc", *files, "--state", "9")
     assert "not a list of values" in error(capsys, "localize", "x", *files, "--state", "a,b")
     assert "not allowed with" in error(capsys, "localize", path, "--bug", 1, "--all")
-    assert "is not a number" in error(capsys, "localize", path, "--all", "--expansions", "many")
+    assert "is not a whole number" in error(
+        capsys, "localize", path, "--all", "--expansions", "many"
+    )

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.cli import main
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from reference.evidence_json import evidence_of
 
 from engine import cli
 from engine.errors import ExitCode
 from engine.fuzzing.pool_file import read_pool
-from engine.records.evidence import Evidence
 from engine.task.load import load_task
 from engine.verify.evidence import verify
 
@@ -57,7 +57,7 @@ def test_flags_carry_evidence_that_verifies(pool: Path, capsys) -> None:
     for entry in document["pool"]:
         assert set(entry["verdicts"]) == {"astar", "lookahead:depth=1"}
         for flag in entry["flags"].values():
-            evidence = Evidence.from_json(flag["evidence"])
+            evidence = evidence_of(flag["evidence"])
             assert list(evidence.state) == entry["state"]
             assert verify(evidence, task).bound == flag["bound"]
             if entry["policy_cost"] is not None:
@@ -108,6 +108,6 @@ def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
     flags = [flag for entry in document["pool"] for flag in entry["flags"].values()]
     assert flags
     for flag in flags:
-        evidence = Evidence.from_json(flag["evidence"])
+        evidence = evidence_of(flag["evidence"])
         assert verify(evidence, task).bound == flag["bound"]
         assert {step.origin for step in evidence.steps} <= {"policy", *standings}

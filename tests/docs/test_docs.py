@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from engine.cli import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,6 +40,23 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def commands() -> list[str]:
+    """Every call of the program in the documentation, without its comment."""
+    lines = "\n".join(script for _, script in scripts()).replace("\\\n", " ").splitlines()
+    calls = [line.split("#")[0].strip() for line in lines]
+    return [call for call in calls if call.startswith("plumbline ") and "<" not in call]
+
+
+@pytest.mark.parametrize("call", commands())
+def test_every_command_is_understood(call: str) -> None:
+    words = shlex.split(call)[1:]
+    words = words[
+        : min((words.index(end) for end in ("|", "&&", ">", ";") if end in words), default=None)
+    ]
+    assert build_parser(only=words[0]).parse_args(words).command == words[0]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "script"), scripts(), ids=lambda value: str(value).split("\n")[0])
 def test_every_command_runs(name: str, script: str, place: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference.dominance import Reference, random_task
 
-from engine.dominance.checker import DominanceChecker, problem_with
+from engine.dominance.checker import DominanceChecker, find_proof_gap
 from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.fix_point import initial_tables
@@ -153,13 +153,13 @@ def test_a_changed_table_does_not_pass_the_check() -> None:
         function = compute(task, Factorization())
         if not all(factor.n_states for factor in function.factors):
             continue
-        assert problem_with(function, task) is None
+        assert find_proof_gap(function, task) is None
         for factor in function.factors:
             for part in (factor.table, factor.base):
                 s, t = random.randrange(factor.n_states), random.randrange(factor.n_states)
                 kept = part[s, t]
                 part[s, t] = 1 if kept == NO_VALUE else kept + 1
-                noticed += problem_with(function, task) is not None
+                noticed += find_proof_gap(function, task) is not None
                 part[s, t] = kept
     assert noticed > 50
 
@@ -177,7 +177,7 @@ def test_the_checker_confirms_what_the_function_says_and_not_more(build: Build) 
 def test_a_function_of_another_task_does_not_pass(build: Build) -> None:
     one = build((3,), [({0: 0}, {0: 1}, 2)], (0,), {0: 1})
     other = build((3,), [({0: 0}, {0: 1}, 3)], (0,), {0: 1})
-    assert "another task" in (problem_with(compute(one, Factorization()), other) or "")
+    assert "another task" in (find_proof_gap(compute(one, Factorization()), other) or "")
 
 
 def test_cancelling(build: Build) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from reference.amount import amount
 from reference.equivalence import Maker, brute_force, most_parameters, renamed
 
 from engine.equivalence import Parameters, Verdict, compare_domains, grounding, instances
@@ -27,13 +28,13 @@ def verdicts(first: Domain, second: Domain):
 
 def test_verdicts_agree_with_brute_force() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(80):
+    for seed in range(amount(80, 20)):
         pair = Maker(random.Random(f"agree {seed}")).pair()
         for answer, truth in verdicts(*pair):
             assert answer == truth, f"seed {seed}"
             counts[answer, truth] += 1
-    assert counts[True, True] > 50
-    assert counts[False, False] > 30
+    assert counts[True, True] > amount(50, 10)
+    assert counts[False, False] > amount(30, 5)
 
 
 def test_brute_force_itself(blocks, domain) -> None:

@@ -10,8 +10,8 @@ from reference import fdr
 from reference.soundness import Table, TablePolicy, Truth
 
 from engine.localize.localizer import Localizer
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.task.states import StateTable
 
@@ -29,7 +29,7 @@ class Runner:
         (number,) = self.runs.table.add(state).tolist()
         self.runs.run([number], step_limit)
         run = self.runs.trace(number)
-        if run.outcome is not Outcome.FAILED:
+        if run.outcome is not RunOutcome.FAILED:
             return run, None
         return run, int(self.runs.decisions([run.states[-1]])[0])
 

@@ -23,7 +23,8 @@ from engine.localize.action_optimality import (
     check_action,
 )
 from engine.native.control import Control
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, SearchResult
 from engine.search.planners import FoundPlan, PlannerOutcome, PlannerResult
 from engine.task.task import Task

@@ -10,7 +10,7 @@ from reference.small_tasks import task_of
 from reference.soundness import Truth, random_task, roundabout_policy
 
 from engine.localize.cost_bounds import CostBounds
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.task.states import StateTable
 
 # Three ways from 0 to the goal 4, of cost 2 + 2, 1 + 5 and 9; 5 is a trap behind 1.

@@ -15,9 +15,8 @@ from engine.errors import UsageError
 from engine.localize.localizer import ALGORITHMS, Searched
 from engine.localize.run_searches import LocalizationLimits
 from engine.native.control import Control
-from engine.policies.run_graph import Outcome as RunOutcome
-from engine.policies.run_graph import Reason
 from engine.policies.runs import PolicyRun
+from engine.records.finding import EndReason, RunOutcome
 from engine.records.localization import CauseKind, Verdict
 
 MakeRunner = Callable[..., Any]
@@ -240,7 +239,7 @@ def test_time_is_a_limit_too(runner: MakeRunner) -> None:
 def test_the_decision_at_the_end_must_close_a_loop(runner: MakeRunner) -> None:
     examined = runner(*road(5))
     (start,) = examined.runs.table.add((0, 0)).tolist()
-    run = PolicyRun(RunOutcome.FAILED, Reason.LOOP, None, (start,), ())
+    run = PolicyRun(RunOutcome.FAILED, EndReason.LOOP, None, (start,), ())
     with pytest.raises(ValueError, match="does not close a loop"):
         examined.localizer.localize(run, 0)
 

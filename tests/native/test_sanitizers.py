@@ -23,6 +23,7 @@ def run(*command: str | Path) -> str:
     return result.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not any(map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++"))),
     reason="the sanitizers come with a system compiler, and there is none",

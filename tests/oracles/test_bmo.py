@@ -10,13 +10,13 @@ from reference.small_tasks import one_key
 
 from engine.errors import CancelledError
 from engine.native.control import Control
-from engine.native.library import INFINITY
 from engine.native.searches import NativeLookahead
 from engine.oracles.bmo import DominanceLookahead
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import INFINITY
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
 from engine.task.task import Task

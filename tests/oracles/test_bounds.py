@@ -3,9 +3,9 @@
 import pytest
 from reference.random_tasks import make_task
 
-from engine.native.library import INFINITY
 from engine.oracles.bounds import Bounds
 from engine.records.evidence import Morph, Walk
+from engine.records.finding import INFINITY
 from engine.task.states import StateTable
 from engine.task.task import Operator
 from engine.verify.evidence import verify

@@ -7,15 +7,14 @@ from reference.random_tasks import make_task
 from reference.soundness import TablePolicy
 
 from engine.errors import UsageError
-from engine.native.library import INFINITY
-from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import make_oracle, parse_oracle
 from engine.oracles.session import OracleSession, Verdict
 from engine.policies.portfolio import Member, Portfolio
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import Walk
+from engine.records.finding import INFINITY, BugKind, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Operator
 from engine.verify.evidence import verify
@@ -166,7 +165,7 @@ def test_rivals_solve_together_what_neither_solves() -> None:
     assert session.test(0, oracle).verdict is Verdict.NOT_REFUTED
     findings = session.test(1, oracle).findings
     assert {finding.state for finding in findings} == {0, 1}
-    assert {finding.kind for finding in findings} == {BugKind.QUALITATIVE}
+    assert {finding.kind for finding in findings} == {BugKind.FAILS}
     assert steps(session, 0) == [("one", "a"), ("two", "b")]
 
 
@@ -220,7 +219,7 @@ def test_a_stopped_run_of_the_policy_can_be_too_expensive_already() -> None:
     session = bench_on(edges, 3, "a b c", {"one": "better"}, step_limit=2)
     session.test(0, make_oracle("pco-e:probability=1", session))
     finding = session.findings[0]
-    assert (finding.kind, finding.bound, finding.gap) == (BugKind.UNCLASSIFIED, 6, 4)
+    assert (finding.kind, finding.bound, finding.gap) == (BugKind.STOPPED, 6, 4)
     assert steps(session, 0) == [("policy", "a"), ("one", "better")]
 
 
@@ -242,7 +241,7 @@ def test_the_seed_decides_where_rivals_are_run() -> None:
         for state in pool:
             session.test(state, oracle)
         outcomes = rivals_of(session)[0].known(range(40)).outcome
-        return {state for state in range(40) if outcomes[state] == Outcome.FAILED}
+        return {state for state in range(40) if outcomes[state] == RunOutcome.FAILED}
 
     assert 4 < len(asked(1, 0)) < 25
     assert asked(1, 0) == asked(1, 0) != asked(2, 0)

@@ -4,11 +4,10 @@ import pytest
 from reference.random_tasks import make_task
 from reference.soundness import TablePolicy
 
-from engine.native.library import INFINITY
-from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.oracles.objective import OBJECTIVES
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import INFINITY, BugKind, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Operator
 
@@ -38,10 +37,10 @@ def session(first: int, second: int, step_limit: int | None = None) -> OracleSes
 
 def test_all_states_of_a_run_have_results_without_another_question() -> None:
     tested = session(GO, REACH)
-    assert tested.run_policy(0) == (Outcome.SOLVED, 5)
+    assert tested.run_policy(0) == (RunOutcome.SOLVED, 5)
     asked = tested.runs.statistics.evaluated
-    assert tested.run_policy(1) == tested.policy_result(1) == (Outcome.SOLVED, 3)
-    assert tested.policy_result(2) == (Outcome.SOLVED, 0)
+    assert tested.run_policy(1) == tested.policy_result(1) == (RunOutcome.SOLVED, 3)
+    assert tested.policy_result(2) == (RunOutcome.SOLVED, 0)
     assert tested.runs.statistics.evaluated == asked
     assert [tested.bounds.u(state) for state in range(3)] == [5, 3, 0]
 
@@ -50,17 +49,17 @@ def test_all_states_of_a_run_have_results_without_another_question() -> None:
 def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
     tested = session(GO, BACK)
     if later:
-        assert tested.run_policy(0) == (Outcome.FAILED, INFINITY)
+        assert tested.run_policy(0) == (RunOutcome.FAILED, INFINITY)
     tested.bounds.add_plan(1, [REACH], "somebody")
     (finding,) = [f for f in tested.test(0, Silent()).findings if f.state == 0]
-    assert (finding.kind, finding.bound) == (BugKind.QUALITATIVE, 5)
+    assert (finding.kind, finding.bound) == (BugKind.FAILS, 5)
     assert [step.origin for step in finding.evidence.steps] == ["policy", "somebody"]
 
 
 def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     """P15, P17: it is no failure, and what it has cost is no bound."""
     tested = session(GO, BACK, step_limit=1)
-    assert tested.run_policy(0) == (Outcome.ABORTED, 2)
+    assert tested.run_policy(0) == (RunOutcome.ABORTED, 2)
     assert tested.bounds.u(0) == INFINITY
     again = session(GO, BACK, step_limit=1)
     again.bounds.add_plan(1, [REACH], "somebody")
@@ -71,11 +70,11 @@ def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
 
 def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
     tested = session(GO, REACH, step_limit=1)
-    assert tested.run_policy(0) == (Outcome.ABORTED, 2)
-    assert tested.trace(0).outcome is Outcome.ABORTED
+    assert tested.run_policy(0) == (RunOutcome.ABORTED, 2)
+    assert tested.trace(0).outcome is RunOutcome.ABORTED
     tested.runs.run([0])
-    assert tested.trace(0).outcome is Outcome.SOLVED
-    assert tested.run_policy(0) == (Outcome.SOLVED, 5)
+    assert tested.trace(0).outcome is RunOutcome.SOLVED
+    assert tested.run_policy(0) == (RunOutcome.SOLVED, 5)
 
 
 class Morphing:

@@ -12,8 +12,8 @@ from engine.pddl.model import Domain
 from engine.policies.asnets import policy as asnets_policy
 from engine.policies.asnets.policy import AsnetsPolicy
 from engine.policies.policy import NO_ACTION, NO_OPERATION, Probabilistic, notes_of, open_policy
-from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import EndReason, RunOutcome
 from engine.task.load import load_task
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -82,7 +82,7 @@ def test_an_action_without_an_operator_changes_nothing(
     assert bound.decide(state).tolist() == [NO_OPERATION]
     table = StateTable(poorer)
     result = PolicyRuns(bound, table).run(table.add(poorer.init))
-    assert (result.outcome[0], result.reason[0]) == (Outcome.FAILED, Reason.LOOP)
+    assert (result.outcome[0], result.reason[0]) == (RunOutcome.FAILED, EndReason.LOOP)
 
 
 def test_no_action_where_nothing_is_applicable(

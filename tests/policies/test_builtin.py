@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from engine.errors import PolicyError
 from engine.policies import builtin
 from engine.policies.policy import NO_ACTION, open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.search.heuristics import Evaluator
 from engine.task.load import with_unit_costs
 from engine.task.states import StateTable
@@ -61,7 +61,7 @@ def test_the_optimal_policy_is_optimal(task: Task) -> None:
     best = fdr.optimal_costs(task, states)
     for number, state in enumerate(states):
         solvable = best[state] < fdr.INFINITY
-        assert results.outcome[number] == (Outcome.SOLVED if solvable else Outcome.FAILED)
+        assert results.outcome[number] == (RunOutcome.SOLVED if solvable else RunOutcome.FAILED)
         assert results.cost[number] == best[state]
 
 

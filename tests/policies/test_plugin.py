@@ -14,8 +14,8 @@ import pytest
 from engine.errors import PlumblineError, PolicyError, UnreadableFileError
 from engine.policies.plugin.policy import PluginSettings, open_plugin
 from engine.policies.plugin.task_view import PluginTask
-from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import EndReason, RunOutcome
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
@@ -169,8 +169,8 @@ def test_a_run_of_a_plugin_that_fails_on_some_states(tmp_path: Path) -> None:
     table = StateTable(corridor())
     starts = table.add([[0, 0], [3, 1]])
     results = PolicyRuns(policy, table).run(starts)
-    assert results.outcome.tolist() == [Outcome.ABORTED, Outcome.SOLVED]
-    assert results.reason.tolist() == [Reason.POLICY_ERROR, Reason.GOAL]
+    assert results.outcome.tolist() == [RunOutcome.ABORTED, RunOutcome.SOLVED]
+    assert results.reason.tolist() == [EndReason.POLICY_ERROR, EndReason.GOAL]
     policy.close()
 
 

@@ -20,8 +20,8 @@ from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.encoding_map import EncodingMap
 from engine.policies.remote.policy import RemoteSettings, open_remote
 from engine.policies.remote.server import PolicyServer
-from engine.policies.run_graph import Outcome, Reason
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import EndReason, RunOutcome
 from engine.task.load import load_sas, load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
@@ -176,8 +176,8 @@ def test_a_server_that_cheats_does_not_pass() -> None:
         table = StateTable(corridor())
         runs = PolicyRuns(policy.bind(corridor()), table)
         results = runs.run(table.add([[0, 0], [2, 1], [3, 1]]))
-    assert results.outcome.tolist() == [Outcome.FAILED, Outcome.SOLVED, Outcome.SOLVED]
-    assert results.reason.tolist()[0] == Reason.INAPPLICABLE
+    assert results.outcome.tolist() == [RunOutcome.FAILED, RunOutcome.SOLVED, RunOutcome.SOLVED]
+    assert results.reason.tolist()[0] == EndReason.INAPPLICABLE
 
 
 def test_a_server_that_dies_during_a_run(tmp_path) -> None:
@@ -192,8 +192,8 @@ def test_a_server_that_dies_during_a_run(tmp_path) -> None:
         calls = runs.statistics.calls
         runs.run(table.add((1, 0)))
         assert runs.statistics.calls == calls  # whoever is gone is not asked again
-    assert results.outcome.tolist() == [Outcome.ABORTED]
-    assert results.reason.tolist() == [Reason.POLICY_ERROR]
+    assert results.outcome.tolist() == [RunOutcome.ABORTED]
+    assert results.reason.tolist() == [EndReason.POLICY_ERROR]
     assert "was lost" in runs.statistics.errors[0]
 
 

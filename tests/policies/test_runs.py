@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import CancelledError, PolicyError
-from engine.native.library import INFINITY
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.policies.run_graph import UNDECIDED, Outcome, Reason
+from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import MAX_ERRORS_IN_A_ROW, PolicyRuns
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 from tests.reference import fdr
@@ -44,24 +44,24 @@ class Scripted:
 
 
 def run_by_the_book(task: Task, script: Mapping[fdr.State, int], start: fdr.State):
-    """Outcome, reason, cost, states and operators (ALGORITHMS 1.1)."""
+    """RunOutcome, reason, cost, states and operators (ALGORITHMS 1.1)."""
     states, operators, cost = [start], [], 0
     while True:
         state = states[-1]
         if fdr.holds(task.goal, state):
-            return Outcome.SOLVED, Reason.GOAL, cost, states, operators
+            return RunOutcome.SOLVED, EndReason.GOAL, cost, states, operators
         answer = script[state]
         if answer == RAISES:
-            return Outcome.ABORTED, Reason.POLICY_ERROR, cost, states, operators
+            return RunOutcome.ABORTED, EndReason.POLICY_ERROR, cost, states, operators
         if answer == NO_ACTION:
-            return Outcome.FAILED, Reason.NO_ACTION, None, states, operators
+            return RunOutcome.FAILED, EndReason.NO_ACTION, None, states, operators
         if answer == NO_OPERATION:
-            return Outcome.FAILED, Reason.LOOP, None, states, operators
+            return RunOutcome.FAILED, EndReason.LOOP, None, states, operators
         if answer not in fdr.applicable(task, state):
-            return Outcome.FAILED, Reason.INAPPLICABLE, None, states, operators
+            return RunOutcome.FAILED, EndReason.INAPPLICABLE, None, states, operators
         after = fdr.apply(task.operators[answer], state)
         if after in states:
-            return Outcome.FAILED, Reason.LOOP, None, states, operators
+            return RunOutcome.FAILED, EndReason.LOOP, None, states, operators
         states.append(after)
         operators.append(answer)
         cost += task.operators[answer].cost
@@ -69,7 +69,7 @@ def run_by_the_book(task: Task, script: Mapping[fdr.State, int], start: fdr.Stat
 
 def bounded_by_the_book(task: Task, script, start: fdr.State, cutoff: int) -> int:
     outcome, _, cost, _, _ = run_by_the_book(task, script, start)
-    return cost if outcome is Outcome.SOLVED and cost < cutoff else INFINITY
+    return cost if outcome is RunOutcome.SOLVED and cost < cutoff else INFINITY
 
 
 @st.composite
@@ -110,7 +110,7 @@ def test_any_mixture_of_runs_gives_the_results_of_single_runs(case, data: st.Dat
 
 def check_full(runs: PolicyRuns, task: Task, script, starts: np.ndarray) -> None:
     results = runs.run(starts)
-    while Reason.POLICY_ERROR in results.reason:  # it may have given up for a while
+    while EndReason.POLICY_ERROR in results.reason:  # it may have given up for a while
         again = runs.run(starts)
         if again.reason.tolist() == results.reason.tolist():
             break
@@ -143,7 +143,7 @@ def any_raises(task: Task, script, starts: np.ndarray, table: StateTable) -> boo
     outcomes = [
         run_by_the_book(task, script, tuple(row))[1] for row in table.values(starts).tolist()
     ]
-    return Reason.POLICY_ERROR in outcomes
+    return EndReason.POLICY_ERROR in outcomes
 
 
 def corridor(length: int = 12, costs: Callable[[int], int] = lambda i: i % 3) -> Task:
@@ -167,7 +167,7 @@ def test_one_question_per_step_for_all_runs_together() -> None:
     task = corridor()
     runs, cells = runs_of(task, walking_right(task))
     results = runs.run(cells[[0, 4, 4, 8]])
-    assert results.outcome.tolist() == [Outcome.SOLVED] * 4
+    assert results.outcome.tolist() == [RunOutcome.SOLVED] * 4
     assert runs.policy.batches == [3, 3, 3, 2]  # the goal state is not asked
     assert (runs.statistics.calls, runs.statistics.evaluated) == (4, 11)
     assert runs.run(cells).cost.tolist() == [sum(j % 3 for j in range(i, 11)) for i in range(12)]
@@ -185,16 +185,16 @@ def test_cost_is_not_the_number_of_steps() -> None:
 def test_an_aborted_run_is_a_lower_bound_and_no_failure() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     results = runs.run(cells[:1], step_limit=5)
-    assert (results.outcome[0], results.reason[0]) == (Outcome.ABORTED, Reason.STEP_LIMIT)
+    assert (results.outcome[0], results.reason[0]) == (RunOutcome.ABORTED, EndReason.STEP_LIMIT)
     assert results.cost[0] == sum(i % 3 for i in range(5))
-    assert runs.known(cells[:6]).outcome.tolist() == [Outcome.UNKNOWN] * 6
-    assert runs.run(cells[:1]).outcome[0] == Outcome.SOLVED
+    assert runs.known(cells[:6]).outcome.tolist() == [RunOutcome.UNKNOWN] * 6
+    assert runs.run(cells[:1]).outcome[0] == RunOutcome.SOLVED
 
 
 def test_a_limited_run_goes_on_along_known_decisions() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     runs.run(cells[3:4])
-    assert runs.run(cells[:1], step_limit=3).outcome[0] == Outcome.SOLVED
+    assert runs.run(cells[:1], step_limit=3).outcome[0] == RunOutcome.SOLVED
 
 
 def test_a_stopped_run_is_not_remembered_as_a_failure() -> None:
@@ -202,7 +202,7 @@ def test_a_stopped_run_is_not_remembered_as_a_failure() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     cost = sum(i % 3 for i in range(11))
     assert runs.run_bounded(cells[:1], cost).tolist() == [INFINITY]
-    assert runs.known(cells[:1]).outcome[0] == Outcome.UNKNOWN
+    assert runs.known(cells[:1]).outcome[0] == RunOutcome.UNKNOWN
     assert runs.run_bounded(cells[:1], cost + 1).tolist() == [cost]
     assert runs.run(cells[:1]).cost.tolist() == [cost]
 
@@ -227,7 +227,7 @@ def test_a_bounded_run_ends_in_a_free_loop() -> None:
     )  # fmt: skip
     runs, cells = runs_of(task, script)
     assert runs.run_bounded(cells[:6], 1).tolist() == [INFINITY] * 6
-    assert runs.known(cells[:6]).reason.tolist() == [Reason.LOOP] * 6
+    assert runs.known(cells[:6]).reason.tolist() == [EndReason.LOOP] * 6
 
 
 def test_a_goal_state_costs_nothing_whatever_the_policy_says() -> None:
@@ -235,7 +235,7 @@ def test_a_goal_state_costs_nothing_whatever_the_policy_says() -> None:
     task = corridor()
     runs, cells = runs_of(task, walking_right(task) | {(11,): 11 + 10})
     results = runs.run(cells[11:])
-    assert (results.outcome[0], results.cost[0]) == (Outcome.SOLVED, 0)
+    assert (results.outcome[0], results.cost[0]) == (RunOutcome.SOLVED, 0)
     assert runs.trace(int(cells[11])).states == (cells[11],)
     assert runs.decisions(cells[11:]).tolist() == [UNDECIDED]
 
@@ -311,11 +311,11 @@ def test_a_step_that_changes_nothing_is_a_loop() -> None:
         Operator("go too", ((0, 0),), ((0, 1),), 1),
     )
     task = make_task((2,), operators, (0,), ((0, 1),))
-    for choice, outcome in enumerate([Outcome.FAILED] * 2 + [Outcome.SOLVED] * 2):
+    for choice, outcome in enumerate([RunOutcome.FAILED] * 2 + [RunOutcome.SOLVED] * 2):
         table = StateTable(task)
         results = PolicyRuns(Scripted({(0,): choice}), table).run(table.add([(0,)]))
         assert results.outcome[0] == outcome
-        assert results.reason[0] == (Reason.LOOP if choice < 2 else Reason.GOAL)
+        assert results.reason[0] == (EndReason.LOOP if choice < 2 else EndReason.GOAL)
 
 
 @pytest.mark.parametrize("answer", [0, 21, 22, 10**6, -3, -100])
@@ -323,34 +323,38 @@ def test_wrong_answers_are_faults_and_never_applied(answer: int) -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()) | {(6,): answer})
     before = len(runs.table)
     results = runs.run(cells[[3, 8]])
-    assert results.outcome.tolist() == [Outcome.FAILED, Outcome.SOLVED]
-    assert results.reason.tolist() == [Reason.INAPPLICABLE, Reason.GOAL]
-    assert runs.statistics.faults == {Reason.INAPPLICABLE: 1}
+    assert results.outcome.tolist() == [RunOutcome.FAILED, RunOutcome.SOLVED]
+    assert results.reason.tolist() == [EndReason.INAPPLICABLE, EndReason.GOAL]
+    assert runs.statistics.faults == {EndReason.INAPPLICABLE: 1}
     assert len(runs.table) == before
 
 
 def test_an_action_without_an_operator_is_a_loop() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()) | {(6,): NO_OPERATION})
     results = runs.run(cells[3:4])
-    assert (results.outcome[0], results.reason[0]) == (Outcome.FAILED, Reason.LOOP)
+    assert (results.outcome[0], results.reason[0]) == (RunOutcome.FAILED, EndReason.LOOP)
     assert runs.decisions(cells[6:7]).tolist() == [NO_OPERATION]
 
 
 def test_an_error_ends_only_the_runs_that_meet_it() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()) | {(6,): RAISES})
     results = runs.run(cells[[3, 6, 8]])
-    assert results.outcome.tolist() == [Outcome.ABORTED, Outcome.ABORTED, Outcome.SOLVED]
-    assert results.reason.tolist() == [Reason.POLICY_ERROR, Reason.POLICY_ERROR, Reason.GOAL]
+    assert results.outcome.tolist() == [RunOutcome.ABORTED, RunOutcome.ABORTED, RunOutcome.SOLVED]
+    assert results.reason.tolist() == [
+        EndReason.POLICY_ERROR,
+        EndReason.POLICY_ERROR,
+        EndReason.GOAL,
+    ]
     assert runs.statistics.errors == ["RuntimeError: out of ideas"]
-    assert runs.statistics.faults == {Reason.POLICY_ERROR: 1}
+    assert runs.statistics.faults == {EndReason.POLICY_ERROR: 1}
 
 
 def test_a_policy_that_always_fails_is_soon_left_alone() -> None:
     runs, cells = runs_of(corridor(), {(i,): RAISES for i in range(12)})
     results = runs.run(cells[:11])
-    assert set(results.reason.tolist()) == {Reason.POLICY_ERROR}
-    assert set(results.outcome.tolist()) == {Outcome.ABORTED}
-    assert runs.statistics.faults[Reason.POLICY_ERROR] == MAX_ERRORS_IN_A_ROW
+    assert set(results.reason.tolist()) == {EndReason.POLICY_ERROR}
+    assert set(results.outcome.tolist()) == {RunOutcome.ABORTED}
+    assert runs.statistics.faults[EndReason.POLICY_ERROR] == MAX_ERRORS_IN_A_ROW
     assert runs.statistics.calls == 1 + MAX_ERRORS_IN_A_ROW
 
 
@@ -363,7 +367,7 @@ def test_an_answer_of_the_wrong_form_is_an_error(answer: object) -> None:
     table = StateTable(corridor())
     runs = PolicyRuns(Odd(), table)
     results = runs.run(table.add((0,)))
-    assert results.reason.tolist() == [Reason.POLICY_ERROR]
+    assert results.reason.tolist() == [EndReason.POLICY_ERROR]
     assert runs.statistics.errors[0].startswith(PolicyError.__name__)
 
 
@@ -372,7 +376,7 @@ def test_cancelling_keeps_what_was_decided() -> None:
     with pytest.raises(CancelledError):
         runs.run(cells[:1], cancelled=lambda: runs.statistics.calls == 4)
     assert runs.trace(int(cells[0])).states == tuple(cells[:5].tolist())
-    assert runs.run(cells[:1]).outcome[0] == Outcome.SOLVED
+    assert runs.run(cells[:1]).outcome[0] == RunOutcome.SOLVED
     assert runs.statistics.evaluated == 11
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from app.models.plan_table import PlanComparison
-from engine.report.trace import plan_trace
-from engine.task.task import Operator, Task, Variable
-from engine.workspace.rows import Bug
-from engine.workspace.workspace import Workspace
-from reference.bug_workspace import make_workspace
+if TYPE_CHECKING:  # what is slow to import is imported by the tests that use it
+    from app.models.plan_table import PlanComparison
+    from engine.workspace.rows import Bug
+    from engine.workspace.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
 def bug_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from reference.bug_workspace import make_workspace
+
     return make_workspace(tmp_path_factory.mktemp("carter"))
 
 
@@ -29,6 +30,8 @@ def workspace(bug_workspace: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(workspace: Path) -> Iterator[Workspace]:
+    from engine.workspace.workspace import Workspace
+
     with Workspace.open(workspace) as store:
         yield store
 
@@ -47,6 +50,10 @@ def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
 @pytest.fixture
 def long_plans() -> PlanComparison:
     """A hundred steps along a line; near the end one plan makes a detour."""
+    from app.models.plan_table import PlanComparison
+    from engine.report.trace import plan_trace
+    from engine.task.task import Operator, Task, Variable
+
     line = Task(
         (Variable("place", tuple(f"Atom at(p{n})" for n in range(120))),),
         tuple(

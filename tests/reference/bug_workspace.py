@@ -7,6 +7,7 @@ policies are greedy: one drives to and fro for ever, one pays too much, one gets
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,14 @@ def make_workspace(folder: Path, configuration: str = CONFIG) -> Path:
         config = parse_config(configuration, folder / "campaign.toml")
         run(config, store, executor=InThreads(1))
     return path
+
+
+def what_is_known(path: Path) -> dict[int, tuple[object, ...]]:
+    """All that a workspace says about its bugs, but for how long it took to find out."""
+    with Workspace.open(path) as store:
+        known = {}
+        for row in store.bugs():
+            found = store.localization(row.id)
+            timeless = None if found is None else replace(found, seconds=0.0)
+            known[row.id] = (store.bug(row.id), timeless, store.history(row.id))
+    return known

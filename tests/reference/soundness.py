@@ -16,11 +16,12 @@ import numpy as np
 from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bounds import Bounds
-from engine.oracles.objective import OBJECTIVES, BugKind
+from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import BugKind
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 from engine.verify.evidence import DominanceCheck, verify
@@ -290,9 +291,9 @@ def _finding_violations(
         yield f"flagged {state}, where the policy needs {cost} and h* is {best}"
     if finding.bound < best:
         yield f"bound {finding.bound} of {state} is below h* = {best}"
-    if finding.kind is BugKind.QUALITATIVE and cost != fdr.INFINITY:
+    if finding.kind is BugKind.FAILS and cost != fdr.INFINITY:
         yield f"said the policy fails on {state}, which it solves at cost {cost}"
-    if finding.kind is BugKind.QUANTITATIVE and cost == fdr.INFINITY:
+    if finding.kind is BugKind.TOO_EXPENSIVE and cost == fdr.INFINITY:
         yield f"said the policy solves {state}, on which it fails"
     if finding.gap is not None and cost != fdr.INFINITY and finding.gap > cost - best:
         yield f"gap {finding.gap} of {state} is larger than the true one, {cost - best}"

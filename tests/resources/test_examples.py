@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.task.load import load_task

@@ -12,7 +12,8 @@ from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, partial_states, tasks, widened
 
 from engine.errors import CancelledError, LimitReachedError
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.search.abstraction import Abstraction
 from engine.search.aoca_star import aoca_star
 from engine.search.cartesian import CartesianOptions, build_cartesian

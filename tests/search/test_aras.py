@@ -14,7 +14,8 @@ from reference.random_tasks import counter, dials, make_task, tasks
 
 from engine.errors import PlanError
 from engine.native.control import Control
-from engine.native.library import INFINITY, Outcome
+from engine.native.library import Outcome
+from engine.records.finding import INFINITY
 from engine.search.aras import Improvement, aras
 from engine.search.forward import SearchLimits
 from engine.task.task import Operator, Task

@@ -10,7 +10,8 @@ from reference import fdr
 from reference.random_tasks import counter, dials, make_task, partial_states, tasks, widened
 
 from engine.errors import UsageError
-from engine.native.library import HEURISTICS, INFINITY
+from engine.native.library import HEURISTICS
+from engine.records.finding import INFINITY
 from engine.search.forward import Outcome, SearchLimits, search
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Operator, Task

@@ -11,7 +11,8 @@ from reference.dense_tasks import dense_task
 from reference.random_tasks import make_task, partial_states, tasks
 
 from engine.errors import UsageError
-from engine.native.library import HEURISTICS, INFINITY
+from engine.native.library import HEURISTICS
+from engine.records.finding import INFINITY
 from engine.search.heuristics import BUILT_FOR_STATE, Evaluator
 from engine.task.task import Fact, Operator, Task
 

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr
+from reference.amount import amount
 from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, tasks
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import LMCUT_RULES, Evaluator
@@ -46,7 +47,7 @@ def solved_dense_task(seed: int) -> tuple[Task, list[fdr.State], dict[fdr.State,
 
 @RULES
 def test_admissible_in_dense_tasks(rule: str) -> None:
-    for seed in range(36):
+    for seed in range(amount(36, 12)):
         task, states, truth = solved_dense_task(seed)
         values, hmax = Evaluator(task, rule)(states), Evaluator(task, "hmax")(states)
         assert (values <= np.array([truth[state] for state in states])).all(), seed
@@ -56,7 +57,7 @@ def test_admissible_in_dense_tasks(rule: str) -> None:
 
 @RULES
 def test_admissible_for_successors_in_dense_tasks(rule: str) -> None:
-    for seed in range(36):
+    for seed in range(amount(36, 12)):
         task, states, truth = solved_dense_task(seed)
         evaluator = Evaluator(task, rule)
         for state in states[seed % 7 :: 7]:

@@ -15,6 +15,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from reference.amount import amount
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -25,12 +26,12 @@ from reference.random_tasks import make_task
 
 from engine.dominance.compute import Factorization, Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import SearchLimits
 from engine.task.task import Operator, Task
 
-TASKS = 200
+TASKS = amount(200, 40)
 TRUNCATIONS = (None, 0, 1, 5)
 
 
@@ -85,7 +86,7 @@ def test_stopping_at_any_moment_is_sound() -> None:
     """Limits end the fix-point and the closure in the middle (P1, P2)."""
     random = Random(2)
     cut = 0
-    for number in range(60):
+    for number in range(amount(60, 15)):
         task = random_task(random)
         truth = Truth(task)
         for factorization in (Factorization(), Factorization(60)):
@@ -93,7 +94,7 @@ def test_stopping_at_any_moment_is_sound() -> None:
             function = compute(task, factorization, limits=limits)
             assert not truth.violations(function), (number, factorization, limits)
             cut += not function.complete
-    assert cut > 20
+    assert cut > 0
 
 
 # Rules broken on purpose: smallest tasks where that makes a claim wrong.
@@ -197,13 +198,13 @@ def test_walks_for_nothing_prove_nothing_wrong(variant: Variant) -> None:
     """P8: zero-cost steps of single variables, with which circular arguments would cost nothing."""
     random = Random(8)
     finite = 0
-    for number in range(60):
+    for number in range(amount(60, 15)):
         task = free_walks(random)
         for factorization in (Factorization(), Factorization(60)):
             function = compute(task, factorization, variant)
             assert not Truth(task).violations(function), (number, factorization)
             finite += sum(int((f.table > NO_VALUE).sum()) for f in function.factors)
-    assert finite > 1000
+    assert finite > 100
 
 
 @pytest.mark.parametrize("variant", Variant)

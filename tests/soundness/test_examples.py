@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.task.load import load_task

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 from reference import fdr
+from reference.amount import amount
 from reference.soundness import (
     Truth,
     check,
@@ -18,7 +19,7 @@ from reference.soundness import (
 from engine.dominance.checker import DominanceChecker
 
 ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
-TASKS = 3
+TASKS = amount(3, 2)
 
 
 def truths(seed: int) -> list[Truth]:

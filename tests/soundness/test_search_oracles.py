@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 from reference import fdr
+from reference.amount import amount
 from reference.random_tasks import dials, make_task
 from reference.soundness import (
     TablePolicy,
@@ -36,7 +37,7 @@ ORACLES = [
     "undo",
     "inverse",
 ]
-TASKS = 10
+TASKS = amount(10, 4)
 
 
 def truths(seed: int, count: int) -> list[Truth]:

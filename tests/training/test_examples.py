@@ -8,8 +8,8 @@ import pytest
 
 from engine.pddl import read_domain
 from engine.policies.policy import open_policy
-from engine.policies.run_graph import Outcome
 from engine.policies.runs import PolicyRuns
+from engine.records.finding import RunOutcome
 from engine.task.load import load_task
 from engine.task.states import StateTable
 
@@ -46,7 +46,7 @@ def test_the_smallest_problem_is_solved(example: Path) -> None:
     table = StateTable(task)
     policy = open_policy(str(example / "policies" / "policy.pt")).bind(task)
     results = PolicyRuns(policy, table).run(table.add(task.init), step_limit=100)
-    assert results.outcome.tolist() == [Outcome.SOLVED]
+    assert results.outcome.tolist() == [RunOutcome.SOLVED]
 
 
 def test_a_state_is_decided_alone_as_in_batches(example: Path) -> None:

@@ -1,21 +1,27 @@
-"""Localization in campaigns: every bug, the truth, the store, limits, resuming."""
+"""Localization, in campaigns and of stored bugs: the truth, the store, limits, stopping."""
 
 from __future__ import annotations
 
+import shutil
+import signal
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from reference import fdr
+from reference.bug_workspace import what_is_known
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.summary import summary
 from engine.campaign.unit import Unit, run_unit
-from engine.errors import WorkspaceError
+from engine.cli import main
+from engine.commands.console import ConsoleLink
+from engine.errors import CancelledError, WorkspaceError
 from engine.localize.run_searches import LocalizationLimits
-from engine.native.library import INFINITY
 from engine.records.events import (
     BugFound,
     BugLocalized,
@@ -25,10 +31,17 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.finding import INFINITY
 from engine.records.localization import CauseKind, Verdict, by_schema
 from engine.task.sas import parse_sas
 from engine.usecases.campaign import run as run_campaign
-from engine.usecases.localize import BugLocalizer
+from engine.usecases.localize import (
+    BugLocalizer,
+    Localized,
+    LocalizeOptions,
+    Localizing,
+    localize,
+)
 from engine.workers.gate import Gate
 from engine.workspace.schema import MIGRATIONS, migrate
 from engine.workspace.workspace import Workspace, campaign_key
@@ -307,3 +320,83 @@ def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> Non
         localizer, bug = BugLocalizer(store), store.bug(1)
         localizer.keep(bug, localizer.localize(bug))
         assert store.localization(1) is not None
+
+
+def bugs_with_bounds_only(path: Path) -> list[int]:
+    with Workspace.open(path) as store:
+        bounds = [row.id for row in store.bugs() if row.evidence_kind != "plan"]
+        fine = [bug for bug in bounds if store.bug(bug).run.reason == "loop"]
+    assert len(fine) > 2
+    return fine[:3]
+
+
+def test_a_plan_that_comes_to_light_becomes_evidence(workspace: Path) -> None:
+    link, bugs = RecordingLink(), bugs_with_bounds_only(workspace)
+    done = localize(link, workspace, bugs)
+    assert [item.bug for item in done] == bugs
+    assert link.heard(Localized) == list(done)
+    assert [item.not_kept for item in done] == ["", "", ""]
+    with Workspace.open(workspace) as store:
+        assert {store.bug(bug).row.evidence_kind for bug in bugs} == {"plan"}
+        for item in done:
+            assert store.localization(item.bug) == item.localization
+    assert {text for _, _, text in link.reports} == {f"bug {bug}" for bug in bugs}
+    parts = [done for done, total, _ in link.reports]
+    assert parts == sorted(parts)
+    assert 0 <= parts[0] <= parts[-1] <= 3
+
+
+def test_both_faces_store_the_same_also_when_stopped_in_the_middle(
+    bug_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user stops during the first search for the second bug: by Ctrl-C, or in the window."""
+    bugs = bugs_with_bounds_only(bug_workspace)
+    before = what_is_known(bug_workspace)
+    window, terminal = (
+        Path(shutil.copy(bug_workspace, tmp_path / name)) for name in ("a.plumb", "b.plumb")
+    )
+
+    def is_in_the_middle(event: object) -> bool:
+        return isinstance(event, Localizing) and event.bug == bugs[1]
+
+    link = RecordingLink(is_in_the_middle)
+    with pytest.raises(CancelledError):
+        localize(link, window, bugs)
+    assert [item.bug for item in link.heard(Localized)] == bugs[:1]
+
+    emit = ConsoleLink.emit
+
+    def emit_and_interrupt(link: ConsoleLink, event: object) -> None:
+        emit(link, event)
+        if is_in_the_middle(event):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ConsoleLink, "emit", emit_and_interrupt)
+    words = [word for bug in bugs for word in ("--bug", str(bug))]
+    assert main(["localize", str(terminal), *words]) == 130
+
+    after = what_is_known(window)
+    assert after == what_is_known(terminal)
+    assert [bug for bug, known in after.items() if known != before[bug]] == bugs[:1]
+
+
+def test_a_workspace_that_cannot_be_written_still_gets_an_answer(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bug, *_ = bugs_with_bounds_only(workspace)
+    before = what_is_known(workspace)
+    monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
+    (item,) = localize(RecordingLink(), workspace, [bug])
+    assert "cannot be written" in item.not_kept
+    assert item.localization.bad_steps
+    assert what_is_known(workspace) == before
+
+
+def test_time_for_all_bugs_replaces_the_time_for_one() -> None:
+    options = LocalizeOptions(bug_seconds=5.0)
+    assert options.limits(time.monotonic() - 100).total_seconds == 5
+    options = LocalizeOptions(bug_seconds=5.0, total_seconds=60.0)
+    assert options.limits(time.monotonic() - 100).total_seconds == 0
+    left = options.limits(time.monotonic()).total_seconds
+    assert left is not None
+    assert 50 < left <= 60

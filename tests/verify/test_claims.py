@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from reference.random_tasks import make_task
 
 from engine.policies.policy import NO_ACTION
@@ -63,7 +64,7 @@ FORGERIES = {
     "another state": replace(EXPENSIVE, state=(1,)),
     "a smaller bound": replace(EXPENSIVE, bound=2, gap=4),
     "a bound the chain does not reach": replace(
-        EXPENSIVE, bound=2, gap=4, evidence=replace(EXPENSIVE.evidence, bound=2)
+        EXPENSIVE, bound=2, gap=4, evidence=structs.replace(EXPENSIVE.evidence, bound=2)
     ),
     "a plan that is none": replace(EXPENSIVE, evidence=Evidence((0,), (Walk((1,), "astar"),), 3)),
     "a plan that ends early": replace(

@@ -18,11 +18,10 @@ from app.services.reader import QueryThread
 from app.services.settings import consent
 from engine.campaign.bundle import Bundle
 from engine.errors import PlumblineError
-from engine.localize.localizer import Searched
 from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
-from engine.usecases.localize import Localized, LocalizeOptions, localize
+from engine.usecases.localize import Localized, LocalizeOptions, Localizing, localize
 from engine.usecases.verify import verify
 from engine.verify.stored import Verified
 
@@ -33,7 +32,7 @@ class BugJobs(QObject):
     localized = Signal(int)
     """There is news in the workspace about the steps of a bug."""
     searched = Signal(object)
-    """`Searched`: how far the localization is."""
+    """`Localizing`: how far the localization is."""
     plan_found = Signal(object)
     """`FoundPlan`"""
     changed = Signal()
@@ -102,8 +101,11 @@ class BugJobs(QObject):
     def _on_localize_events(self, events: list[object]) -> None:
         for event in events:
             if isinstance(event, Localized):
+                if event.not_kept:
+                    text = f"The bad steps of bug {event.bug} were not saved: {event.not_kept}"
+                    self._context.messages.warning(text)
                 self.localized.emit(event.bug)
-        newest = [event for event in events if isinstance(event, Searched)]
+        newest = [event for event in events if isinstance(event, Localizing)]
         if newest:
             self.searched.emit(newest[-1])
 

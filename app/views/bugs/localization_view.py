@@ -21,12 +21,11 @@ from app.models.table_model import Column, TableModel
 from app.services.theme import Theme
 from app.views.bugs.painting import ColorfulDelegate
 from app.widgets.table_view import TableView
-from engine.localize.localizer import ALGORITHMS
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.bug_text import cause_text, cost_to_go, verdict_text, why_bad
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
-from engine.usecases.localize import LocalizeOptions
+from engine.usecases.localize import ALGORITHMS, DEFAULT_OPTIONS, LocalizeOptions
 
 ALGORITHM_WORDS = {
     "bisection": "Bisection: few searches, the usual choice",
@@ -110,10 +109,10 @@ class LocalizationView(QWidget):
             if name in ADMISSIBLE:
                 self.heuristic.addItem(words, name)
         self.expansions = self._number("localize-expansions", "States per search", 10_000_000)
-        self.expansions.setValue(100_000)
+        self.expansions.setValue(DEFAULT_OPTIONS.search_expansions or 0)
         self.expansions.setSingleStep(10_000)
         self.seconds = self._number("localize-seconds", "Seconds", 36_000)
-        self.seconds.setValue(60)
+        self.seconds.setValue(int(DEFAULT_OPTIONS.bug_seconds or 0))
         self.seconds.setSuffix(" s")
         self.run_button = QPushButton("Localize")
         self.run_button.setObjectName("localize-run")

@@ -30,11 +30,10 @@ from app.views.bugs.table_view import BugTableView
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
-from engine.localize.localizer import Searched
 from engine.records.localization import Localization
 from engine.usecases.better_plan import FoundPlan, plan_of_localization
 from engine.usecases.export import write_problem
-from engine.usecases.localize import LocalizeOptions
+from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
 from engine.verify.stored import Verified
 from engine.workspace.filter import Term
@@ -374,7 +373,7 @@ class BugsPage(Page):
         self._tell_others()
 
     @Slot(object)
-    def _on_searched(self, event: Searched) -> None:
+    def _on_searched(self, event: Localizing) -> None:
         self.detail.localization.show_running(True, event.decided, event.steps)
 
     @Slot()

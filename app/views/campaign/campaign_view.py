@@ -33,7 +33,7 @@ from app.views.unit_export import UnitExport
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.oracles.objective import BugKind
+from engine.records.finding import BugKind
 from engine.workspace.rows import UnitRow
 
 MARGIN, SPACE = 12, 24
@@ -294,8 +294,8 @@ class CampaignView(QWidget):
         seconds = progress.seconds
         show("states", f"{progress.states:,}")
         show("bugs", f"{progress.bugs:,}")
-        show("fail", f"{progress.kinds[BugKind.QUALITATIVE.value]:,}")
-        dear = progress.bugs - progress.kinds[BugKind.QUALITATIVE.value]
+        show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
+        dear = progress.bugs - progress.kinds[BugKind.FAILS]
         show("too expensive", f"{dear:,}")
         show("states/s", _rate(progress.states, seconds))
         show("policy calls/s", _rate(progress.policy_calls, seconds))

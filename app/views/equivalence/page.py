@@ -43,14 +43,14 @@ from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
-from engine.files import write_bytes, write_text
+from engine.files import resource, write_bytes, write_text
 from engine.pddl import diff_domains
 from engine.report.comparison_text import READINGS, progress_line
 from engine.usecases.compare import CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
-RENAMED = EXAMPLES.parent / "versions" / "ferry-renamed.pddl"
+RENAMED = resource("versions", "ferry-renamed.pddl")
 WHAT_IT_IS = (
     "Two domains are equivalent if their predicates can be matched so that whatever one of them "
     "can reach, the other can reach too, for all objects. Drop the two versions on A and B."

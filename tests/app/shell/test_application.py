@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,14 @@ def test_an_example_keeps_what_the_user_changed() -> None:
         store.set_project(store.project().without(store.project().policies))
     with Workspace.open(example_workspace("ferry")) as store:
         assert store.project().policies == ()
+
+
+def test_an_example_of_an_installation_that_is_gone_is_replaced(tmp_path: Path) -> None:
+    with Workspace.open(example_workspace("ferry")) as store:
+        right = store.project()
+        store.set_project(replace(right, domain=str(tmp_path / "gone" / "domain.pddl")))
+    with Workspace.open(example_workspace("ferry")) as store:
+        assert store.project() == right
 
 
 def test_files_that_are_no_workspaces_are_refused_in_words(

@@ -15,6 +15,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
+from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
@@ -163,7 +164,9 @@ def test_names_are_shown_as_they_are(qtbot: QtBot, theme: Theme, folder: Path) -
     tip.deleteLater()
 
 
-@settings(settings.get_profile("plumbline"), derandomize=True, database=None, max_examples=60)
+@settings(
+    settings.get_profile("plumbline"), derandomize=True, database=None, max_examples=amount(60, 15)
+)
 @given(document=json_values)
 def test_any_settings(document: object) -> None:
     from tempfile import TemporaryDirectory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
+from reference.bug_workspace import what_is_known
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
@@ -19,6 +21,7 @@ from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
+from engine.cli import main
 from engine.records.events import BugFound, StoredRun
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
@@ -520,13 +523,36 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+def test_the_window_and_the_command_line_store_the_same(
+    qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
+) -> None:
+    """Also when the user stops, whatever is under way in that moment."""
+    before = what_is_known(bug_workspace)
+    bugs = [bug_with("loop", "dominance").row.id, bug_with("goal").row.id, *list(before)[:20]]
+    terminal = shutil.copy(bug_workspace, tmp_path / "terminal.plumb")
+    words = [word for bug in bugs[:2] for word in ("--bug", str(bug))]
+    assert main(["localize", str(terminal), *words]) == 0
+    page.work.localize(bugs[:2])
+    done(qtbot, page, "localize")
+    path = page.context.document.path
+    assert what_is_known(path) == what_is_known(terminal) != before
+    assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
+    with qtbot.waitSignal(page.work.localized, timeout=PATIENCE):
+        page.work.localize(bugs[2:])
+    page.work.stop("localize")
+    done(qtbot, page, "localize")
+    whole = what_is_known(terminal)
+    for bug, known in what_is_known(path).items():
+        assert known in (before[bug], whole[bug])
+
+
 def test_a_plan_that_a_campaign_came_across_is_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
 ) -> None:
     bug = bug_with("loop", "dominance")
     with Workspace.open(workspace) as store:
         localizer = BugLocalizer(store)
-        localizer.keep(bug, localizer.localize(bug))
+        store.save_localization(bug.row.id, localizer.localize(bug))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison

@@ -15,7 +15,7 @@ from app.models.fact_list import FactList, Heading
 from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.views.bugs.evidence_view import chain_states
-from engine.native.library import INFINITY
+from engine.records.finding import INFINITY
 from engine.records.localization import Localization, StepVerdict, Verdict
 from engine.report.bug_text import cause_text, cost_to_go, explain, verdict_text, why_bad
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
