@@ -202,7 +202,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "aras_improve": (OBJECT, ANSWER_OUT),
     "lookahead_create": (OBJECT, OBJECT_OUT),
     "lookahead_begin": (OBJECT, INT32),
-    "lookahead_go_on": (OBJECT, INT64, INT64_OUT),
+    "lookahead_resume": (OBJECT, INT64, INT64_OUT),
     "lookahead_visits": (OBJECT, INT32_OUT, INT64_OUT, INT32_OUT, INT32_OUT),
     # Heuristics that are built for one state
     "cartesian_create": (

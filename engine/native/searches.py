@@ -197,9 +197,9 @@ class NativeLookahead:
     def begin(self, start: int) -> None:
         call("lookahead_begin", self._handle, start)
 
-    def go_on(self, size: int) -> int:
-        """Go on until so many states are visited; how many there are."""
-        call("lookahead_go_on", self._handle, size, self._count)
+    def resume(self, size: int) -> int:
+        """Search on until so many states are visited; return how many there are."""
+        call("lookahead_resume", self._handle, size, self._count)
         return int(self._count[0])
 
     def visits(self) -> Visits:

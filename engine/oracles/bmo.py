@@ -66,7 +66,7 @@ class DominanceLookahead:
             if self.session.cancelled():
                 raise CancelledError
             wanted = min(wanted + AT_ONCE, self.size)
-            visited = self._native.go_on(wanted)
+            visited = self._native.resume(wanted)
         return self._native.visits()
 
 

@@ -161,11 +161,11 @@ PLUMBLINE_API Status plumbline_lookahead_begin(Lookahead* lookahead, std::int32_
   return guarded([&] { return lookahead->begin(start); });
 }
 
-// Goes on until so many states are visited; `n_visited` receives how many there are.
-PLUMBLINE_API Status plumbline_lookahead_go_on(Lookahead* lookahead, std::int64_t size,
-                                               std::int64_t* n_visited) {
+// Searches on until so many states are visited; `n_visited` receives how many there are.
+PLUMBLINE_API Status plumbline_lookahead_resume(Lookahead* lookahead, std::int64_t size,
+                                                std::int64_t* n_visited) {
   return guarded([&] {
-    lookahead->go_on(size);
+    lookahead->resume(size);
     *n_visited = static_cast<std::int64_t>(lookahead->visits().size());
     return true;
   });

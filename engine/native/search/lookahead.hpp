@@ -43,7 +43,7 @@ class Lookahead {
   }
 
   // Visits until there are so many in all; fewer if there are no more states.
-  void go_on(std::int64_t size) {
+  void resume(std::int64_t size) {
     while (!open_.empty() && static_cast<std::int64_t>(visits_.size()) < size) {
       std::pop_heap(open_.begin(), open_.end(), is_later);
       const Visit visit = open_.back().visit;

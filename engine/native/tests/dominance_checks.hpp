@@ -242,8 +242,8 @@ inline void check_lookahead(Random& random, const CompiledTask& compiled) {
   CHECK(!lookahead.begin(7));
   for (const std::int64_t size : {1, 3, 40, 5}) {
     CHECK(lookahead.begin(0));
-    lookahead.go_on(size / 2);
-    lookahead.go_on(size);
+    lookahead.resume(size / 2);
+    lookahead.resume(size);
     const auto& visits = lookahead.visits();
     CHECK(!visits.empty() && static_cast<std::int64_t>(visits.size()) <= size && visits[0].state == 0);
     std::set<std::int32_t> seen{0};
