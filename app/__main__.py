@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from app.shell.no_display import run_tour
 
         if reason:
-            print(f"No window: {reason}. Here is the example on the command line.", flush=True)
+            print(f"No window: {reason}. Showing the example on the command line.", flush=True)
         return run_tour()
     from app.shell.application import run
 

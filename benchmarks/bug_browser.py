@@ -10,11 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sqlite3
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +38,6 @@ from app.services.settings import Settings
 from app.services.theme import Theme
 from app.shell.garbage import GarbageCollector
 from app.views.bugs.page import BugsPage
-from engine.workspace.workspace import Workspace
 
 PATIENCE = 600.0
 
@@ -45,7 +46,7 @@ def fill(path: Path, wanted: int) -> None:
     """Duplicate units with all their findings, as if there were more seeds."""
     columns = "state, kind, policy_cost, bound, gap, oracle, evidence_kind, retrospective, region"
     columns += ", seconds, status, note"
-    with Workspace.open(path) as store, store.transaction() as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         units = connection.execute("SELECT id FROM units ORDER BY id").fetchall()
         (count,) = connection.execute("SELECT count(*) FROM findings").fetchone()
         copy = 0

@@ -29,9 +29,10 @@ from measurement import EXAMPLES, Row, Setting, compared, mistakes
 from reference.dask_cluster import PATIENCE, Cluster
 
 from engine.campaign.config_reader import CampaignConfig, parse_config
-from engine.records.events import Event, StateTested
-from engine.usecases.campaign import Listener, ignore, run
-from engine.workers.launch import make_executor
+from engine.records.events import StateTested
+from engine.usecases.campaign import run
+from engine.workers.link import NULL_LINK, Link
+from engine.workers.supervisor import make_executor
 from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
 
@@ -186,14 +187,14 @@ def alternate(
     return found
 
 
-def timed(config: CampaignConfig, place: Place, folder: Path, emit: Listener = ignore) -> Run:
+def timed(config: CampaignConfig, place: Place, folder: Path, link: Link = NULL_LINK) -> Run:
     executor = make_executor(place.executor)
     with (
         tempfile.TemporaryDirectory(dir=folder) as name,
         Workspace.create(Path(name) / "w.plumb") as store,
     ):
         before = place.processor_seconds()
-        end = run(config, store, emit, executor=executor)
+        end = run(config, store, link, executor=executor)
         processor = place.processor_seconds() - before
         units = [(unit.problem, unit.policy, unit.seed, unit.status) for unit in store.units()]
         bugs = [(*described(row), store.bug(row.id).state) for row in store.bugs()]
@@ -228,12 +229,13 @@ def kill_a_worker(config: CampaignConfig, cluster: Cluster, folder: Path) -> Run
     """Kill one of the workers as soon as a state has been tested."""
     victim = cluster.workers[0]
 
-    def emit(event: Event) -> None:
-        if isinstance(event, StateTested) and victim.poll() is None:
-            os.kill(victim.pid, signal.SIGKILL)
-            victim.wait()
+    class Killing(Link):
+        def emit(self, event: object) -> None:
+            if isinstance(event, StateTested) and victim.poll() is None:
+                os.kill(victim.pid, signal.SIGKILL)
+                victim.wait()
 
-    found = timed(config, Place(f"dask:{cluster.address}"), folder, emit)
+    found = timed(config, Place(f"dask:{cluster.address}"), folder, Killing())
     assert victim.poll() is not None, "the campaign ended before a worker could be killed"
     return found
 

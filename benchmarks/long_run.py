@@ -69,11 +69,10 @@ def main() -> int:
 
 
 def take_copy(origin: Path) -> None:
-    from engine.workspace.backup import copy_workspace
     from engine.workspace.workspace import Workspace
 
     with Workspace.open(origin) as store:
-        copy_workspace(store.connection, workspace_path())
+        store.save_copy(workspace_path())
 
 
 def run(config: Path, seconds: float, every: float) -> list[Sample]:
@@ -147,12 +146,10 @@ def take_sample(
     window: MainWindow, seconds: float, ticks: Sequence[Tick], machine: tuple[float, float]
 ) -> Sample:
     store = window.context.document.store
-    ((units,),) = store.rows("SELECT count(*) FROM units WHERE status = 'finished'")
-    ((states,),) = store.rows("SELECT count(*) FROM pool")
-    ((bugs,),) = store.rows("SELECT count(*) FROM findings")
+    units = sum(unit.status == "finished" for unit in store.units())
+    states = store.pool_states()
+    bugs = sum(counts.bugs for counts in store.counts().values())
     late = sorted(tick.late for tick in ticks)
-    path = store.path
-    files = (path, path.with_name(path.name + "-wal"))
     return Sample(
         seconds=seconds,
         units=units,
@@ -161,7 +158,7 @@ def take_sample(
         cpu=processor_time(),
         workers=sum(map(megabytes, descendants(os.getpid()))),
         window=megabytes(os.getpid()),
-        workspace=sum(file.stat().st_size for file in files if file.exists()) / 2**20,
+        workspace=store.path.stat().st_size / 2**20,
         late_p99=late[int(len(late) * 0.99)],
         late_most=late[-1],
         machine=machine,

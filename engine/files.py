@@ -57,7 +57,10 @@ def read_bytes(path: str | Path, kind: str) -> bytes:
 
 def read_text(path: str | Path, kind: str) -> str:
     """The text of a file in UTF-8."""
-    data = read_bytes(path, kind)
+    return decode_text(read_bytes(path, kind), path, kind)
+
+
+def decode_text(data: bytes, path: str | Path, kind: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

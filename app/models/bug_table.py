@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Qt
 from app.models.table_model import Column, Index, Palette, SortKeys, TableModel
 from engine.records.finding import BugKind
 from engine.report.bug_text import kind_text
+from engine.report.words import count_text
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
 
@@ -75,14 +76,14 @@ COLUMNS: tuple[Column[Any], ...] = (
         token=lambda line: STATUS_TOKENS.get(line.row.status, "text"),
         text=lambda line: line.row.status_text,
         row_tip=lambda line: line.row.note or line.row.status_text,
-        tip="What you decided: c confirms, i ignores, d marks a duplicate",
+        tip="Result of triage: press C to confirm, I to ignore, D to mark a duplicate",
     ),
     Column(
         "kind",
         "Kind",
         lambda line: kind_text(line.row.kind),
         icon=lambda line: "error" if line.row.gap is None else "cost",
-        tip="Fails: the policy never reaches the goal. Too expensive: less would have been enough",
+        tip="Fails: the policy never reaches the goal. Too expensive: a lower cost suffices",
     ),
     Column("problem", "Problem", lambda line: line.row.problem),
     Column(
@@ -92,7 +93,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: _cost(line.row),
         numeric=True,
         token=lambda line: "policy",
-        tip="What the policy pays from the bug state to the goal",
+        tip="Cost of the policy from the bug state to the goal",
     ),
     Column(
         "bound",
@@ -100,7 +101,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.bound,
         numeric=True,
         token=lambda line: "better",
-        tip="An upper bound: the goal is proven to cost no more than this",
+        tip="Proven upper bound on the optimal cost from the bug state",
     ),
     Column(
         "gap",
@@ -108,7 +109,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: _INFINITE if line.row.gap is None else line.row.gap,
         lambda line: _gap(line.row),
         numeric=True,
-        tip="How much too expensive the policy is at least; ∞ where it fails",
+        tip="Policy cost minus best known cost; ∞ if the policy fails",
     ),
     Column(
         "action",
@@ -118,13 +119,11 @@ COLUMNS: tuple[Column[Any], ...] = (
         mono=True,
         token=lambda line: "bad" if line.row.bad_action else "muted",
         row_tip=lambda line: (
-            f"({line.row.bad_action})" if line.row.bad_action else "Not known yet: localize the bug"
+            f"({line.row.bad_action})" if line.row.bad_action else "Localize the bug to find it"
         ),
-        tip="The root cause of the bug, once localization has found it",
+        tip="Action of the root cause, once the bug is localized",
     ),
-    Column(
-        "oracle", "Found by", lambda line: line.row.found_by, tip="The oracle that proved it first"
-    ),
+    Column("oracle", "Found by", lambda line: line.row.found_by, tip="Oracle that proved it first"),
     Column(
         "evidence",
         "Evidence",
@@ -133,9 +132,9 @@ COLUMNS: tuple[Column[Any], ...] = (
         row_tip=lambda line: (
             "A better plan is known"
             if line.row.evidence_kind == "plan"
-            else "A better plan is proven to exist by dominance, but not known"
+            else "Dominance proves that a better plan exists, but none is known"
         ),
-        tip="Plan: a better plan is known. Bound: it is proven that one exists",
+        tip="Plan: a better plan is known. Bound: a better plan is proven to exist",
     ),
     Column(
         "region",
@@ -143,7 +142,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.region,
         lambda line: _number(line.row.region),
         numeric=True,
-        tip="Bugs next to each other form a region, named after its first bug",
+        tip="Bugs in connected states form a region, numbered by its first bug",
     ),
     Column(
         "root",
@@ -151,7 +150,7 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.root_cause,
         lambda line: _number(line.row.root_cause),
         numeric=True,
-        tip="Bugs with the same bad action in the same state have one root cause",
+        tip="Bugs with the same bad action in the same state share a root cause",
     ),
     Column(
         "time",
@@ -159,17 +158,17 @@ COLUMNS: tuple[Column[Any], ...] = (
         lambda line: line.row.seconds,
         lambda line: _seconds(line.row.seconds),
         numeric=True,
-        tip="When it was found, in seconds of its unit's work",
+        tip="Time since the start of its unit until the bug was found",
     ),
     Column("policy", "Policy", lambda line: line.row.policy, shown=False),
     Column("seed", "Seed", lambda line: line.row.seed, numeric=True, shown=False),
     Column("campaign", "Campaign", lambda line: line.row.campaign, numeric=True, shown=False),
-    Column("note", "Note", lambda line: line.row.note or None, tip="What you wrote about it"),
+    Column("note", "Note", lambda line: line.row.note or None, tip="Your note"),
 )
 
 
 class GroupBy(Enum):
-    NOTHING = "no groups"
+    NOTHING = "No groups"
     ROOT_CAUSE = "root cause"
     REGION = "region"
     SCHEMA = "action schema"
@@ -329,7 +328,7 @@ class BugTable(TableModel[Any]):
         texts = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
         if role in texts and column == 0:
             state = ", closed" if group.collapsed else ""
-            return f"{group.title}: {group.count} {'bug' if group.count == 1 else 'bugs'}{state}"
+            return f"{group.title}: {count_text(group.count, 'bug')}{state}"
         return None
 
     def _pass(self, rows: list[Any]) -> list[Any]:

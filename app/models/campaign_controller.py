@@ -1,7 +1,7 @@
-"""The campaign that this window runs: started, paused, stopped, taken up again.
+"""Start, pause, resume and stop the campaign that this window runs.
 
-One per document, shared by the screens. What a campaign finds is in the store before anybody is
-told, so listeners read it there.
+One per document, shared by the screens. Findings are in the workspace before signals are emitted,
+so listeners read them there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from app.services.messages import Message
 from app.services.settings import consent
 from engine.campaign.config_reader import CampaignConfig
 from engine.records.events import CampaignFinished, UnitFailed, UnitStopped, Warned
+from engine.report.words import count_text
 from engine.usecases.campaign import (
     Advanced,
     AlreadyDone,
@@ -25,12 +26,12 @@ from engine.usecases.campaign import (
     resume_campaign,
     run_campaign,
 )
-from engine.workers.gate import AT_LIMIT
+from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 
 class CampaignState(Enum):
-    """What a campaign is doing; the value is the word for it."""
+    """What a campaign is doing; the value is shown to the user."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -99,8 +100,8 @@ class CampaignController(QObject):
             return CampaignState.PAUSED if self.is_paused else CampaignState.RUNNING
         if row.status != "running":
             return CampaignState(row.status)
-        somebody = self._context.document.writer()
-        if somebody is not None and somebody.pid not in self._context.jobs.pids:
+        writer = self._context.document.writer()
+        if writer is not None and writer.pid not in self._context.jobs.pids:
             return CampaignState.ELSEWHERE
         if self._ended is not None and self._ended[0] == row.id:
             return self._ended[1]  # the row was read before
@@ -191,10 +192,10 @@ class CampaignController(QObject):
         if not self._failures:
             return
         first, *rest = self._failures
-        which = f"{len(rest) + 1} units" if rest else "1 unit"
-        more = "; a higher limit needs a new campaign" if AT_LIMIT in first.error else ""
+        which = count_text(len(rest) + 1, "unit")
+        more = "; to raise a limit, run a new campaign" if AT_LIMIT in first.error else ""
         self._told = self._context.messages.warning(
-            f"{which} of campaign {self.campaign} could not be finished: {first.error}. What was "
-            f"found is kept; Resume does the rest{more}.",
+            f"{which} of campaign {self.campaign} failed: {first.error}. All findings are kept; "
+            f"resume the campaign to run the rest{more}.",
             "\n".join(f"unit {failure.unit}: {failure.error}" for failure in self._failures),
         )

@@ -111,15 +111,10 @@ class _Follower:
         began = time.thread_time()
         if self._coming is None:
             self._coming, self._points_cost = _ComingPoints(), 0.0
-        # CROSS JOIN: by findings in their order, else all of them are sorted for every portion.
-        found: Sequence[tuple[int, int, int | None]] = store.rows(
-            "SELECT f.id, f.bound, f.policy_cost FROM findings f "
-            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
-            "ORDER BY f.id LIMIT ?",
-            (self.campaign, self._coming.bugs[-1] if self._coming.bugs else 0, PORTION),
-        )
+        after = self._coming.bugs[-1] if self._coming.bugs else 0
+        found = store.bug_points(self.campaign, after=after, limit=PORTION)
         for row in found:
-            self._coming.add(*row)
+            self._coming.add(row.id, row.bound, row.policy_cost)
         self._points_cost += time.thread_time() - began
         if len(found) == PORTION:
             return None
@@ -241,4 +236,4 @@ class CampaignMonitor(QObject):
         if follower is not self._follower:
             return
         self._is_asked = False
-        self._context.messages.error(f"The campaign cannot be read: {error}")
+        self._context.messages.error(f"Cannot read the campaign: {error}")

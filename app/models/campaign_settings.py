@@ -1,7 +1,4 @@
-"""What the campaign form needs to know of settings: presets, seeds as text, oracles as text.
-
-Sentences stand here once, for tooltips and lists alike.
-"""
+"""Campaign settings as the form shows them: choices, presets, seeds, oracles, executor."""
 
 from __future__ import annotations
 
@@ -17,34 +14,36 @@ from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.registry import OracleKind, parse_oracle
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit
+from engine.report.words import count_text
 from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import PoolChecked, is_grounded
-from engine.workers.cluster import ClusterSize, problem_with_address
+from engine.workers.cluster import problem_with_address
+from engine.workers.supervisor import ClusterSize
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000
 
 BIASES = {
-    "none": "none: every step is as likely as any other",
-    "plan-length": "plan length: go where the policy's runs are long",
-    "detour": "detour: go where the policy takes longer between two states than it should",
-    "loopiness": "loopiness: go where the policy nearly comes back to where it was",
-    "surface": "surface: go where the policy pays without getting nearer to the goal",
-    "heuristic": "heuristic: go where states look far from the goal",
+    "none": "None: all steps are equally likely",
+    "plan-length": "Plan length: prefer states with long policy runs",
+    "detour": "Detour: prefer states where the policy takes a detour between two states",
+    "loopiness": "Loopiness: prefer states where the policy almost returns to an earlier state",
+    "surface": "Surface: prefer states where the policy's steps do not approach the goal",
+    "heuristic": "Heuristic: prefer states with a high heuristic value",
 }
 NOVELTY = {
-    0: "any state",
-    1: "a fact never seen",
-    2: "a pair of facts never seen",
-    3: "three facts never seen together",
+    0: "Any state",
+    1: "A new fact",
+    2: "A new pair of facts",
+    3: "A new triple of facts",
 }
 UNSOLVED = {
-    "insert-and-avoid": "walk on elsewhere: the state joins the pool, the walk avoids it",
-    "prefer": "go there: the walk ends in the state",
+    "insert-and-avoid": "Add and avoid: add the state to the pool and continue elsewhere",
+    "prefer": "Stop there: end the walk in this state",
 }
 OBJECTIVES = {
-    "any": "any bug: the policy fails, or is too expensive",
-    "goal": "goal reaching only: the policy fails where there is a plan",
+    "any": "Any bug: the policy fails or is too expensive",
+    "goal": "Failures only: the policy fails although a plan exists",
 }
 
 
@@ -75,29 +74,29 @@ def mixture_problem(problems: Sequence[str]) -> str:
     grounded = sum(map(is_grounded, problems))
     if grounded in (0, len(problems)):
         return ""
-    return "PDDL problems and .sas files do not go together: tick one kind."
+    return "Select either PDDL problems or .sas files, not both."
 
 
 def problem_of(fit: TaskFit) -> str:
-    """Whose states they are; if it can be chosen a problem in PDDL, which more can be done with."""
+    """Return the problem that the states belong to, in PDDL if possible."""
     return min(fit.problems, key=is_grounded, default="")
 
 
 def pool_problem(
     path: str, checked: PoolChecked | None, fit: TaskFit, problems: Sequence[str]
 ) -> str:
-    """Why the states of a file cannot be tested with these problems, or nothing."""
+    """Return why the states of a file cannot be tested with these problems, or an empty string."""
     name = Path(path).name
     if not Path(path).is_file():
-        return f"{path} is not there any more."
+        return f"{path} no longer exists."
     if checked is not None and checked.error:
         return checked.error
     if fit.is_none:
         return f"{name} fits none of the problems: {fit.misfits[0]}"
     if len(problems) == 1 and (not fit.problems or problems[0] in fit.problems):
         return ""
-    whose = Path(problem_of(fit)).name or "the one it belongs to"
-    return f"The states of {name} belong to one problem: tick {whose} alone."
+    whose = Path(problem_of(fit)).name or "the problem it belongs to"
+    return f"Select only {whose} to test the states of {name}."
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
@@ -125,17 +124,17 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         low, dash, high = part.partition("-")
         if not (low.strip().isdecimal() and (high.strip().isdecimal() or not dash)):
-            raise ValueError(f"'{part}' is no seed: write whole numbers, such as 0, 1 or 5-9")
+            raise ValueError(f"invalid seed '{part}'; enter whole numbers, such as 0, 1 or 5-9")
         first, last = int(low), int(high or low)
         if max(first, last) > MAX_SEED:
-            raise ValueError(f"the largest seed is {MAX_SEED}")
+            raise ValueError(f"seed '{part}' is too large; the largest seed is {MAX_SEED}")
         if first > last:
-            raise ValueError(f"'{part}' goes backwards: write {last}-{first}")
+            raise ValueError(f"invalid range '{part}'; did you mean {last}-{first}?")
         if len(seeds) + last - first >= MAX_SEEDS:
-            raise ValueError(f"more than {MAX_SEEDS} seeds are not sensible")
+            raise ValueError(f"too many seeds; enter at most {MAX_SEEDS}")
         seeds.update(dict.fromkeys(range(first, last + 1)))
     if not seeds:
-        raise ValueError("name at least one seed, such as 0")
+        raise ValueError("enter at least one seed, such as 0")
     return tuple(seeds)
 
 
@@ -222,25 +221,21 @@ def keep_where(settings: Settings, choice: ExecutorChoice) -> None:
 
 
 def size_text(size: ClusterSize) -> str:
-    workers = "1 worker" if size.workers == 1 else f"{size.workers} workers"
-    places = "1 unit" if size.places == 1 else f"{size.places} units"
-    return f"{workers}, {places} at a time"
+    workers, units = count_text(size.workers, "worker"), count_text(size.places, "unit")
+    return f"{workers}, {units} at a time"
 
 
 def scene_text(executor: str, scene: ClusterStatus) -> str:
     """Where the units run now, for a line beside the progress."""
     kind, _, what = executor.partition(":")
     if kind == "local":
-        at_a_time = "one unit" if what == "1" else f"{what} units"
-        return f"On this machine, {at_a_time} at a time"
+        return f"On this machine, {count_text(int(what), 'unit')} at a time"
     if scene.cluster is None:
         return f"Connecting to {what}…"
     if scene.cluster.workers == 0:
-        words = f"There are no workers at {what} now: the units wait for one"
+        words = f"No workers at {what}; units wait until one connects"
     else:
         words = f"On {what}: {size_text(scene.cluster)}"
-    if scene.restarted == 1:
-        words += " · a worker was lost, its unit began again"
-    elif scene.restarted:
-        words += f" · workers were lost, {scene.restarted} units began again"
+    if scene.restarted:
+        words += f" · lost workers, restarted {count_text(scene.restarted, 'unit')}"
     return words

@@ -10,6 +10,7 @@ from app.models.campaign_controller import CampaignState
 from app.models.table_model import Column
 from engine.campaign.changes import Change, ComparedBug, PolicyCost, Trend
 from engine.campaign.timeline import OracleScore
+from engine.report.words import count_text
 from engine.workspace.rows import CampaignRow, UnitRow
 
 
@@ -28,12 +29,12 @@ class CampaignLine:
         if self.failed_units and self.state is CampaignState.FINISHED:
             return f"{self.state.value}, {self.failed_units} failed"
         if self.limited_units and self.state is CampaignState.FINISHED:
-            return f"{self.state.value}, {self.limited_units} at a limit"
+            return f"{self.state.value}, {self.limited_units} limited"
         return self.state.value
 
 
 def clock_time(seconds: float) -> str:
-    """Today's by the hour, others by the day."""
+    """Return the time of day for today, else the date."""
     then = time.localtime(seconds)
     today = time.localtime()
     same = (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday)
@@ -72,8 +73,9 @@ def _summary_of(line: CampaignLine) -> str:
     config = line.row.config
     return (
         f"{line.words}\n"
-        f"{len(config.problems)} problems, {len(config.policies)} policies, "
-        f"{len(config.seeds)} seeds, {config.fuzzing.size} states each\n"
+        f"{count_text(len(config.problems), 'problem')}, "
+        f"{count_text(len(config.policies), 'policy')}, "
+        f"{count_text(len(config.seeds), 'seed')}, {config.fuzzing.size} states each\n"
         f"{', '.join(config.testing.oracles)}"
     )
 
@@ -82,7 +84,7 @@ CAMPAIGNS: tuple[Column[CampaignLine], ...] = (
     Column("number", "No.", lambda line: line.row.id, numeric=True, row_tip=_summary_of),
     Column(
         "created",
-        "Begun",
+        "Started",
         lambda line: line.row.created,
         text=lambda line: clock_time(line.row.created),
         row_tip=_summary_of,
@@ -112,22 +114,28 @@ ORACLES: tuple[Column[OracleScore], ...] = (
         lambda score: score.recall,
         text=_percent,
         numeric=True,
-        tip="Of the bugs among the states it examined, how many it proved by itself",
+        tip="Share of the known bugs among the examined states that this oracle proved by itself",
     ),
-    Column("bugs", "Bugs", lambda score: score.bugs, numeric=True, tip="Pool states it proved bad"),
+    Column(
+        "bugs",
+        "Bugs",
+        lambda score: score.bugs,
+        numeric=True,
+        tip="Pool states that this oracle proved to be bugs",
+    ),
     Column(
         "unique",
         "Unique",
         lambda score: score.unique,
         numeric=True,
-        tip="Bugs that no other oracle proved",
+        tip="Bugs that only this oracle proved",
     ),
     Column(
         "optimal",
         "Proven optimal",
         lambda score: score.optimal,
         numeric=True,
-        tip="States in which it proved that the policy is optimal",
+        tip="Pool states in which this oracle proved the policy optimal",
     ),
     Column("examined", "Examined", lambda score: score.examined, numeric=True),
     Column(
@@ -156,14 +164,14 @@ def _remark(unit: UnitRow) -> str:
 
 def _unit_status(unit: UnitRow) -> str:
     at_limit = unit.status == "finished" and unit.statistics.get("limit")
-    return "at its limit" if at_limit else unit.status
+    return "limit reached" if at_limit else unit.status
 
 
 _UNIT_LOOKS = {
     "failed": ("error", "bad"),
     "lost": ("error", "bad"),
     "finished": ("check", "proven"),
-    "at its limit": ("warning", "undecided"),
+    "limit reached": ("warning", "undecided"),
     "running": ("run", "accent"),
 }
 _PLAIN = "", "muted"
@@ -187,7 +195,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
         "Policy calls",
         lambda unit: unit.statistics.get("policy_states"),
         numeric=True,
-        tip="States that the policy was asked about",
+        tip="States that the policy evaluated",
     ),
     Column(
         "seconds",
@@ -210,8 +218,8 @@ _CHANGE_LOOKS = {
 }
 
 _TREND_WORDS = {
-    Trend.BETTER: "a bug in both, but the policy has become better",
-    Trend.WORSE: "a bug in both, and the policy has become worse",
+    Trend.BETTER: "a bug in both, but the policy got better",
+    Trend.WORSE: "a bug in both, and the policy got worse",
     Trend.SAME: "the same bug in both",
     Trend.UNKNOWN: "a bug in both",
 }
@@ -220,15 +228,15 @@ _TREND_WORDS = {
 def _why(bug: ComparedBug) -> str:
     match bug.change:
         case Change.STILL if bug.before is None or bug.after is None:
-            return "a bug in both, though only one campaign found it"
+            return "a bug in both, found by only one campaign"
         case Change.STILL:
             return _TREND_WORDS[bug.trend]
         case Change.UNDECIDED:
-            return "the other policy was stopped before it paid more"
+            return "the other run stopped before its cost exceeded the best known"
         case Change.UNTESTED:
             return "the other campaign did not test this state"
         case _:
-            return "the other policy pays no more than the best known"
+            return "the other policy costs no more than the best known"
 
 
 def _cost(cost: PolicyCost | None) -> float | None:
@@ -250,8 +258,8 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: bug.change.value,
         icon=lambda bug: _CHANGE_LOOKS[bug.change][0],
         token=lambda bug: _CHANGE_LOOKS[bug.change][1],
-        tip="New, gone, still there; undecided where the other run was stopped too early, not "
-        "tested where the other campaign did not look",
+        tip="New, gone or still there; undecided if the other run stopped too early; not tested "
+        "if the other campaign did not test this state",
     ),
     Column("bug", "Bug", lambda bug: bug.finding.id, numeric=True),
     Column("problem", "Problem", lambda bug: bug.finding.problem, mono=True),
@@ -262,7 +270,7 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_before),
         text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
-        tip="What the policy pays in the campaign that this one is compared with",
+        tip="Policy cost in the other campaign",
     ),
     Column(
         "after",
@@ -270,14 +278,14 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_after),
         text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
-        tip="What the policy pays in this campaign",
+        tip="Policy cost in this campaign",
     ),
     Column("bound", "Best known", lambda bug: bug.finding.bound, numeric=True),
     Column(
         "tested",
         "Why",
         _why,
-        tip="That a bug was not found does not prove that it is gone: the state must have been "
-        "tested, and the policy must pay no more than the best known cost",
+        tip="A bug is gone only if the other campaign tested its state and the policy's cost "
+        "there is at most the best known cost",
     ),
 )

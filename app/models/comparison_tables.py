@@ -19,13 +19,13 @@ from engine.report.comparison_text import READINGS
 from engine.workspace.comparisons import ComparisonRow
 
 READING_TIPS = {
-    "distinct": "Different parameters of an action always stand for different objects.",
-    "pddl": "As PDDL has it: two parameters of an action may stand for the same object.",
+    "distinct": "Different parameters of an action stand for different objects.",
+    "pddl": "As in PDDL, two parameters of an action may stand for the same object.",
 }
 VERDICTS = {
     "equivalent": ("Equivalent", "check", "proven"),
     "not-equivalent": ("Not equivalent", "bad", "bad"),
-    "undecided": ("Not decided within the limits", "unknown", "undecided"),
+    "undecided": ("Undecided within the limits", "unknown", "undecided"),
 }
 """Words, icon and color."""
 
@@ -64,7 +64,7 @@ def mapping_lines(reading: Mapping[str, Any]) -> list[MappingLine]:
 
 
 def _order(places: Sequence[int] | None) -> str:
-    return "" if places is None else f"arguments in the order {' '.join(map(str, places))}"
+    return "" if places is None else f"argument order {' '.join(map(str, places))}"
 
 
 def operator_lines(reading: Mapping[str, Any]) -> list[OperatorLine]:
@@ -84,24 +84,21 @@ def _how(operator: Mapping[str, Any]) -> str:
     other = "B" if operator["domain"] == "A" else "A"
     cases = [case for macro in operator["macros"] for case in macro["cases"]]
     if not operator["covered"] or not cases:
-        return f"cannot always be done in {other}"
+        return f"not always possible in {other}"
     if len(cases) == 1:
-        return " ".join(cases[0]["steps"]) or "nothing needs to be done"
-    return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, ..."
+        return " ".join(cases[0]["steps"]) or "nothing to do"
+    return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, …"
 
 
 def explain_difference(answer: Mapping[str, Any]) -> str:
-    """Why two readings of the same domains may come to different verdicts."""
+    """Explain whether the verdict depends on the reading of parameters."""
     asked = [name for name in READINGS if name in answer]
     verdicts = {answer[name]["verdict"] for name in asked}
     if len(asked) < 2:
         return ""
     if len(verdicts) == 1:
-        return "Both readings come to the same verdict."
-    return (
-        "The readings differ: it matters whether two parameters of an action may stand for the "
-        "same object."
-    )
+        return "Both readings of parameters give the same verdict."
+    return "The verdict depends on whether two parameters may stand for the same object."
 
 
 def within(reading: Mapping[str, Any]) -> str:
@@ -110,10 +107,10 @@ def within(reading: Mapping[str, Any]) -> str:
     if reading["verdict"] == "equivalent" or (a is None and b is None):
         return ""
     if a:
-        return "Under the closest mapping, all that A can do B can do too, but not the reverse."
+        return "Under the closest mapping, B can do everything that A can do, but not vice versa."
     if b:
-        return "Under the closest mapping, all that B can do A can do too, but not the reverse."
-    return "Under the closest mapping, each can do something that the other cannot."
+        return "Under the closest mapping, A can do everything that B can do, but not vice versa."
+    return "Under the closest mapping, each domain can do something that the other cannot."
 
 
 class Expansion:
@@ -129,7 +126,7 @@ class Expansion:
         """How the other domain does it, every step with its conditions and effects."""
         other = "B" if operator["domain"] == "A" else "A"
         if not operator["covered"]:
-            return f"; no sequence of operators of {other} always does this\n"
+            return f"; no macro of domain {other} always does this\n"
         parts: list[str] = []
         for macro in operator["macros"]:
             if len(operator["macros"]) > 1:
@@ -137,7 +134,7 @@ class Expansion:
             for case in macro["cases"]:
                 condition = [*case["true"], *(f"(not {atom})" for atom in case["false"])]
                 parts += [f"; where {' '.join(condition)}"] if condition else []
-                parts += ["; nothing needs to be done"] if not case["steps"] else []
+                parts += ["; nothing to do"] if not case["steps"] else []
                 parts += [self._step(other, step) for step in case["steps"]]
         return "\n".join(parts) + "\n"
 
@@ -198,7 +195,7 @@ STRUCTURE_COLUMNS = (
         lambda line: line.change,
         icon=lambda line: {"added": "add", "removed": "remove"}.get(line.change, "swap"),
     ),
-    Column[StructureLine]("text", "What", lambda line: line.text, mono=True),
+    Column[StructureLine]("text", "Declaration", lambda line: line.text, mono=True),
 )
 
 
@@ -229,9 +226,9 @@ HISTORY_COLUMNS = (
     Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.answer)),
     Column[ComparisonRow](
         "seconds",
-        "Seconds",
+        "Time",
         lambda row: float(row.answer.get("seconds", 0.0)),
-        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f}",
+        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f} s",
         numeric=True,
     ),
 )

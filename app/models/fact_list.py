@@ -105,7 +105,7 @@ def _said(line: Line) -> str:
             return f"{text}: {count}"
         case GoalLine():
             if line.before != line.after:
-                return f"{line.text}: a goal that this step {'reaches' if line.after else 'undoes'}"
-            return f"{line.text}: a goal that is {'reached' if line.after else 'open'}"
+                return f"{line.text}: goal that this step {'reaches' if line.after else 'undoes'}"
+            return f"{line.text}: {'reached' if line.after else 'open'} goal"
         case FactLine():
-            return f"{line.text} {'never changes' if line.static else _CHANGES[line.change]}"
+            return f"{line.text} {'is constant' if line.static else _CHANGES[line.change]}"

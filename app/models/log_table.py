@@ -1,4 +1,4 @@
-"""Everything that happened: the workspace's log and what the window said, by time."""
+"""The log entries of the workspace and of the window, as a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKENS = {"info": "muted", "warning": "undecided", "error": "bad"}
 
 @dataclass(frozen=True, eq=False)
 class LogEntry:
-    """`source` is the unit of a campaign, or who else speaks."""
+    """`source` is the unit of a campaign, the workspace or the window."""
 
     time: float
     level: str
@@ -62,7 +62,7 @@ COLUMNS: tuple[Column[LogEntry], ...] = (
         "source",
         "Source",
         lambda entry: entry.source,
-        tip="A unit is one problem, one policy and one seed of a campaign",
+        tip="The unit of a campaign, the workspace or the window",
     ),
-    Column("text", "What happened", lambda entry: entry.text),
+    Column("text", "Message", lambda entry: entry.text),
 )

@@ -271,12 +271,12 @@ class PlanTable(QAbstractTableModel):
         left = column < PlanColumn.BETTER_STEP
         step = line.aligned.policy if left else line.aligned.better
         if step is None:
-            return "The other plan has one more step here"
+            return "The other plan has an extra step here"
         parts = [f"({step.action})", f"costs {step.cost}, {step.cost_after} so far"]
         if line.parting:
-            parts.append("Both plans are in the same state here, and do different things")
+            parts.append("The plans diverge here: same state, different actions")
         elif line.aligned.kind is RowKind.SAME_ACTION:
-            parts.append("The same action, but the plans are in different states")
+            parts.append("Same action, but the plans are in different states")
         if left and line.verdict is not None:
             parts.append(verdict_text(line.verdict))
         if left and line.in_loop:
@@ -350,7 +350,7 @@ def _end_line(comparison: PlanComparison) -> EndLine:
     return EndLine(
         row,
         ending_text(policy),
-        "no better plan is known" if better is None else ending_text(better),
+        "no better plan known" if better is None else ending_text(better),
         policy.ending is Ending.GOAL,
         known,
         str(policy.cost) if policy.ending is Ending.GOAL else "",

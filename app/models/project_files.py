@@ -26,6 +26,7 @@ from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit, policy_name
+from engine.report.words import count_text
 from engine.usecases.check_project import (
     DomainChecked,
     PolicyChecked,
@@ -79,7 +80,7 @@ class ProjectFiles(QObject):
         try:
             return self._document.store.project()
         except PlumblineError as error:
-            self._context.messages.error(f"The files of this project are not known: {error}")
+            self._context.messages.error(f"Cannot read the files of this project: {error}")
             return Project()
 
     @property
@@ -109,7 +110,7 @@ class ProjectFiles(QObject):
         if self.project.is_empty and found.campaigns:
             after = self._with_campaign(after, found.campaigns[0])
         count = sum(map(len, (found.domains, found.problems, found.policies, found.pools)))
-        self._push(after, f"add {count} files" if count != 1 else "add a file")
+        self._push(after, f"add {count_text(count, 'file')}")
         if found.pools and self.project.draft is not None:
             self.set_draft(replace(self.project.draft, pool=found.pools[-1]))
         return found
@@ -132,12 +133,12 @@ class ProjectFiles(QObject):
         )
         self._push(
             replace(after, portfolio=config.portfolio, unit_costs=config.unit_costs),
-            "use the files of a campaign",
+            "add files of a campaign",
         )
 
     def remove(self, names: Iterable[str]) -> None:
         gone = list(names)
-        what = policy_name(gone[0]) if len(gone) == 1 else f"{len(gone)} files"
+        what = policy_name(gone[0]) if len(gone) == 1 else count_text(len(gone), "file")
         self._push(self.project.without(gone), f"remove {what}")
 
     def use_factory(self, spec: str, factory: str) -> None:
@@ -147,7 +148,7 @@ class ProjectFiles(QObject):
         self._push(replace(self.project, policies=policies), f"use {factory}")
 
     def set_unit_costs(self, unit_costs: bool) -> None:
-        what = "count actions" if unit_costs else "add up costs"
+        what = "use unit costs" if unit_costs else "use action costs"
         self._push(replace(self.project, unit_costs=unit_costs), what)
 
     def trust(self, spec: str) -> None:
@@ -237,7 +238,7 @@ class ProjectFiles(QObject):
         try:
             self._document.store.set_project(project)
         except PlumblineError as error:
-            self._context.messages.error(f"The project cannot be saved: {error}")
+            self._context.messages.error(f"Cannot save the project: {error}")
         self.project = project
         self._document.notify("project")
 
@@ -246,7 +247,7 @@ class ProjectFiles(QObject):
         try:
             config = read_config(path)
         except PlumblineError as error:
-            self._context.messages.warning(f"The campaign cannot be used: {error}")
+            self._context.messages.warning(f"Cannot use the campaign file: {error}")
             return project
         return replace(
             project.with_files(

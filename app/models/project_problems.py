@@ -1,4 +1,4 @@
-"""The problems of a project as a table: their sizes, and how the chosen policy does on them."""
+"""The problems of a project as a table: their sizes, and how the selected policy does on them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from PySide6.QtCore import QObject
 from app.models.table_model import Column, Palette, TableModel
 from engine.pddl import Severity
 from engine.policies.consent import plugin_file
+from engine.report.words import count_text
 from engine.usecases.check_project import PolicyRan, PoolTried, ProblemChecked, TaskMeasured
 
 WAITING = "…"
 _REASONS = {
-    "loop": "runs in circles",
-    "no-action": "has no action",
-    "inapplicable": "chose an action that is not applicable",
-    "policy-error": "broke",
-    "step-limit": "gave up after 10,000 steps",
+    "loop": "runs into a loop",
+    "no-action": "chooses no action",
+    "inapplicable": "chooses an inapplicable action",
+    "policy-error": "the policy raised an error",
+    "step-limit": "stopped after 10,000 steps",
 }
-_OUTCOMES = {"failed": "fails: ", "aborted": "not decided: ", "error": "cannot run: "}
+_OUTCOMES = {"failed": "fails: ", "aborted": "undecided: ", "error": "cannot run: "}
 
 
 @dataclass(eq=False)
 class ProblemRow:
-    """Filled in as the checks go on; None is not known yet."""
+    """Filled in during the checks; None means not known yet."""
 
     path: str
     checked: ProblemChecked | None = None
     task: TaskMeasured | None = None
     runs: dict[str, PolicyRan] = field(default_factory=dict)
     pools: dict[str, PoolTried] = field(default_factory=dict)
-    policy: str = ""  # the one the table speaks of
+    policy: str = ""  # the policy whose runs the table shows
     is_waiting: bool = True  # for what is being found out
 
     @property
@@ -82,12 +83,12 @@ class ProblemRow:
         if self.checked is None:
             return WAITING if self.is_waiting else "not checked"
         if self.errors:
-            return "1 error" if self.errors == 1 else f"{self.errors} errors"
+            return count_text(self.errors, "error")
         if self.task is not None and self.task.error:
             return "no task"
         if self.warnings:
-            return "1 warning" if self.warnings == 1 else f"{self.warnings} warnings"
-        return "fine"
+            return count_text(self.warnings, "warning")
+        return "OK"
 
     @property
     def outcome(self) -> str:
@@ -119,7 +120,7 @@ def _status_tip(row: ProblemRow) -> str:
     if row.task is not None and row.task.error:
         return row.task.error
     found = row.checked.diagnostics if row.checked is not None else ()
-    return "\n".join(map(str, found)) or "Read and checked without complaint"
+    return "\n".join(map(str, found)) or "No errors or warnings"
 
 
 def _outcome_token(row: ProblemRow) -> str:
@@ -158,27 +159,27 @@ COLUMNS: tuple[Column[ProblemRow], ...] = (
         "Objects",
         lambda row: row.checked.objects if row.checked is not None else None,
         numeric=True,
-        tip="Objects of the problem file",
+        tip="Objects in the problem",
     ),
     Column(
         "facts",
         "Facts",
         lambda row: row.task.facts if row.task is not None and not row.task.error else None,
         numeric=True,
-        tip="Values of all variables of the grounded task",
+        tip="Facts of the grounded task: the values of all its variables",
     ),
     Column(
         "operators",
         "Operators",
         lambda row: row.task.operators if row.task is not None and not row.task.error else None,
         numeric=True,
-        tip="Ground actions of the task, after the translation",
+        tip="Operators of the grounded task",
     ),
     Column(
         "outcome",
-        "Chosen policy",
+        "Selected policy",
         lambda row: row.outcome,
-        tip="Whether the chosen policy reaches the goal from the initial state",
+        tip="Whether the selected policy reaches the goal from the initial state",
         icon=_outcome_icon,
         token=_outcome_token,
     ),
@@ -187,7 +188,7 @@ COLUMNS: tuple[Column[ProblemRow], ...] = (
         "Policy cost",
         _solved_cost,
         numeric=True,
-        tip="What the chosen policy's plan costs from the initial state",
+        tip="Cost of the selected policy's plan from the initial state",
     ),
 )
 

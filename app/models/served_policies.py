@@ -11,9 +11,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.services.context import Context
 from app.services.jobs import Job
 from engine.report.policy_text import policy_name
-from engine.usecases.serve import Answered, Serving, serve_policy
+from engine.usecases.serve import DEFAULT_PORT, Answered, Serving, serve
 
-DEFAULT_PORT = 50051
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 """Where a server can be asked from: this machine, or all that reach it."""
 
@@ -58,7 +57,7 @@ class ServedPolicies(QObject):
             return
         job = self._context.jobs.start(
             f"Serve {policy_name(spec)}",
-            serve_policy,
+            serve,
             *(spec, tuple(files), unit_costs, f"{host}:{port}"),
         )
         self.by_spec[spec] = Served(spec, files[-1], job)
@@ -88,7 +87,7 @@ class ServedPolicies(QObject):
         served = self._of(self.sender())
         for event in events:
             match event:
-                case Serving(address, notes):
+                case Serving(address, notes, _, _):
                     served.address, served.notes = address, notes
                 case Answered(count):
                     served.answered = count

@@ -1,7 +1,7 @@
-"""The step that is looked at: plan, slider, state, graph and plot all follow it.
+"""The selected step, which plan, slider, state, graph and plot follow.
 
 A step belongs to the policy's run or to the better plan. One past the last step is the end. Apart
-from steps, a state that a proof speaks of can be looked at.
+from steps, a state that the evidence names can be selected.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class StepCursor(QObject):
 
     @property
     def aside(self) -> bool:
-        """Whether a state is looked at that is on neither plan."""
+        """Whether the selected state is on neither plan."""
         return self._sight is not None
 
     @property

@@ -1,4 +1,4 @@
-"""A training as the window shows it: which problem serves what, and how the epochs went."""
+"""A training as the window shows it: the use of each problem, and the epochs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from typing import Any
 
 from app.models.table_model import Column
 from app.services.folders import EXAMPLES, example_names
-from engine.records.training import EpochFinished
-from engine.training.folder import best_of
+from engine.records.training import EpochFinished, best_of
 from engine.usecases.train import TrainingPlan
 
 STATUSES = ("running", "finished", "stopped", "failed")
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
-_WORDS = {TRAIN: "learn from", VALIDATE: "validate on", UNUSED: "leave out"}
+_WORDS = {TRAIN: "learn", VALIDATE: "validate", UNUSED: "exclude"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ PROBLEM_COLUMNS = (
         "use",
         "Use",
         lambda row: _WORDS[row.use],
-        tip="Learn from small problems; validate on others to see which epoch is the best",
+        tip="Learn from small problems; validate on others to find the best epoch",
         token=lambda row: "text" if row.use else "muted",
     ),
 )
@@ -71,7 +70,7 @@ EPOCH_COLUMNS = (
         lambda row: row.epoch,
         numeric=True,
         icon=lambda row: "check" if row.best else "",
-        row_tip=lambda row: "The best so far" if row.best else "",
+        row_tip=lambda row: "Best epoch so far" if row.best else "",
     ),
     Column[Epoch](
         "success",
@@ -87,7 +86,7 @@ EPOCH_COLUMNS = (
         lambda row: row.cost if row.success else None,
         text=lambda row: f"{row.cost:.1f}" if row.success else "",
         numeric=True,
-        tip="Of the runs that reach the goal",
+        tip="Mean cost of the runs that reach the goal",
     ),
     Column[Epoch](
         "loss",
@@ -95,10 +94,10 @@ EPOCH_COLUMNS = (
         lambda row: row.loss,
         text=lambda row: f"{row.loss:.4f}",
         numeric=True,
-        tip="How far the policy is from what the teacher would do",
+        tip="Difference between the policy's decisions and the teacher's",
     ),
     Column[Epoch](
-        "lessons", "Lessons", lambda row: row.lessons, numeric=True, tip="States it learns from"
+        "lessons", "Lessons", lambda row: row.lessons, numeric=True, tip="States to learn from"
     ),
     Column[Epoch](
         "checkpoint",
@@ -143,7 +142,7 @@ class Training:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Training:
         if document["status"] not in STATUSES:
-            raise ValueError(f"'{document['status']}' is no status of a training")
+            raise ValueError(f"unknown training status '{document['status']}'")
         return cls(
             TrainingPlan.from_json(document["plan"]),
             document["status"],

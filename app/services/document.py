@@ -16,9 +16,7 @@ from PySide6.QtGui import QUndoStack
 
 from app.services.reader import QueryThread
 from engine.errors import Location, PlumblineError, WorkspaceError
-from engine.workspace import lock as writer
-from engine.workspace.backup import copy_workspace
-from engine.workspace.guard import workspace_errors
+from engine.workspace.lock import Writer
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace
 
@@ -35,7 +33,7 @@ class _Look(NamedTuple):
 
     identity: tuple[int, int] | None
     version: int | None  # None: it cannot be read at the moment; whoever reads next will say it
-    writer: writer.Writer | None
+    writer: Writer | None
 
 
 class Document(QObject):
@@ -51,10 +49,8 @@ class Document(QObject):
     def __init__(self, store: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.store = store
-        # Moving the log of changes into the file waits for the disk: the worker processes do it.
-        store.connection.execute("PRAGMA wal_autocheckpoint = 0")
         reading = store.for_another_thread()
-        ((self._version,),) = reading.rows("PRAGMA data_version")
+        self._version = reading.data_version()
         self._others_version, self._own_changes = self._changes()
         self.reader = QueryThread(reading, self)
         self.path: Path = store.path.resolve()
@@ -86,22 +82,12 @@ class Document(QObject):
         assert topic in TOPICS, topic
         self.changed.emit(topic)
 
-    def writer(self) -> writer.Writer | None:
+    def writer(self) -> Writer | None:
         """The campaign of any process that writes to the file at the moment."""
         try:
-            with workspace_errors(self.path):
-                return writer.current(self.store.connection)
+            return self.store.writer()
         except WorkspaceError:
-            return None  # whoever reads the file next will say it
-
-    def is_blank(self) -> bool:
-        """Nothing was ever put into it."""
-        connection = self.store.connection
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        return not any(
-            connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone()
-            for (name,) in tables.fetchall()
-        )
+            return None  # the next reader will say it
 
     @property
     def is_lost(self) -> bool:
@@ -111,13 +97,13 @@ class Document(QObject):
     def refuse_copy(self, path: Path) -> None:
         """A copy must not replace what it is a copy of."""
         if path.resolve() == self.path:
-            message = "this is the workspace itself"
+            message = "a copy cannot replace its own workspace"
             raise WorkspaceError(message, Location.of(path), "choose another name")
 
     def save_copy(self, path: Path) -> None:
         """Through our own connection, which still has the contents of a file that was deleted."""
         self.refuse_copy(path)
-        copy_workspace(self.store.connection, path)
+        self.store.save_copy(path)
 
     def close(self) -> None:
         self._watch.stop()
@@ -143,7 +129,7 @@ class Document(QObject):
     def _others_wrote(self) -> bool:
         """Or was it this window alone? Asked only if it has written, too."""
         known, own = self._others_version, self._own_changes
-        if own == self.store.connection.total_changes:
+        if own == self.store.change_count:
             return True
         try:
             self._others_version, self._own_changes = self._changes()
@@ -153,8 +139,7 @@ class Document(QObject):
 
     def _changes(self) -> tuple[int, int]:
         """How often others changed the file, in SQLite's way of counting, and how often we did."""
-        ((others,),) = self.store.rows("PRAGMA data_version")
-        return others, self.store.connection.total_changes
+        return self.store.data_version(), self.store.change_count
 
     def _look_later(self, _: PlumblineError) -> None:
         """Something unexpected, which is told elsewhere."""
@@ -164,9 +149,7 @@ class Document(QObject):
 def _look_at(path: Path, store: WorkspaceReader) -> _Look:
     identity = _identity(path)
     try:
-        ((version,),) = store.rows("PRAGMA data_version")
-        with workspace_errors(store.path):
-            return _Look(identity, version, writer.current(store.connection))
+        return _Look(identity, store.data_version(), store.writer())
     except WorkspaceError:  # locked for a moment, or a broken disk
         return _Look(identity, None, None)
 

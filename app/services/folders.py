@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from app.services.messages import Messages
 from app.services.settings import Settings
 from engine.campaign.config_reader import read_config
+from engine.errors import WorkspaceError
 from engine.files import resource
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
@@ -49,14 +50,23 @@ def example_title(name: str) -> str:
 def example_workspace(name: str) -> Path:
     """The workspace of an example, made ready to run when it is not there yet.
 
-    Another installation keeps its examples elsewhere; when it is gone, this one takes over.
+    One that cannot be opened, such as that of version 0.1, stays as it is beside a new one.
     """
     path = workspaces_folder() / f"{name}{SUFFIX}"
+    try:
+        _prepare_example(path, name)
+    except WorkspaceError:
+        path = path.with_stem(f"{name}-2")
+        _prepare_example(path, name)
+    return path
+
+
+def _prepare_example(path: Path, name: str) -> None:
+    """Its files are those of this installation when those of another one are gone."""
     with Workspace.create(path) as store:
         project = store.project()
         if project.is_empty or (project.domain and not Path(project.domain).exists()):
             store.set_project(example_project(name))
-    return path
 
 
 def example_project(name: str) -> Project:
@@ -74,9 +84,9 @@ def example_project(name: str) -> Project:
 def show_in_desktop(path: Path, messages: Messages) -> None:
     """A folder in the file manager, or a file in the program for it."""
     if not path.exists():
-        messages.warning(f"It is not there any more: {path}")
+        messages.warning(f"{path} no longer exists")
     elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        messages.warning(f"No program on this computer opens {path}")
+        messages.warning(f"No program found to open {path}")
 
 
 def last_folder(settings: Settings, key: str, workspace: Path) -> Path:

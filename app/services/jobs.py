@@ -1,7 +1,7 @@
 """Where background work meets Qt, and the only place: worker processes as signals.
 
-`Jobs.start` runs a function of `app/work` in a process of its own, watched by a thread of its own.
-What the thread reports is queued to the window's thread and becomes the signals of a `Job`.
+`Jobs.start` runs a use case in a process of its own, watched by a thread of its own. What the
+thread reports is queued to the window's thread and becomes the signals of a `Job`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_type_hints
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.services.messages import Messages
-from engine.workers.job_messages import Batch, Done, Failed, Stopped
+from engine.workers.channel import Call, Command, End, Events, unpack
+from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure, JobProgress
 from engine.workers.supervisor import Supervisor
 
+LIMITS = ProcessLimits(niceness=5)
+"""Where cores are scarce, jobs let the window go first."""
 WINDOW_SECONDS = 30.0
 """What was longer ago does not say much about what comes."""
 EARLY_SECONDS, EARLY_SHARE = 5.0, 0.05
@@ -63,6 +68,17 @@ def in_words(seconds: float) -> str:
 __all__ = ["Failure", "Job", "JobProgress", "Jobs"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    events: list[object]
+    progress: JobProgress | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    result: object
+
+
 class Job(QObject):
     """One piece of work under way. After `stop` it ends with `stopped`, unless it fails first."""
 
@@ -89,25 +105,26 @@ class Job(QObject):
         self.is_paused = False
         self._eta = Eta()
         self._reported.connect(self._take, Qt.ConnectionType.QueuedConnection)
-        self._supervisor = Supervisor(work, arguments, self._reported.emit)
+        report = _decoding(get_type_hints(work).get("return", Any), self._reported.emit)
+        self._supervisor = Supervisor(Call.of(work, *arguments), report, LIMITS)
 
     def begin(self) -> None:
         self._supervisor.start()
 
     def stop(self) -> None:
         """Cooperatively; if that takes more than 1.5 s the process group is killed."""
-        self._supervisor.stop()
+        self._supervisor.order(Command.STOP)
 
     @property
     def stopping(self) -> bool:
         return self._supervisor.stopping
 
     def pause(self, paused: bool) -> None:
-        """Let it wait, or go on; only for work that asks its link."""
+        """Let it wait, or resume it; only for work that asks its link."""
         if paused != self.is_paused:
             self.is_paused = paused
             self._eta = Eta()  # how it got on before the pause does not count the pause
-            self._supervisor.pause(paused)
+            self._supervisor.order(Command.PAUSE if paused else Command.RESUME)
             self.paused.emit()
 
     def seconds_left(self) -> float | None:
@@ -126,7 +143,7 @@ class Job(QObject):
     @Slot(object)
     def _take(self, report: object) -> None:
         match report:
-            case Batch(events, progress):
+            case _Batch(events, progress):
                 if events:
                     self.events.emit(events)
                 if progress is not None:
@@ -134,14 +151,30 @@ class Job(QObject):
                     self._eta.update(time.monotonic(), progress.done, progress.total)
                     self.progressed.emit(progress)
                 return
-            case Done(result):
+            case _Finished(result):
                 self.finished.emit(result)
-            case Failed(failure):
-                self.failed.emit(failure)
-            case Stopped():
+            case Failure():
+                self.failed.emit(report)
+            case _:
                 self.stopped.emit()
         self._supervisor.join()  # it has nothing left to do
         self.ended.emit()
+
+
+def _decoding(
+    result: Any, report: Callable[[_Batch | _Finished | Failure | None], None]
+) -> Callable[[Events | End], None]:
+    """Decode messages in the thread that receives them; the window has better things to do."""
+
+    def receive(message: Events | End) -> None:
+        if isinstance(message, Events):
+            report(_Batch(list(map(unpack, message.events)), message.progress))
+        elif message.result is not None:
+            report(_Finished(unpack(message.result, plain=result)))
+        else:
+            report(message.failure)
+
+    return receive
 
 
 class Jobs(QObject):

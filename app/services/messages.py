@@ -1,7 +1,6 @@
-"""What the window has to say to its user: banners now, and all of it in the log.
+"""Messages to the user: shown as banners and kept in the log.
 
-Whoever wants to say something calls `info`, `warning` or `error`; who shows it is none of their
-business. Only for the thread of the window: background work fails or emits, and its job tells.
+Only for the thread of the window; background work reports through its job.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads the workspace for the window in a thread of its own.
 
 What the system has put out of memory is fetched from the disk again, and a busy disk can take
-seconds. The window asks, goes on, and is told.
+seconds. The window asks, continues, and receives the answer later.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class QueryThread(QObject):
         then: Callable[[Answer], None],
         failed: Callable[[PlumblineError], None],
     ) -> None:
-        """Nobody is told if the owner is gone by then.
+        """The answer is dropped if the owner no longer exists.
 
         The question is put in the other thread: it must not touch what others change.
         """
@@ -62,9 +62,9 @@ class QueryThread(QObject):
         self._is_closed = True
         self._questions.put(None)
         while self._thread.is_alive():
-            self._store.connection.interrupt()  # what it is at; it may begin another query
+            self._store.interrupt()  # what it is at; it may begin another query
             self._thread.join(INTERRUPT_SECONDS)
-        self._store.connection.close()
+        self._store.close()
 
     def _work(self) -> None:
         while (question := self._questions.get()) is not None and not self._is_closed:

@@ -1,7 +1,7 @@
 """What the user has set, kept in one small JSON file with a version.
 
 Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used.
-A file nobody can read is set aside, never overwritten. Two Plumblines at once do not undo each
+An unreadable file is set aside, never overwritten. Two Plumblines at once do not undo each
 other's changes: only what was changed here is written, and by a thread of its own, since replacing
 a file can take seconds while the disk is busy.
 """
@@ -62,7 +62,7 @@ class Settings(QObject):
         self._timer.timeout.connect(self._write_behind)
 
     def get(self, name: str, default: Value) -> Value:
-        """A value of the default's type: what somebody else has written there is not trusted."""
+        """Return the value if it has the type of the default; the file may hold anything."""
         value = self._values.get(name, default)
         return value if isinstance(value, type(default)) else default
 
@@ -96,7 +96,7 @@ class Settings(QObject):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             part.write_text(json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True))
             os.replace(part, self.path)
-        except OSError:  # settings are not worth stopping anybody's work: perhaps next time
+        except OSError:  # try again next time; settings must not stop the user's work
             with suppress(OSError):
                 part.unlink()
             with self._exchange:
@@ -111,7 +111,7 @@ class Settings(QObject):
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self.problem = f"{self.path}: the settings cannot be read: {error.strerror}"
+            self.problem = f"Cannot read the settings in {self.path}: {error.strerror}"
             return {}
         except (ValueError, KeyError, AttributeError, TypeError):
             self._set_aside("broken")
@@ -129,7 +129,7 @@ class Settings(QObject):
             os.replace(self.path, aside)
         except OSError:
             return
-        self.problem = f"the settings could not be used and are kept as {aside}"
+        self.problem = f"Cannot use the settings; using defaults and keeping the file as {aside}"
 
 
 MAX_RECENT = 10

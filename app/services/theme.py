@@ -251,7 +251,7 @@ class Theme(QObject):
 
 
 def system_is_dark() -> bool:
-    """Without a desktop nobody knows: light then."""
+    """Return False without a desktop, which then has no color scheme."""
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 

@@ -73,14 +73,14 @@ class Application(QObject):
             if self.settings.problem:
                 window.context.messages.warning(self.settings.problem)
             if crashes:
-                text = "Plumbline met something unexpected last time; the details help to mend it"
+                text = "Plumbline crashed last time; please report it and include the details"
                 window.context.messages.warning(text, crashes)
         self._garbage.keep()
 
     def end(self) -> None:
         """After the last window is closed: leave Python as it was, and nothing unwritten."""
         for window in self.windows:
-            window.context.document.close()  # whoever quits at once closes none
+            window.context.document.close()  # quitting at once closes no window
         if self._garbage is not None:
             self._garbage.close()
         self.settings.write()
@@ -147,7 +147,7 @@ class Application(QObject):
             window.move(self.windows[-1].pos() + _STEP)
         self.windows.append(window)
         remember_workspace(self.settings, document.path)
-        if document.is_blank():
+        if document.store.is_blank():
             window.show_page(window.pages[0].name)  # the one thing to do is to add files
         window.show()
         self.window_opened.emit(window)
@@ -157,7 +157,7 @@ class Application(QObject):
     def _forget(self, window: MainWindow) -> None:
         self.windows.remove(window)
         document = window.context.document
-        if is_untitled(document.path) and document.is_blank():
+        if is_untitled(document.path) and document.store.is_blank():
             document.close()
             forget_workspace(self.settings, document.path)
             document.path.unlink(missing_ok=True)

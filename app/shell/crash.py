@@ -1,7 +1,7 @@
-"""What went wrong unexpectedly: written down at once, read and offered at the next start.
+"""Crash reports: written at once, and shown at the next start.
 
-A Python exception that nobody caught goes to a file of its own, and to the window if there is
-one; a crash below Python leaves its trace in a file that is empty otherwise.
+An uncaught Python exception goes to a file of its own, and to the window if there is one; a crash
+below Python leaves its trace in a file that is otherwise empty.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CrashLog:
     def install(self) -> None:
         sys.excepthook = self.on_exception
         threading.excepthook = self._on_thread_exception
-        with contextlib.suppress(OSError):  # a full or read-only disk keeps nobody from working
+        with contextlib.suppress(OSError):  # a full or read-only disk must not stop the program
             self.folder.mkdir(parents=True, exist_ok=True)
             name = self.folder / f"fault-{os.getpid()}.txt"
             self._faults = name.open("w", encoding="utf-8")
@@ -80,8 +80,8 @@ class CrashLog:
         self.write(details)
         if self.tell is not None:
             sentence = (
-                f"Something unexpected happened ({kind.__name__}: {error}); this is a defect of "
-                "Plumbline, the details help to mend it"
+                f"Internal error ({kind.__name__}: {error}); please report it and include the "
+                "details"
             )
             self.tell(sentence, details)
 
@@ -98,7 +98,7 @@ class CrashLog:
                 file.write(f"{head}\n{details}\n")
 
     def unread(self) -> str:
-        """What earlier runs left behind and nobody has seen; asked once, it is seen."""
+        """Return the reports of earlier runs that were not shown yet, and mark them as seen."""
         texts = []
         for path in sorted(self.folder.glob("*.txt")):
             if _is_in_use(path):

@@ -1,4 +1,4 @@
-"""What this program is, and the versions of what it stands on: to read and to copy."""
+"""The About dialog with versions to copy, and the dialog that limits and clears caches."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class AboutDialog(QDialog):
         title = QLabel("Plumbline")
         title.setProperty("role", "title")
         what = QLabel(
-            "Finds out where a learned action policy is wrong,\n"
-            "and whether two domain models mean the same."
+            "Finds bugs in learned action policies\n"
+            "and decides whether two domain models mean the same."
         )
         body = QLabel(self._text)
         body.setProperty("role", "muted")
@@ -98,7 +98,7 @@ class AboutDialog(QDialog):
         QGuiApplication.clipboard().setText(self._text)
 
 
-CAPTIONS = ("Cache", "Size now", "At most", "")
+CAPTIONS = ("Cache", "Size", "Limit", "")
 
 
 class CachesDialog(QDialog):
@@ -115,8 +115,8 @@ class CachesDialog(QDialog):
         self.limits: list[QSpinBox] = []
         self.clear_buttons: list[QPushButton] = []
         what = QLabel(
-            "What takes long to compute is kept here and used again. When a cache is full, what "
-            "was not used for longest goes first. It is safe to clear them."
+            "Caches keep results that are expensive to compute. A full cache drops its least "
+            "recently used entries first. It is safe to clear a cache."
         )
         what.setWordWrap(True)
         place = QLabel(str(cache_folder()))
@@ -133,13 +133,13 @@ class CachesDialog(QDialog):
         layout.addLayout(self._grid())
         for widget in (self.problem, place, self._buttons()):
             layout.addWidget(widget)
-        self._work("Measure the caches", measure_caches)
+        self._work("Measure caches", measure_caches)
 
     def done(self, result: int) -> None:
         """Limits hold from now on."""
         limits = tuple(box.value() for box in self.limits)
         if limits != tuple(cache.limit_megabytes() for cache in DISK_CACHES):
-            self._context.jobs.start("Limit the caches", limit_caches, limits)
+            self._context.jobs.start("Limit caches", limit_caches, limits)
         super().done(result)
 
     def _grid(self) -> QGridLayout:
@@ -189,7 +189,7 @@ class CachesDialog(QDialog):
 
     @Slot()
     def _clear(self) -> None:
-        self._work("Clear a cache", clear_cache, self.sender().property("number"))
+        self._work("Clear cache", clear_cache, self.sender().property("number"))
 
     def _work(self, title: str, work: Callable[..., object], *arguments: object) -> None:
         self._job = self._context.jobs.start(title, work, *arguments, banner=False)

@@ -142,8 +142,8 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _tell_copied(self, path: Path) -> None:
         self.context.messages.info(
-            f"The copy is saved as {path}",
-            actions=[("Open the copy", lambda: self.workspace_requested.emit(path))],
+            f"Saved a copy to {path}",
+            actions=[("Open copy", lambda: self.workspace_requested.emit(path))],
         )
 
     @Slot()
@@ -233,7 +233,7 @@ class MainWindow(QMainWindow):
         running = [job.title for job in self.context.jobs.running]
         if running:
             what = ", ".join(running)
-            reasons.append(f"Still running: {what}. What has been found so far is kept.")
+            reasons.append(f"Still running: {what}. The results so far are kept.")
         return [reason for reason in reasons if reason]
 
     def _ask_to_close(self, reasons: list[str]) -> None:
@@ -248,7 +248,7 @@ class MainWindow(QMainWindow):
             "Stop and close" if running else "Close", QMessageBox.ButtonRole.AcceptRole
         )
         close.setObjectName("close-yes")
-        stay = box.addButton("Stay", QMessageBox.ButtonRole.RejectRole)
+        stay = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
         stay.setObjectName("close-no")
         box.setDefaultButton(stay)
         box.accepted.connect(self._close_anyway)

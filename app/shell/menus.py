@@ -162,7 +162,7 @@ class Menus(QObject):
             action.setStatusTip(str(path))
             action.triggered.connect(_without_checked(self._open(path)))
         if self._recent.isEmpty():
-            self._recent.addAction("No other workspace yet").setEnabled(False)
+            self._recent.addAction("No recent workspaces").setEnabled(False)
 
     def _open(self, path: Path) -> Do:
         return lambda: self._window.workspace_requested.emit(path)
@@ -172,13 +172,13 @@ class Menus(QObject):
         self._jobs.clear()
         running = self._window.context.jobs.running
         for job in running:
-            action = self._jobs.addAction(f"Stop {job.title}")
+            action = self._jobs.addAction(f'Stop "{job.title}"')
             action.triggered.connect(_without_checked(job.stop))
         if running:
             self._jobs.addSeparator()
         self._add(
             self._jobs,
-            Entry("stop-all", "Stop &all", self._window.context.jobs.stop_all, ("Ctrl+.",)),
+            Entry("stop-all", "Stop &all jobs", self._window.context.jobs.stop_all, ("Ctrl+.",)),
         )
         self.action("stop-all").setEnabled(bool(running))
 
@@ -186,7 +186,7 @@ class Menus(QObject):
         window = self._window
         self._add(
             menu,
-            Entry("shortcuts", "&Shortcuts", window.show_shortcuts, ("?", "F1")),
+            Entry("shortcuts", "Show &shortcuts…", window.show_shortcuts, ("?", "F1")),
             Entry("caches", "&Caches\u2026", window.show_caches),
             Entry("about", "&About Plumbline", window.show_about),
         )
@@ -199,7 +199,7 @@ def _with_mnemonic(title: str) -> str:
 
 
 def _without_checked(do: Do) -> Do:
-    """`triggered` says whether an action is checked; nobody here wants to know."""
+    """Drop the argument of `triggered`, whether the action is checked."""
 
     def call() -> None:
         do()

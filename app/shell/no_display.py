@@ -1,4 +1,4 @@
-"""Whether a window can be shown here: Qt ends the whole program where it cannot."""
+"""What happens without a display: why no window can be shown, and a tour on the command line."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def no_window_because(environment: Mapping[str, str] = os.environ) -> str:
         return ""
     display = environment.get("DISPLAY", "")
     if not display:
-        return "there is no display here"
+        return "no display found"
     missing = [package for name, package in _X11_LIBRARIES.items() if not _has(name)]
     if missing:
-        return f"a window needs more packages of the system: {' '.join(missing)}"
+        return f"missing system packages: {' '.join(missing)}"
     return "" if _x11_answers(display) else f"the display {display} does not answer"
 
 
@@ -92,7 +92,7 @@ def run_tour() -> int:
         if code != ExitCode.DONE:
             return code
     print(
-        f"\nAll of it to read, in any browser: {report}"
-        f"\nThe workspace with everything found, for 'plumbline bugs' or the window: {workspace}"
+        f"\nReport for any browser: {report}"
+        f"\nWorkspace for 'plumbline bugs' or the window: {workspace}"
     )
     return ExitCode.DONE

@@ -1,4 +1,4 @@
-"""The sheet of all shortcuts, made from the menus so that it is always true."""
+"""The dialog that lists all shortcuts, generated from the menus."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Group = tuple[str, list[tuple[str, str]]]
 IN_TABLES: Group = (
     "In tables",
     [
-        ("Copy the selected rows", "Ctrl+C"),
+        ("Copy selected rows", "Ctrl+C"),
         ("Sort by a column", "Click its title"),
-        ("Sort by one more column", "Shift+Click its title"),
-        ("Choose the columns", "Right click on a title"),
+        ("Sort by another column as well", "Shift+click its title"),
+        ("Choose columns", "Right-click a title"),
     ],
 )
 

@@ -1,7 +1,7 @@
-"""Makes screens before they are asked for, piece by piece while the user does nothing.
+"""Creates screens in advance, step by step while the user is idle.
 
 The window appears first; its other screens, and the slow packages they import, follow in steps
-between which the event loop lives. Whoever is quicker than this waits a moment, once.
+between which the event loop runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Slot
 from app.shell.main_window import MainWindow
 
 IDLE_MILLISECONDS = 250
-"""Without a key, a click or a movement for so long, nobody notices a step."""
+"""The user is idle after this time without a key, a click or a mouse movement."""
 SLOW_PACKAGES = ("pyqtgraph",)
 
 Step = Callable[[], object]

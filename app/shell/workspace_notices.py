@@ -1,4 +1,4 @@
-"""Banners about the file itself: it cannot be written, it is gone, somebody else writes to it."""
+"""Banners about the workspace file: read-only, deleted, or written by another process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorkspaceNotices(QObject):
         document = self._context.document
         if document.read_only:
             self._context.messages.warning(
-                f"{document.path} can only be read: campaigns and notes need a copy of it",
+                f"{document.path} is read-only; save a copy to run campaigns and to edit notes",
                 actions=[("Save a copy\u2026", self._save_copy)],
             )
 
@@ -45,8 +45,8 @@ class WorkspaceNotices(QObject):
             self._shown = None
         if writer is not None:
             self._shown = self._context.messages.info(
-                f"A campaign of process {writer.pid} on {writer.host} writes to this workspace. "
-                "All it finds appears here; another campaign has to wait until it is done.",
+                f"Process {writer.pid} on {writer.host} is running a campaign in this workspace. "
+                "Its findings appear here; run another campaign when it is finished.",
                 actions=[("Save a copy\u2026", self._save_copy)],
                 lasting=True,  # until that campaign is done
             )
@@ -54,7 +54,7 @@ class WorkspaceNotices(QObject):
     @Slot()
     def _tell_lost(self) -> None:
         self._context.messages.error(
-            f"{self._context.document.path} was deleted, moved or replaced by somebody else. "
-            "This window still has the contents: save a copy to keep them",
+            f"{self._context.document.path} was deleted, moved or replaced. This window still has "
+            "its contents; save a copy to keep them",
             actions=[("Save a copy\u2026", self._save_copy)],
         )

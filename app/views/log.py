@@ -1,9 +1,9 @@
-"""The log: everything that happened, by level and by words; to follow and to copy."""
+"""The log screen: campaign events, warnings and errors, filtered by level and text."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.messages import Message
 from app.services.reader import LatestQuery
+from app.widgets.builders import action, button
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -67,23 +67,18 @@ class LogPage(Page):
             self.level.addItem(text, level)
         self.words = QLineEdit()
         self.words.setObjectName("log-words")
-        self.words.setAccessibleName("Filter by words")
-        self.words.setPlaceholderText("Filter by words")
+        self.words.setAccessibleName("Filter log")
+        self.words.setPlaceholderText("Filter log")
         self.words.setClearButtonEnabled(True)
         self.count = QLabel()
         self.count.setProperty("role", "muted")
         self.follow = QCheckBox("Follow")
         self.follow.setObjectName("log-follow")
         self.follow.setAccessibleName("Follow")
-        self.follow.setToolTip("Keep the newest entry in view")
+        self.follow.setToolTip("Keep the newest entry visible")
         self.follow.setChecked(True)
-        self.copy = QPushButton("Copy")
-        self.copy.setObjectName("log-copy")
-        self.copy.setAccessibleName("Copy the selected entries, or all of them")
-        self.copy.setToolTip(self.copy.accessibleName())
-        self._find = QAction("Filter by words", self)
-        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
-        self._find.triggered.connect(self._focus_words)
+        self.copy = button("Copy", "log-copy", "Copy the selected entries, or all of them")
+        self._find = action(self, "Filter log", self._focus_words, "Ctrl+F")
         self._follow_action = QAction("Follow", self, checkable=True, checked=True)
         self._follow_action.toggled.connect(self.follow.setChecked)
         self.follow.toggled.connect(self._follow_action.setChecked)
@@ -100,7 +95,7 @@ class LogPage(Page):
         self.details = QPlainTextEdit()
         self.details.setObjectName("log-details")
         self.details.setAccessibleName("Details of the selected entry")
-        self.details.setPlaceholderText("Select an entry to read it in full")
+        self.details.setPlaceholderText("Select an entry to see its details")
         self.details.setReadOnly(True)
 
     def _lay_out(self) -> None:
@@ -120,8 +115,8 @@ class LogPage(Page):
         layout.setContentsMargins(16, 12, 16, 12)
         layout.addLayout(bar)
         layout.addWidget(split, 1)
-        text = "Whatever campaigns do and whatever goes wrong will be listed here."
-        empty = EmptyState(self.context.theme, "log", "Nothing has happened yet", text)
+        text = "Campaign events, warnings and errors appear here."
+        empty = EmptyState(self.context.theme, "log", "No entries yet", text)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)
         self._stack.addWidget(full)
@@ -140,14 +135,14 @@ class LogPage(Page):
         self._add(list(map(LogEntry.of_workspace, rows)))
 
     def _on_failed(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"The log cannot be read: {error}")
+        self.context.messages.error(f"Cannot read the log: {error}")
 
     @Slot(object)
     def _on_posted(self, message: Message) -> None:
         self._add([LogEntry.of_window(message)])
 
     def _add(self, entries: list[LogEntry]) -> None:
-        """By time, as far as possible: what was there when this page was made comes mixed."""
+        """Keep entries in the order of time, also those that arrive late."""
         newest = max((entry.time for entry in self.model.rows), default=0.0)
         if any(entry.time < newest for entry in entries):
             self.model.set_rows(sorted([*self.model.rows, *entries], key=lambda entry: entry.time))

@@ -1,7 +1,4 @@
-"""What a unit holds, as files of other tools: which unit, which file, and where to.
-
-One for each screen that offers it. The file is written in the background.
-"""
+"""Export the pool, bugs, policy cache or task of a unit as a file for other tools."""
 
 from __future__ import annotations
 
@@ -10,22 +7,24 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QRadioButton, QVBoxLayout, QWidget
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
+from app.widgets.builders import paragraph
 from app.widgets.dialog import FormDialog
 from app.widgets.fields import choice
 from engine.campaign.exchange import FORMATS, Exported
-from engine.usecases.export import export_for_others
+from engine.report.words import count_text
+from engine.usecases.export import export_unit_file
 from engine.workspace.rows import UnitRow
 
 FOLDER = "exchange/folder"
 FILES: Mapping[str, tuple[str, str]] = {
-    "pool": ("Pool", "The states that were tested, with how they were reached"),
-    "bugs": ("Bugs", "The states of all bugs, how bad they are, and bounds"),
-    "policy-cache": ("Policy cache", "What the policy decided on its runs from all bugs"),
-    "sas": ("Task", "The grounded task as Fast Downward writes it (output.sas)"),
+    "pool": ("Pool", "The tested states and how they were reached"),
+    "bugs": ("Bugs", "The states of all bugs with their gaps and bounds"),
+    "policy-cache": ("Policy cache", "The policy's decisions on its runs from all bugs"),
+    "sas": ("Task", "The grounded task in the format of Fast Downward (output.sas)"),
 }
 """Formats by name: a word, and what is in such a file."""
 
@@ -33,21 +32,21 @@ FILES: Mapping[str, tuple[str, str]] = {
 def unit_text(unit: UnitRow) -> str:
     states, bugs = unit.statistics.get("states", 0), unit.statistics.get("bugs", 0)
     where = f"{unit.problem}, {unit.policy}, seed {unit.seed}"
-    return f"{unit.id}: {where} ({states:,} states, {bugs:,} bugs)"
+    return f"{unit.id}: {where} ({count_text(states, 'state')}, {count_text(bugs, 'bug')})"
 
 
 class UnitExport(QObject):
-    """Asks in two steps, writes, and tells what was written."""
+    """Asks for a unit, a format and a file, writes it in the background, and reports it."""
 
     def __init__(self, context: Context, parent: QWidget) -> None:
         super().__init__(parent)
         self._context, self._window = context, parent
 
     def ask(self, campaign: int | None = None, unit: int | None = None) -> None:
-        """About the units of a campaign, or of all, with one of them to begin with."""
+        """Offer the units of a campaign, or of all campaigns, with one of them selected."""
         units = [row for row in self._context.document.store.units(campaign) if row.started]
         if not units:
-            self._context.messages.info("There is nothing to export yet: run a campaign first.")
+            self._context.messages.info("Run a campaign first; there is nothing to export yet.")
             return
         dialog = UnitExportDialog(units, unit, self._window)
         dialog.chosen.connect(self._choose_path)
@@ -59,7 +58,7 @@ class UnitExport(QObject):
         folder = last_folder(self._context.settings, FOLDER, self._context.document.path)
         path, _ = QFileDialog.getSaveFileName(
             self._window,
-            f"Export: {word}",
+            f"Export {word.lower()}",
             str(folder / f"unit-{unit}{suffix}"),
             f"{word} (*{suffix});;All files (*)",
         )
@@ -70,7 +69,7 @@ class UnitExport(QObject):
     def export(self, unit: int, name: str, path: Path) -> None:
         workspace = self._context.document.path
         job = self._context.jobs.start(
-            f"Export {path.name}", export_for_others, workspace, unit, name, path
+            f"Export {path.name}", export_unit_file, workspace, unit, name, path
         )
         job.finished.connect(self._tell)
 
@@ -80,7 +79,7 @@ class UnitExport(QObject):
         messages = self._context.messages
         messages.info(
             f"Wrote the {word} of unit {written.unit.id} to {written.path}: {written.counted}",
-            actions=[("Open the folder", partial(show_in_desktop, written.path.parent, messages))],
+            actions=[("Open folder", partial(show_in_desktop, written.path.parent, messages))],
         )
 
 
@@ -93,12 +92,12 @@ class UnitExportDialog(FormDialog):
         super().__init__(
             "export",
             "Export for other tools",
-            "In the formats that the research tools for policy testing read. A file is about one "
-            "unit: one problem, one policy, one seed.",
+            "Writes a file that research tools for policy testing can read. A file belongs to one "
+            "unit, that is, one problem, one policy and one seed.",
             parent,
         )
         self.unit = choice({row.id: unit_text(row) for row in units})
-        for number, row in enumerate(units):  # all of it: here colons mean nothing
+        for number, row in enumerate(units):  # `choice` cuts its texts at colons
             self.unit.setItemText(number, unit_text(row))
         self.unit.setObjectName("export-unit")
         self.unit.setAccessibleName("Unit")
@@ -109,9 +108,7 @@ class UnitExportDialog(FormDialog):
             button = QRadioButton(word)
             button.setObjectName(f"export-{name}")
             button.setAccessibleName(f"{word}: {sentence}")
-            about = QLabel(sentence)
-            about.setProperty("role", "muted")
-            about.setWordWrap(True)
+            about = paragraph(sentence)
             about.setContentsMargins(20, 0, 0, 0)
             pair = QVBoxLayout()
             pair.setSpacing(2)

@@ -83,9 +83,9 @@ class JobStrip(QWidget):
         menu = self._more.menu()
         menu.clear()
         for job in self._jobs.running:
-            menu.addAction(f"Stop {job.title}").triggered.connect(job.stop)
+            menu.addAction(f'Stop "{job.title}"').triggered.connect(job.stop)
         menu.addSeparator()
-        menu.addAction("Stop all").triggered.connect(self._stop_all)
+        menu.addAction("Stop all jobs").triggered.connect(self._stop_all)
 
     @Slot()
     def _stop_all(self) -> None:
@@ -107,8 +107,8 @@ class JobItem(QWidget):
         self._state.setProperty("role", "muted")
         self._stop = QPushButton("Stop", self)
         self._stop.setObjectName("job-stop")
-        self._stop.setAccessibleName(f"Stop {job.title}")
-        self._stop.setToolTip(f"Stop {job.title}; keep the results so far")
+        self._stop.setAccessibleName(f'Stop "{job.title}"')
+        self._stop.setToolTip(f'Stop "{job.title}" and keep the results so far')
         self._stop.setProperty("flat", True)
         theme.keep_icon(self._stop, "stop")
         self._stop.clicked.connect(self._stop_job)

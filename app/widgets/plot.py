@@ -70,7 +70,7 @@ class Plot(QWidget):
         self._curves: tuple[Curve, ...] = ()
         self._points: tuple[Points, ...] = ()
         self._diagonal = False
-        self._near: tuple[int, int] | None = None  # which point of which set is looked at
+        self._near: tuple[int, int] | None = None  # the selected point: its set and its index
         self._hover_x: float | None = None
         self._make_view(legend, counts, x_counts)
         self._make_hover()

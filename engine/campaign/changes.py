@@ -4,7 +4,7 @@ A bug is a policy in a state of a problem, so the very same problems must have b
 policy is compared with the one that took its place. That no bug was found proves nothing. What a
 finding proves is a bound on h*, which holds for every policy: whether the other policy pays more
 decides, or fails where both campaigns ask for the goal alone; and where it was not run to its end
-in that state nothing is decided.
+in that state nothing is decided. See docs/theory/definitions.md, "Changes between campaigns".
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ Place = tuple[int, int]
 
 def compare_campaigns(store: WorkspaceReader, before: int, after: int) -> Comparison:
     """The later campaign against the earlier, on the problems they share."""
-    names = _problems(store, after)
-    problems = names.keys() & _problems(store, before).keys()
+    names = store.problem_names(after)
+    problems = names.keys() & store.problem_names(before).keys()
     goal_alone = _ask_for_goal_alone(store, {before, after})
     earlier = _policies(store, before)
     same = {policy.number: policy.number for policy in earlier}
@@ -162,15 +162,6 @@ def _change(
     return Change.NEW if old is None else Change.GONE
 
 
-def _problems(store: WorkspaceReader, campaign: int) -> dict[int, str]:
-    rows = store.rows(
-        "SELECT DISTINCT p.id, p.name FROM units u JOIN problems p ON p.id = u.problem "
-        "WHERE u.campaign = ?",
-        (campaign,),
-    )
-    return dict(rows)
-
-
 def _ask_for_goal_alone(store: WorkspaceReader, campaigns: set[int]) -> bool:
     """To whom costs do not matter, a policy that reaches the goal has no bug there."""
     rows = (row for row in store.campaigns() if row.id in campaigns)
@@ -185,12 +176,9 @@ class _Policy:
 
 
 def _policies(store: WorkspaceReader, campaign: int) -> list[_Policy]:
-    rows = store.rows(
-        "SELECT DISTINCT y.id, y.name, y.spec, y.file FROM units u "
-        "JOIN policies y ON y.id = u.policy WHERE u.campaign = ? ORDER BY y.id",
-        (campaign,),
-    )
-    return [_Policy(number, name, _content(spec, file)) for number, name, spec, file in rows]
+    return [
+        _Policy(row.id, row.name, _content(row.spec, row.file)) for row in store.policies(campaign)
+    ]
 
 
 def _content(spec: str, file: str | None) -> tuple[str, str]:
@@ -218,17 +206,12 @@ def _findings(
     store: WorkspaceReader, campaign: int, problems: Iterable[int], policies: Mapping[int, int]
 ) -> dict[Place, BugRow]:
     """Where several seeds found the same one, the one with the best proof."""
-    rows = store.rows(
-        "SELECT f.id, f.state, u.problem, u.policy FROM findings f JOIN units u ON u.id = f.unit "
-        "WHERE u.campaign = ? ORDER BY f.bound DESC, f.id DESC",
-        (campaign,),
-    )
     bugs = {bug.id: bug for bug in store.bugs(campaign)}
     shared = frozenset(problems)
     return {
-        (state, policies[policy]): bugs[number]
-        for number, state, problem, policy in rows
-        if problem in shared and number in bugs
+        (place.state, policies[place.policy]): bugs[place.id]
+        for place in store.finding_places(campaign)
+        if place.problem in shared and place.id in bugs
     }
 
 
@@ -236,18 +219,12 @@ def _runs(
     store: WorkspaceReader, campaign: int, places: Iterable[Place], policies: Mapping[int, int]
 ) -> dict[Place, PolicyCost]:
     """What the policies pay where they were run; the whole range where seeds disagree."""
-    rows = store.rows(
-        "SELECT x.state, y.id, x.outcome, x.policy_cost FROM pool x JOIN units u "
-        "ON u.id = x.unit JOIN policies y ON y.id = u.policy "
-        "WHERE u.campaign = ? AND x.outcome IS NOT NULL",
-        (campaign,),
-    )
     wanted = frozenset(places)
     found: dict[Place, PolicyCost] = {}
-    for state, policy, outcome, cost in rows:
-        place = (state, policies[policy])
+    for run in store.policy_runs(campaign):
+        place = (run.state, policies[run.policy])
         if place in wanted:
-            now = PolicyCost.of(outcome, cost)
+            now = PolicyCost.of(run.outcome, run.policy_cost)
             known = found.get(place, now)
             found[place] = PolicyCost(
                 min(known.at_least, now.at_least), max(known.at_most, now.at_most)

@@ -56,7 +56,7 @@ def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
     rows = [row for row in store.bugs(unit.campaign) if row.unit == unit.id]
     return write_bugs(
         BugRecord(
-            store.with_proof(row).state,
+            store.bug(row.id).state,
             FAILS if row.gap is None else row.gap,
             row.bound,
             row.pool_number is not None,
@@ -118,7 +118,7 @@ def _decisions(store: WorkspaceReader, unit: UnitRow, task: Task) -> Iterator[tu
     for row in store.bugs(unit.campaign):
         if row.unit != unit.id:
             continue
-        bug = store.with_proof(row)
+        bug = store.bug(row.id)
         require_fit(bug, task)
         state = bug.state
         for operator in bug.run.operators:

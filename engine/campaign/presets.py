@@ -19,7 +19,7 @@ _PRESETS = (
     Preset(
         "quick",
         "Quick look",
-        "A small pool and cheap oracles: seconds per problem.",
+        "A small pool and cheap oracles; takes seconds per problem.",
         {
             "fuzzing": {"size": 50, "bias": "none"},
             "testing": {
@@ -31,7 +31,7 @@ _PRESETS = (
     Preset(
         "thorough",
         "Thorough",
-        "A large pool, walks toward trouble, and A* to prove what is no bug: minutes per problem.",
+        "A large pool, biased random walks, and A* to prove optimality; takes minutes per problem.",
         {
             "fuzzing": {"size": 500, "bias": "plan-length", "prune_dead_ends": True},
             "testing": {
@@ -49,7 +49,7 @@ _PRESETS = (
     Preset(
         "paper",
         "Paper settings",
-        "Pool size, walks, novelty and oracles as in the published experiments.",
+        "Pool size, walks, novelty and oracles of the published experiments.",
         {
             "fuzzing": {"size": 200, "bias": "plan-length", "novelty": 2},
             "testing": {"oracles": ["smo", "bmo", "aras-ehc", "lookahead:depth=2", "inverse"]},

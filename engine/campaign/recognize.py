@@ -23,7 +23,7 @@ from engine.pddl import definition_kind
 from engine.policies.cache_file import is_policy_cache
 from engine.policies.torch_file import SUFFIXES, Format, recognize
 from engine.task.load import SAS_SUFFIX
-from engine.workspace.guard import COMPANIONS, is_open_workspace
+from engine.workspace.companions import ENDINGS
 from engine.workspace.schema import APPLICATION_ID
 
 MAX_FILES = 2000
@@ -100,8 +100,6 @@ def recognize_all(paths: Iterable[str | Path]) -> Found:
 
 def recognize_file(path: str | Path) -> Recognized:
     file = Path(path).absolute()
-    if is_open_workspace(file):
-        return Recognized(Role.WORKSPACE, str(file))
     if reason := _better_left_alone(file):
         return Recognized(Role.UNKNOWN, str(file), reason)
     try:
@@ -121,7 +119,7 @@ def _better_left_alone(file: Path) -> str:
     """Why a file must not even be opened; empty if it may be."""
     if file.exists() and not file.is_file():  # a pipe could make us wait for ever
         return "it is no regular file"
-    return "it goes with a database" if file.name.endswith(COMPANIONS) else ""
+    return "it goes with a database" if file.name.endswith(ENDINGS) else ""
 
 
 def plugin_factories(source: str) -> list[str]:

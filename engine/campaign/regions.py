@@ -1,8 +1,9 @@
-"""Bug regions: connected components of bug states under single transitions (ALGORITHMS 2).
+"""Bug regions: connected components of bug states under single transitions.
 
 Two bug states lie in the same region if one operator leads from one to the other. Components are
 found by union-find over the bug states and their successors, all at once; that is done again
 whenever there are half as many bugs more, so the work stays proportional to their number.
+See docs/theory/definitions.md, "Regions".
 """
 
 from __future__ import annotations

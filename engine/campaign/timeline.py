@@ -157,45 +157,33 @@ class Timeline:
         )
 
     def _read_findings(self, portion: int) -> bool:
-        # CROSS JOIN: by findings in their order; by units all of them would be sorted every time.
-        rows = self._store.rows(
-            "SELECT f.id, f.unit, f.state, f.oracle, f.kind, f.seconds FROM findings f "
-            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
-            "ORDER BY f.id LIMIT ?",
-            (self._campaign, self._last_finding, portion),
-        )
-        for number, unit, state, oracle, kind, seconds in rows:
-            self._last_finding = number
-            self._bugs.add((unit, state))
-            self._count_examined_bug(self._examined.get((unit, state), ()))
-            self._kinds[kind] += 1
-            self._first[oracle].add(unit, seconds)
+        rows = self._store.finding_moments(self._campaign, after=self._last_finding, limit=portion)
+        for row in rows:
+            place = row.unit, row.state
+            self._last_finding = row.id
+            self._bugs.add(place)
+            self._count_examined_bug(self._examined.get(place, ()))
+            self._kinds[row.kind] += 1
+            self._first[row.oracle].add(row.unit, row.seconds)
         return len(rows) == portion
 
     def _read_states(self, unit: int, portion: int) -> bool:
         """Pool states are tested in order, so what is new comes after what is known."""
         begin = self._next_state.get(unit, 0)
-        rows = self._store.rows(
-            "SELECT number, state, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
-            "ORDER BY number LIMIT ?",
-            (unit, begin, portion),
-        )
+        rows = self._store.tested_states(unit, begin=begin, limit=portion)
         if not rows:
             return False
         answers: defaultdict[int, dict[str, tuple[str, float]]] = defaultdict(dict)
-        for number, oracle, verdict, seconds in self._store.rows(
-            "SELECT number, oracle, verdict, seconds FROM answers "
-            "WHERE unit = ? AND number BETWEEN ? AND ?",
-            (unit, begin, rows[-1][0]),
-        ):
-            answers[number][oracle] = verdict, seconds
-        self._next_state[unit] = rows[-1][0] + 1
-        for number, state, seconds in rows:
-            self._pool.add(unit, seconds)
-            self._count(unit, seconds, answers[number])
-            examined = tuple(answers[number])
-            self._examined[unit, state] = self._examined.get((unit, state), ()) + examined
-            if (unit, state) in self._bugs:
+        for answer in self._store.answers(unit, begin, rows[-1].number):
+            answers[answer.number][answer.oracle] = answer.verdict, answer.seconds
+        self._next_state[unit] = rows[-1].number + 1
+        for row in rows:
+            place = unit, row.state
+            self._pool.add(unit, row.seconds)
+            self._count(unit, row.seconds, answers[row.number])
+            examined = tuple(answers[row.number])
+            self._examined[place] = self._examined.get(place, ()) + examined
+            if place in self._bugs:
                 self._count_examined_bug(examined)
         return len(rows) == portion
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -51,7 +51,6 @@ from engine.records.events import (
     StateTested,
     StoredRun,
     TaskReady,
-    UnitEvent,
     UnitFailed,
     UnitFinished,
     UnitStarted,
@@ -66,8 +65,8 @@ from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.verify.claims import Claim, dominance_check, problem_with
-from engine.workers.gate import Gate
 from engine.workers.limits import peak_megabytes
+from engine.workers.link import WorkerLink
 
 
 class OracleCounts:
@@ -150,8 +149,6 @@ def _walk(table: StateTable, state: State, operators: Sequence[int]) -> list[int
 
 PROGRESS_SECONDS = 0.5
 
-Emit = Callable[[UnitEvent], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -169,55 +166,55 @@ class Unit:
     pool: File | None = None  # states to test instead of those that walks find
 
 
-def run_unit(unit: Unit, emit: Emit, gate: Gate) -> None:
+def run_unit(link: WorkerLink, unit: Unit) -> None:
     """Work on a unit until it is done; the last event says how it ended."""
-    emit(UnitStarted(unit.number, unit.problem.name, unit.policy.name, unit.seed))
+    link.emit(UnitStarted(unit.number, unit.problem.name, unit.policy.name, unit.seed))
     try:
-        _unpack_and_work(unit, emit, gate)
+        _unpack_and_work(unit, link)
     except DiskError as error:  # there was no room for the files
-        emit(UnitFailed(unit.number, str(error)))
+        link.emit(UnitFailed(unit.number, str(error)))
 
 
-def _unpack_and_work(unit: Unit, emit: Emit, gate: Gate) -> None:
+def _unpack_and_work(unit: Unit, link: WorkerLink) -> None:
     with unpack_inputs(unit.problem, unit.policy, unit.portfolio) as files:
         try:
-            _work(unit, files, emit, gate)
+            _work(unit, files, link)
         except MemoryError:
-            if not gate.memory_is_over():
+            if not link.memory_is_over():
                 raise
-            emit(_nothing_tested(unit, gate))
+            link.emit(_nothing_tested(unit, link))
         except CancelledError:
-            emit(_nothing_tested(unit, gate) if gate.limit else UnitStopped(unit.number))
+            link.emit(_nothing_tested(unit, link) if link.limit else UnitStopped(unit.number))
         except PlumblineError as error:
             lost = isinstance(error, PolicyLostError)
-            emit(UnitFailed(unit.number, files.original(str(error)), lost))
+            link.emit(UnitFailed(unit.number, files.original(str(error)), lost))
 
 
-def _work(unit: Unit, files: UnpackedInputs, emit: Emit, gate: Gate) -> None:
-    task = files.load_task(gate.cancelled)
-    emit(
+def _work(unit: Unit, files: UnpackedInputs, link: WorkerLink) -> None:
+    task = files.load_task(link.cancelled)
+    link.emit(
         TaskReady(
             unit.number,
             write_sas(task),
             task.hash,
             len(task.variables),
             len(task.operators),
-            gate.seconds,
+            link.seconds,
         )
     )
     for note in task.notes:
-        emit(Warned(unit.number, files.original(note)))
+        link.emit(Warned(unit.number, files.original(note)))
     domain = task.source.domain if task.source else None
     policy = open_policy(files.policy_spec, domain, unit.seed)
     try:
         bound = policy.bind(task)
         try:
             for note in notes_of(bound):
-                emit(Warned(unit.number, files.original(note)))
+                link.emit(Warned(unit.number, files.original(note)))
             runs = PolicyRuns(bound, StateTable(task))
-            rivals = open_portfolio(files.portfolio_specs, runs.table, unit.seed, gate.cancelled)
+            rivals = open_portfolio(files.portfolio_specs, runs.table, unit.seed, link.cancelled)
             with closing(rivals):
-                _Work(unit, runs, rivals, emit, gate).run()
+                _Work(unit, runs, rivals, link).run()
         finally:
             close_policy(bound)
     finally:
@@ -228,9 +225,9 @@ class _Work:
     """The loop over pool states."""
 
     def __init__(
-        self, unit: Unit, runs: PolicyRuns, portfolio: Portfolio, emit: Emit, gate: Gate
+        self, unit: Unit, runs: PolicyRuns, portfolio: Portfolio, link: WorkerLink
     ) -> None:
-        self.unit, self.runs, self.emit, self.gate = unit, runs, emit, gate
+        self.unit, self.runs, self.link = unit, runs, link
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
         testing = unit.testing
@@ -238,11 +235,11 @@ class _Work:
             self.runs,
             OBJECTIVES[testing.objective],
             testing.step_limit,
-            gate.control,
+            link.control,
             portfolio if unit.portfolio else None,
         )
         self.oracles: list[Oracle] = [make_oracle(text, self.session) for text in testing.oracles]
-        self.dominance = dominance_check(self.task, testing.oracles, gate.control)
+        self.dominance = dominance_check(self.task, testing.oracles, link.control)
         self.fuzzer = ImportedPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)
@@ -261,7 +258,7 @@ class _Work:
             self.runs,
             horizon=settings.horizon,
             budget=settings.budget,
-            cancelled=self.gate.cancelled,
+            cancelled=self.link.cancelled,
         )
         options = FuzzOptions(
             size=settings.size,
@@ -272,7 +269,7 @@ class _Work:
             unsolved=Unsolved(settings.unsolved),
             walks=_WALKS + _WALKS_PER_STATE * settings.size,
         )
-        return Fuzzer(self.table, bias, options, self.gate.cancelled)
+        return Fuzzer(self.table, bias, options, self.link.cancelled)
 
     @property
     def _size(self) -> int:
@@ -289,18 +286,18 @@ class _Work:
                 self._warn(f"the walks found {self.tested} states, {missing} fewer than asked for")
             self._localize()
         except MemoryError:
-            if not self.gate.memory_is_over():
+            if not self.link.memory_is_over():
                 raise
             self._end_early()
         except CancelledError:
-            if not self.gate.limit:
+            if not self.link.limit:
                 raise
             self._end_early()
         self._report_regions()
-        self.emit(UnitFinished(self.unit.number, self._statistics()))
+        self.link.emit(UnitFinished(self.unit.number, self._statistics()))
 
     def _end_early(self) -> None:
-        self.limit = self.gate.limit
+        self.limit = self.link.limit
         if self.tested < self._size:
             self._warn(f"{self.limit}: {self.tested} of {self._size} states were tested")
         left = len(self.reported) - self.localized
@@ -315,27 +312,27 @@ class _Work:
         operators = entry.operators or ()
         if entry.reference >= 0:
             self.session.origins[state] = Origin(self.pool[entry.reference], operators)
-        self.emit(
+        self.link.emit(
             StateAdded(
                 self.unit.number,
                 number,
                 entry.state,
                 entry.reference,
                 operators,
-                self.gate.seconds,
+                self.link.seconds,
             )
         )
         self.session.run_policy(state)
         self._refuse_loss()
         run = self.runs.trace(state)
-        self.emit(
+        self.link.emit(
             RunFinished(
                 self.unit.number,
                 number,
                 str(run.outcome),
                 str(run.reason),
                 run.cost,
-                self.gate.seconds,
+                self.link.seconds,
             )
         )
 
@@ -353,7 +350,7 @@ class _Work:
             began = time.perf_counter()
             examination = self.session.test(state, oracle)
             # What a stopped examination found is sound but not repeatable: it is not reported.
-            self.gate.check()
+            self.link.check()
             self._refuse_loss()
             seconds = time.perf_counter() - began
             for finding in examination.findings:
@@ -363,7 +360,7 @@ class _Work:
             self.cleared.add(state)
         self.counts.add_answers(answers)
         self.tested += 1
-        self.emit(StateTested(self.unit.number, number, tuple(answers), self.gate.seconds))
+        self.link.emit(StateTested(self.unit.number, number, tuple(answers), self.link.seconds))
         if self.regions.due:
             self._report_regions()
 
@@ -397,7 +394,7 @@ class _Work:
             return
         is_new = finding.state not in self.reported
         kind = BugFound if is_new else BugImproved
-        self.emit(
+        self.link.emit(
             kind(
                 unit=self.unit.number,
                 state=evidence.state,
@@ -410,7 +407,7 @@ class _Work:
                 evidence_kind=evidence.kind,
                 run=run,
                 retrospective=finding.state in self.cleared,
-                seconds=self.gate.seconds,
+                seconds=self.link.seconds,
             )
         )
         self.reported[finding.state] = finding, run
@@ -432,7 +429,7 @@ class _Work:
         if not settings.enabled:
             return
         localizer = Localizer(
-            self.table, control=self.gate.control, emit=lambda _: self.gate.check()
+            self.table, control=self.link.control, emit=lambda _: self.link.check()
         )
         left = settings.unit_expansions
         for finding, run in self.reported.values():
@@ -444,15 +441,15 @@ class _Work:
             evidence = finding.evidence
             found = localize_finding(localizer, evidence.state, run, evidence, limits)
             # What a stopped localization found is sound but not repeatable: it is not reported.
-            self.gate.check()
+            self.link.check()
             left -= found.expanded
             self.localized += 1
-            self.emit(BugLocalized(self.unit.number, evidence.state, found, self.gate.seconds))
+            self.link.emit(BugLocalized(self.unit.number, evidence.state, found, self.link.seconds))
             self._report_progress()
 
     def _report_regions(self) -> None:
         if changes := self.regions.changes():
-            self.emit(RegionsChanged(self.unit.number, tuple(changes)))
+            self.link.emit(RegionsChanged(self.unit.number, tuple(changes)))
 
     def _report_progress(self) -> None:
         for text in self.runs.statistics.errors:
@@ -460,7 +457,7 @@ class _Work:
         now = time.monotonic()
         if now - self.last_progress >= PROGRESS_SECONDS:
             self.last_progress = now
-            self.emit(Progress(self.unit.number, self._statistics()))
+            self.link.emit(Progress(self.unit.number, self._statistics()))
 
     def _statistics(self) -> UnitStatistics:
         fuzzing, policy = self.fuzzer.statistics, self.runs.statistics
@@ -478,7 +475,7 @@ class _Work:
             policy_seconds=policy.seconds,
             touched_states=len(self.table),
             peak_megabytes=peak_megabytes(),
-            seconds=self.gate.seconds,
+            seconds=self.link.seconds,
             oracles=self.counts.result(),
             portfolio=tuple(self._rivals()),
             limit=self.limit,
@@ -498,12 +495,12 @@ class _Work:
             self._warn(text)
 
     def _warn(self, text: str) -> None:
-        self.emit(Warned(self.unit.number, text))
+        self.link.emit(Warned(self.unit.number, text))
 
 
 _WALKS, _WALKS_PER_STATE = 200, 20
 """How often to walk before the pool counts as full: a small problem may not have enough states."""
 
 
-def _nothing_tested(unit: Unit, gate: Gate) -> UnitFailed:
-    return UnitFailed(unit.number, f"{gate.limit}, before it could test a state")
+def _nothing_tested(unit: Unit, link: WorkerLink) -> UnitFailed:
+    return UnitFailed(unit.number, f"{link.limit}, before it could test a state")

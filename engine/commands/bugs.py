@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         every = store.bugs()
         wanted = {row.id for row in named} if args.bug else {row.id for row in every}
         rows = [row for row in every if row.id in wanted and fits(row)]
-        documents = [document(store.with_proof(row)) for row in rows] if console.as_json else []
+        documents = [document(store.bug(row.id)) for row in rows] if console.as_json else []
         causes = _causes_of(rows, store.root_causes())
     groups = by_schema(causes)
     whole = {

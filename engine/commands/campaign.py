@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from engine.campaign.config_reader import LEAST_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
 from engine.commands.arguments import positive_megabytes, positive_seconds
-from engine.commands.console import Console, ProgressBar
-from engine.commands.stop_signal import stop_signal
+from engine.commands.console import Console
 from engine.errors import (
     ConfigurationError,
     ExitCode,
@@ -25,20 +23,10 @@ from engine.errors import (
     WorkerLostError,
 )
 from engine.files import write_text
-from engine.records.events import (
-    BugFound,
-    BugImproved,
-    BugLocalized,
-    CampaignStarted,
-    Event,
-    Progress,
-    UnitFailed,
-    UnitFinished,
-    Warned,
-)
-from engine.usecases.campaign import run as run_campaign
-from engine.workers.gate import AT_LIMIT
-from engine.workers.launch import make_executor
+from engine.policies.consent import Consent
+from engine.records.events import UnitFailed, Warned
+from engine.usecases.campaign import DEFAULT_EXECUTOR, AlreadyDone, run_campaign
+from engine.workers.link import AT_LIMIT
 from engine.workspace.workspace import Workspace
 
 INIT_FILE = "campaign.toml"
@@ -60,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--executor",
-        default="local:1",
+        default=DEFAULT_EXECUTOR,
         metavar="WHERE",
         help="where units run: local:N is N processes of this machine, dask:ADDRESS a Dask cluster "
         "(default %(default)s)",
@@ -111,27 +99,27 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.memory_limit is not None:
         limits = replace(config.limits, unit_megabytes=args.memory_limit)
         config = replace(config, limits=limits)
-    executor = make_executor(args.executor)
-    with Workspace.create(args.out) as store, stop_signal() as stop:
-        deadline = time.monotonic() + (args.time_limit or float("inf"))
-        with console.progress("Testing", total=1.0) as bar:
-            end = run_campaign(
-                config,
-                store,
-                _Listener(console, bar).hear,
-                lambda: stop.is_set() or time.monotonic() > deadline,
-                executor=executor,
-                resume=args.resume,
-            )
+    with Workspace.create(args.out):
+        pass
+    with console.link(
+        "Testing",
+        keeps_results=True,
+        seconds=args.time_limit,
+        hear=lambda event: _show(event, console),
+    ) as link:
+        everything = Consent(to_all=True)  # the user has named the policies in the file
+        end = run_campaign(link, args.out, config, args.executor, everything, resume=args.resume)
+    finished = isinstance(end, AlreadyDone) or end.finished
+    with Workspace.open(args.out) as store:
         document = summary(store, end.campaign)
-    document["seconds"] = end.seconds
+    document["seconds"] = 0.0 if isinstance(end, AlreadyDone) else end.seconds
     _refuse_total_failure(document)
     console.result(document, _text(document, args.out))
-    if document["bugs"] and args.fail_on_bugs and not stop.is_set():
+    if document["bugs"] and args.fail_on_bugs and not link.interrupted:
         return ExitCode.ANSWER_IS_NO
-    if end.finished:
+    if finished:
         return ExitCode.DONE
-    return ExitCode.INTERRUPTED if stop.is_set() else ExitCode.LIMIT_REACHED
+    return ExitCode.INTERRUPTED if link.interrupted else ExitCode.LIMIT_REACHED
 
 
 def _init(path: Path, console: Console) -> int:
@@ -142,41 +130,13 @@ def _init(path: Path, console: Console) -> int:
     return ExitCode.DONE
 
 
-class _Listener:
-    """Shows the events of a campaign."""
-
-    def __init__(self, console: Console, bar: ProgressBar) -> None:
-        self._console, self._bar = console, bar
-        self._units = 1
-        self._done: dict[int, float] = {}
-        self._bugs = 0
-        self._localized = 0
-
-    def hear(self, event: Event) -> None:
-        match event:
-            case CampaignStarted():
-                self._units = max(len(event.units), 1)
-            case BugImproved():
-                pass
-            case BugFound():
-                self._bugs += 1
-            case BugLocalized():
-                self._localized += 1
-            case Progress():
-                self._done[event.unit] = event.statistics.states / event.statistics.size
-            case UnitFinished():
-                self._done[event.unit] = 1.0
-            case UnitFailed():
-                self._done[event.unit] = 1.0
-                self._console.message(f"error: unit {event.unit}: {event.error}")
-            case Warned():
-                where = f"unit {event.unit}: " if event.unit else ""
-                self._console.message(f"warning: {where}{event.text}")
-            case _:
-                return
-        localized = f", {self._localized} localized" if self._localized else ""
-        done = sum(self._done.values()) / self._units
-        self._bar.update(done, f"{self._bugs} bugs{localized}")
+def _show(event: object, console: Console) -> None:
+    match event:
+        case UnitFailed():
+            console.message(f"error: unit {event.unit}: {event.error}")
+        case Warned():
+            where = f"unit {event.unit}: " if event.unit else ""
+            console.message(f"warning: {where}{event.text}")
 
 
 def _refuse_total_failure(document: dict[str, Any]) -> None:

@@ -3,72 +3,52 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.changes import (
-    Change,
-    ComparedBug,
-    Comparison,
-    PolicyCost,
-    compare_campaigns,
-)
+from engine.campaign.changes import Change, ComparedBug, PolicyCost
 from engine.commands.console import Console
-from engine.errors import ExitCode, UsageError
-from engine.workspace.workspace import Workspace
+from engine.errors import ExitCode
+from engine.usecases.changes import Changes, find_changes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workspace", type=Path, metavar="W.plumb")
     parser.add_argument(
-        "--before", type=int, metavar="N", help="default: the campaign before the later one"
+        "--before",
+        type=int,
+        metavar="N",
+        help="the earlier campaign (default: the one before --after)",
     )
-    parser.add_argument("--after", type=int, metavar="N", help="default: the last campaign")
     parser.add_argument(
-        "--fail-on-new", action="store_true", help="exit with 1 if there are new bugs"
+        "--after", type=int, metavar="N", help="the later campaign (default: the last one)"
+    )
+    parser.add_argument(
+        "--fail-on-new", action="store_true", help="exit with code 1 if there are new bugs"
     )
     parser.epilog = (
-        "A bug is gone where the later policy pays no more than the best known, new where the "
-        "earlier one paid no more, and still there where both pay more; what was not tested by "
-        "both is said to be so. Where both campaigns ask only for the goal, reaching it is enough."
+        "A bug is gone if the later policy costs no more than the best known plan, new if the "
+        "earlier policy cost no more, and still there if both cost more. States that only one "
+        "campaign tested are listed as not tested. If both campaigns ask only for the goal, "
+        "reaching it suffices."
     )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    with Workspace.open(args.workspace) as store:
-        before, after = _campaigns(args, [row.id for row in store.campaigns()])
-        comparison = compare_campaigns(store, before, after)
+    with console.link("Comparing") as link:
+        found = find_changes(link, args.workspace, args.before, args.after)
+    comparison = found.comparison
     document = {
-        "before": before,
-        "after": after,
+        "before": found.before,
+        "after": found.after,
         "problems": list(comparison.shared_problems),
         "counts": {change.value: comparison.count(change) for change in Change},
         "bugs": [_document(bug) for bug in comparison.bugs],
     }
-    console.result(document, _text(comparison, before, after))
+    console.result(document, _text(found))
     fails = args.fail_on_new and comparison.count(Change.NEW)
     return ExitCode.ANSWER_IS_NO if fails else ExitCode.DONE
-
-
-def _campaigns(args: argparse.Namespace, known: Sequence[int]) -> tuple[int, int]:
-    if len(known) < 2:
-        raise UsageError(
-            f"{args.workspace} holds {len(known) or 'no'} campaign{'' if known else 's'}, "
-            "and it takes two to compare",
-            hint="run another one into it",
-        )
-    after = known[-1] if args.after is None else args.after
-    earlier = [number for number in known if number < after] or list(known)
-    before = earlier[-1] if args.before is None else args.before
-    for number in (before, after):
-        if number not in known:
-            raise UsageError(
-                f"there is no campaign {number}",
-                hint=f"choose from {', '.join(map(str, known))}",
-            )
-    return before, after
 
 
 def _document(bug: ComparedBug) -> dict[str, Any]:
@@ -92,7 +72,8 @@ def _range(cost: PolicyCost | None) -> list[int | None] | None:
     return [None if value == inf else int(value) for value in (cost.at_least, cost.at_most)]
 
 
-def _text(comparison: Comparison, before: int, after: int) -> str:
+def _text(found: Changes) -> str:
+    comparison, before, after = found.comparison, found.before, found.after
     if not comparison.shared_problems:
         return f"campaigns {before} and {after} have no problem in common"
     lines = [

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import IO, Any, Protocol
 
 from engine.commands.stop_signal import stop_signal
@@ -95,10 +95,14 @@ class Console:
         self,
         title: str,
         *,
+        keeps_results: bool = False,
         seconds: float | None = None,
         hear: Callable[[Any], object] = NULL_LINK.emit,
     ) -> Iterator[ConsoleLink]:
-        """A link that is cancelled by Ctrl-C or after so many seconds; `hear` takes its events."""
+        """A link that is cancelled after so many seconds; `hear` takes its events.
+
+        Ctrl-C ends everything at once, unless the work `keeps_results` and stops by itself.
+        """
         with self.progress(title) as bar:
             link = ConsoleLink(bar, hear)
             timer = None
@@ -107,7 +111,7 @@ class Console:
                 timer.daemon = True
                 timer.start()
             try:
-                with stop_signal(link.interrupt):
+                with stop_signal(link.interrupt) if keeps_results else nullcontext():
                     yield link
             finally:
                 if timer is not None:

@@ -25,6 +25,7 @@ from engine.usecases.localize import (
     LocalizeOptions,
     localize,
     localize_run,
+    take_run,
 )
 from engine.workspace.workspace import Workspace
 
@@ -113,7 +114,7 @@ def _bugs(args: argparse.Namespace, console: Console, options: LocalizeOptions) 
             if event.not_kept:
                 console.message(f"warning: bug {event.bug} was not saved: {event.not_kept}")
 
-    with console.link("Localizing", hear=hear) as link:
+    with console.link("Localizing", keeps_results=True, hear=hear) as link:
         try:
             localize(link, Path(args.source[0]), args.bug, options)
         except CancelledError:
@@ -163,10 +164,13 @@ def _run_of_policy(args: argparse.Namespace, console: Console, options: Localize
     fresh = FreshRun(
         policy, tuple(files), args.state, args.step_limit or None, args.seed, args.unit_costs
     )
-    with console.link("Localizing") as link:
-        task, found = localize_run(link, fresh, options)
+    with console.link("Running") as link:
+        run = take_run(link, fresh, args.time_limit)
+    task = run.table.task
     for note in task.notes:
         console.message(f"warning: {note}")
+    with console.link("Localizing", keeps_results=True) as link:
+        found = localize_run(link, run, options)
     console.result(document(task, found), text(task, found))
     return _code([found], link.interrupted)
 

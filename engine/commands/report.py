@@ -1,50 +1,47 @@
-"""`plumbline report`: what a campaign has found, as one file to read or to feed to others."""
+"""`plumbline report`: write the results of a campaign as one file."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from engine.commands.arguments import count
 from engine.commands.console import Console
-from engine.errors import ExitCode, UsageError
-from engine.files import write_text
-from engine.report.content import gather
-from engine.report.formats import FORMATS, STORIES, SUFFIXES
-from engine.workspace.workspace import Workspace
+from engine.errors import ExitCode
+from engine.report.formats import FORMATS
+from engine.usecases.report import ReportOptions, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workspace", type=Path, metavar="W.plumb")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write")
     parser.add_argument(
-        "--format", choices=FORMATS, help="default: what the name of the file ends with"
+        "--format",
+        choices=FORMATS,
+        default="",
+        help="format of the report (default: by the ending of FILE)",
     )
-    parser.add_argument("--campaign", type=int, metavar="N", help="default: the last one")
+    parser.add_argument(
+        "--campaign", type=int, metavar="N", help="campaign to report (default: the last one)"
+    )
     parser.add_argument(
         "--details",
-        type=_count,
-        default=STORIES,
+        type=count,
+        default=ReportOptions().details,
         metavar="N",
-        help="how many bugs are shown with their plans (default %(default)s)",
+        help="number of bugs to show with their plans (default: %(default)s)",
     )
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
-    return int(text)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    kind = args.format or SUFFIXES.get(args.out.suffix.lower())
-    if kind is None:
-        raise UsageError(
-            f"the format of {args.out.name} is not clear",
-            hint=f"end its name with one of {', '.join(SUFFIXES)}, or give --format",
-        )
-    with Workspace.open(args.workspace) as store:
-        content = gather(store, args.campaign, args.details if kind == "html" else 0)
-    write_text(args.out, FORMATS[kind](content))
-    document = {"file": str(args.out), "format": kind, "campaign": content.campaign.id}
-    console.result({**document, "bugs": len(content.bugs)}, f"{args.out}: {len(content.bugs)} bugs")
+    options = ReportOptions(args.format, args.campaign, args.details)
+    with console.link("Writing the report:") as link:
+        report = write_report(link, args.workspace, args.out, options)
+    document = {
+        "file": str(report.path),
+        "format": report.format,
+        "campaign": report.campaign,
+        "bugs": report.bugs,
+    }
+    console.result(document, f"{report.path}: {report.bugs} bugs")
     return ExitCode.DONE

@@ -1,15 +1,16 @@
-"""`plumbline serve`: let other tools ask one of our policies, over the pheromone protocol."""
+"""`plumbline serve`: serve a policy to other tools over the pheromone protocol."""
 
 from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import add_task_argument, load_task_argument
+from engine.commands.arguments import add_task_argument
 from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
 from engine.errors import ExitCode
+from engine.usecases.serve import DEFAULT_PORT, Serving, serve
 
-DEFAULT_ADDRESS = "localhost:50051"
+DEFAULT_ADDRESS = f"localhost:{DEFAULT_PORT}"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,24 +19,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--address",
         default=DEFAULT_ADDRESS,
-        help=f"host:port or unix:path; port 0 takes a free one (default {DEFAULT_ADDRESS})",
+        help="host:port or unix:path; port 0 chooses a free port (default: %(default)s)",
     )
-    parser.epilog = "Serves until it is interrupted (Ctrl-C)."
+    parser.epilog = "Serves until it is interrupted (Ctrl-C); the exit code is then 130."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    from engine.policies.remote.server import serving
-
-    task = load_task_argument(args, console)
-    with serving(args.policy, task, args.address) as server:
-        for note in server.notes:
+    def hear(event: object) -> None:
+        if not isinstance(event, Serving):
+            return
+        for note in event.notes:
             console.message(f"warning: {note}")
         document = {
-            "address": server.address,
+            "address": event.address,
             "policy": args.policy,
-            "variables": len(task.variables),
-            "operators": len(task.operators),
+            "variables": event.variables,
+            "operators": event.operators,
         }
-        console.result(document, f"Serving at {server.address}. Stop with Ctrl-C.")
-        server.wait()
+        console.result(document, f"Serving at {event.address}. Press Ctrl-C to stop.")
+
+    with console.link("Serving", hear=hear) as link:
+        serve(link, args.policy, args.task, args.unit_costs, args.address)
     return ExitCode.DONE

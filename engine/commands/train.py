@@ -1,4 +1,4 @@
-"""`plumbline train`: make a policy for a domain from small problems and a planner."""
+"""`plumbline train`: train a policy for a domain on small problems."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from engine.commands.console import Console, ProgressBar
+from engine.commands.console import Console
 from engine.errors import ExitCode
-from engine.task.load import load_task
-from engine.task.task import Task
+from engine.records import training as events
+from engine.records.training import TeacherKind
+from engine.usecases.train import Trained, TrainingPlan, train
 
-if TYPE_CHECKING:
-    from engine.records.training import TrainingEvent
-    from engine.training.imitation import TrainingResult
+DEFAULTS = TrainingPlan("", (), (), "")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,115 +33,86 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--teacher",
-        choices=["optimal", "lama"],
-        default="optimal",
+        choices=[kind.value for kind in TeacherKind],
+        default=DEFAULTS.teacher,
         help="whom to imitate: optimal plans, or the first plan of LAMA (default %(default)s)",
     )
-    parser.add_argument("--hidden", type=_between(1, 256), default=16, metavar="H")
-    parser.add_argument("--layers", type=_between(1, 8), default=2, metavar="L")
-    parser.add_argument("--epochs", type=_between(1, 9999), default=30, metavar="N")
+    parser.add_argument("--hidden", type=_between(1, 256), default=DEFAULTS.hidden, metavar="H")
+    parser.add_argument("--layers", type=_between(1, 8), default=DEFAULTS.layers, metavar="L")
+    parser.add_argument("--epochs", type=_between(1, 9999), default=DEFAULTS.epochs, metavar="N")
     parser.add_argument(
-        "--steps", type=_between(1, 10**6), default=80, metavar="N", help="per epoch"
+        "--steps", type=_between(1, 10**6), default=DEFAULTS.steps, metavar="N", help="per epoch"
     )
-    parser.add_argument("--learning-rate", type=_learning_rate, default=2e-3, metavar="R")
+    parser.add_argument(
+        "--learning-rate", type=_learning_rate, default=DEFAULTS.learning_rate, metavar="R"
+    )
     parser.add_argument(
         "--patience",
         type=_between(1, 9999),
-        default=10,
+        default=DEFAULTS.patience,
         metavar="N",
         help="epochs without a better policy before it ends (default %(default)s)",
     )
-    parser.add_argument("--seed", type=_between(0, 2**32 - 1), default=0, metavar="S")
+    parser.add_argument("--seed", type=_between(0, 2**32 - 1), default=DEFAULTS.seed, metavar="S")
     parser.add_argument(
         "--resume", action="store_true", help="continue the training that is in the folder"
     )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    training = _load(args.domain, args.problems, console)
-    validation = _load(args.domain, args.validation, console)
-
-    from engine.records.training import TeacherKind, TrainingConfig
-    from engine.training.imitation import train
-
-    config = TrainingConfig(
-        hidden=args.hidden,
-        layers=args.layers,
-        epochs=args.epochs,
-        seed=args.seed,
-        teacher=TeacherKind(args.teacher),
-        learning_rate=args.learning_rate,
-        steps=args.steps,
-        patience=args.patience,
+    plan = TrainingPlan(
+        args.domain,
+        tuple(args.problems),
+        tuple(args.validation),
+        str(args.out),
+        args.teacher,
+        args.hidden,
+        args.layers,
+        args.epochs,
+        args.steps,
+        args.patience,
+        args.learning_rate,
+        args.seed,
     )
-    with console.progress("Training", total=args.epochs * args.steps) as bar:
-        listener = _Listener(console, bar)
-        result = train(
-            training, validation, args.out, config, resume=args.resume, emit=listener.hear
-        )
-    console.result(_document(result), _text(result, listener.reason))
+    with console.link("Training", hear=lambda event: _show(event, console)) as link:
+        found = train(link, plan, args.resume)
+    console.result(_document(found), _text(found))
     return ExitCode.DONE
 
 
-def _load(domain: str, problems: list[str], console: Console) -> list[Task]:
-    tasks = []
-    with console.progress("Translating", total=len(problems)) as bar:
-        for number, problem in enumerate(problems):
-            bar.update(number, problem)
-            tasks.append(load_task(domain, problem))
-    return tasks
+def _show(event: object, console: Console) -> None:
+    match event:
+        case events.ProblemSkipped(problem, reason):
+            console.message(f"warning: skipping {problem}: {reason}")
+        case events.EpochFinished(epoch, loss, success, cost, lessons, _):
+            console.message(
+                f"epoch {epoch}: loss {loss:.4f}, {lessons} lessons, "
+                f"solves {success:.0%} at a mean cost of {cost:.1f}"
+            )
 
 
-class _Listener:
-    """Shows the events of a training."""
-
-    def __init__(self, console: Console, bar: ProgressBar) -> None:
-        self._console = console
-        self._bar = bar
-        self.reason = ""
-
-    def hear(self, event: TrainingEvent) -> None:
-        from engine.records import training as events
-
-        match event:
-            case events.ProblemPrepared(problem, teacher):
-                self._bar.update(0, f"{problem}: {teacher}")
-            case events.ProblemSkipped(problem, reason):
-                self._console.message(f"warning: {problem} is left out: {reason}")
-            case events.StepFinished(epoch, step, steps):
-                self._bar.update((epoch - 1) * steps + step, f"epoch {epoch}")
-            case events.EpochFinished(epoch, loss, success, cost, lessons, _):
-                self._console.message(
-                    f"epoch {epoch}: loss {loss:.4f}, {lessons} lessons, "
-                    f"solves {success:.0%} at a mean cost of {cost:.1f}"
-                )
-            case events.TrainingFinished(_, _, reason):
-                self.reason = reason
-
-
-def _document(result: TrainingResult) -> dict[str, object]:
-    folder = result.folder
+def _document(found: Trained) -> dict[str, object]:
     epochs = [
         {
             "epoch": record.epoch,
             "loss": record.loss,
             "success": record.success,
             "cost": record.cost,
-            "checkpoint": str(folder.checkpoints / record.checkpoint),
+            "checkpoint": str(found.checkpoints / record.checkpoint),
         }
-        for record in result.history
+        for record in found.epochs
     ]
-    best = str(folder.checkpoints / result.best.checkpoint)
-    return {"epochs": epochs, "best": best, "policy": str(folder.policy)}
+    best = str(found.checkpoints / found.best.checkpoint)
+    return {"epochs": epochs, "best": best, "policy": str(found.policy)}
 
 
-def _text(result: TrainingResult, reason: str) -> str:
-    best = result.best
+def _text(found: Trained) -> str:
+    best, count = found.best, len(found.epochs)
     return (
-        f"{len(result.history)} epochs, {reason}.\n"
-        f"The best is epoch {best.epoch}: it solves {best.success:.0%}.\n"
-        f"policy      {result.folder.policy}\n"
-        f"checkpoints {result.folder.checkpoints}"
+        f"{count} {'epoch' if count == 1 else 'epochs'}, {found.reason}.\n"
+        f"Epoch {best.epoch} is the best: it solves {best.success:.0%}.\n"
+        f"policy      {found.policy}\n"
+        f"checkpoints {found.checkpoints}"
     )
 
 

@@ -1,7 +1,7 @@
-"""`plumbline verify`: check the evidence in a workspace again, independent of who found it.
+"""`plumbline verify`: check the evidence in a workspace with independent code.
 
-The policies are asked again as well. That one has changed says nothing against its bugs, so the
-exit code speaks of the evidence alone.
+The policies are asked again as well. A policy that has changed says nothing against its bugs, so
+the exit code depends on the evidence alone.
 """
 
 from __future__ import annotations
@@ -14,33 +14,31 @@ from typing import Any
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
+from engine.usecases.verify import verify
 from engine.verify.policy_rerun import RerunAnswer
-from engine.verify.stored import Verified, refuse_damaged, verify_bugs
-from engine.workspace.workspace import Workspace
+from engine.verify.stored import Verified
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workspace", type=Path, metavar="W.plumb")
     parser.add_argument(
-        "--bug", type=int, action="append", metavar="ID", help="only this one; may be repeated"
+        "--bug",
+        type=int,
+        action="append",
+        metavar="ID",
+        help="verify only this bug; may be repeated",
     )
     parser.add_argument(
         "--trust-policies",
         action="store_true",
-        help="also ask plug-ins, which are programs, and servers",
+        help="also run plug-ins, which are programs, and ask policy servers",
     )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    with Workspace.open(args.workspace) as store:
-        refuse_damaged(store)
-        rows = [store.bug(number).row for number in args.bug] if args.bug else store.bugs()
-        verdicts = []
-        with console.progress("Verifying", total=len(rows)) as bar:
-            for verdict in verify_bugs(store, rows, consent=Consent(to_all=args.trust_policies)):
-                verdicts.append(verdict)
-                bar.update(len(verdicts), f"bug {verdict.bug}")
-    verdicts.sort(key=lambda verdict: verdict.bug)
+    consent = Consent(to_all=args.trust_policies)
+    with console.link("Verifying") as link:
+        verdicts = verify(link, args.workspace, args.bug, consent)
     failed = [verdict for verdict in verdicts if verdict.problem]
     document = {
         "verified": len(verdicts) - len(failed),
@@ -75,6 +73,6 @@ def _text(document: dict[str, Any], verdicts: Sequence[Verified]) -> str:
     same = document["policy"]["same"]
     lines.append(
         f"{document['verified']} of {len(verdicts)} bugs verified; VAL accepted {plans} plans; "
-        f"{same} runs are still those of the policy"
+        f"the policy reproduces {same} runs"
     )
     return "\n".join(lines)

@@ -2,8 +2,9 @@
 
 A function is a certificate. Its stable tables must satisfy (B), (G) and (T), which is one plain
 evaluation and no iteration, over all factors: each rests on all others. What is used beyond them
-must follow by the steps of the closure (DOMINANCE 5.1, 5.4); that is derived only as far as it is
+must follow by the steps of the closure; that is derived only as far as it is
 used. Where even that would take too long, nothing is confirmed; and it can be cancelled.
+See docs/theory/dominance.md, "Checking a dominance function again".
 """
 
 from __future__ import annotations

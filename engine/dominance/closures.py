@@ -1,7 +1,7 @@
-"""What stable tables imply beyond themselves: closures B and R (DOMINANCE 5.4).
+"""What stable tables imply beyond themselves: closures B and R.
 
 R is the default. B, walking by labels that concern one factor only, is what the published tool
-computes; it is here for comparison.
+computes; it is here for comparison. See docs/theory/dominance.md, "Closures".
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""From a task to its dominance function: factors, fix-point, closure (DOMINANCE 6).
+"""From a task to its dominance function: factors, fix-point, closure.
 
 The tables of merged factors are never worse than those of atomic ones: a maximum of dominance
-functions over the same factors is one again (DOMINANCE 5.1), so what merging finds is added to
+functions over the same factors is one again, so what merging finds is added to
 what the variables say by themselves, and a limit can only cost the difference.
+See docs/theory/dominance.md, "Merged and atomic factors together".
 """
 
 from __future__ import annotations

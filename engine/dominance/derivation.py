@@ -1,8 +1,9 @@
 """What a dominance function rests on, and what follows from that, for whoever checks one.
 
-`problem_with_base` evaluates (B), (G) and (T) once (DOMINANCE 5.1): stable tables satisfy them.
-`Derivation` then follows the steps of the R-closure (5.4) from below, so that it may stop anywhere:
+`problem_with_base` evaluates (B), (G) and (T) once: stable tables satisfy them.
+`Derivation` then follows the steps of the R-closure from below, so that it may stop anywhere:
 tables too large to be closed as a whole are closed for those rows that somebody asks about.
+See docs/theory/dominance.md, "Conditions on tables".
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Factored transition systems: the task seen through a few variables at a time (ALGORITHMS 4.1).
+"""Factored transition systems: the task seen through a few variables at a time.
 
 Labels are the operators, by number. A factor stores the transitions of the labels that matter to
 it; every other label is a self-loop at each of its states. States that cannot be reached, or from
 which the factor's goal cannot be, are pruned; so is a label that nothing is left of in some factor.
+See docs/theory/dominance.md, "Factored transition system".
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Variant A: the greatest tables that satisfy (B), (G) and (T) (ALGORITHMS 4.2, DOMINANCE 5.1).
+"""Variant A: the greatest tables that satisfy (B), (G) and (T).
 
 The iteration comes from above, so tables are worth nothing before they are stable (P1). Values
 can fall one by one for a long time before they count as nothing. When a limit is reached, they
 therefore have to fall less far; after that the largest factors give up (their tables become the
 identity), each time with the others lowered until they are stable again (P2).
+See docs/theory/dominance.md, "Fix-point".
 """
 
 from __future__ import annotations

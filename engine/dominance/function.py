@@ -1,8 +1,8 @@
-"""A dominance function: D(s, t) <= h*(s) - h*(t) for every solvable s (ALGORITHMS 4.7).
+"""A dominance function: D(s, t) <= h*(s) - h*(t) for every solvable s.
 
 The second argument is the better one: D says by how much. The function is the sum of one table
 per factor. A state is looked up once; then many states against many others are one pass over
-their factor states.
+their factor states. See docs/theory/dominance.md, "Evaluation".
 """
 
 from __future__ import annotations

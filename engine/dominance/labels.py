@@ -1,6 +1,7 @@
-"""Label groups, and the form in which the kernels take a factored system (ALGORITHMS 4.1, 4.8).
+"""Label groups, and the form in which the kernels take a factored system.
 
 Labels that do the same in every factor are one label: only the cheapest of them can matter.
+See docs/theory/dominance.md, "Label groups".
 """
 
 from __future__ import annotations

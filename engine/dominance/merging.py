@@ -1,7 +1,8 @@
-"""Non-linear merging after Dräger, Finkbeiner and Podelski (ALGORITHMS 4.6).
+"""Non-linear merging after Dräger, Finkbeiner and Podelski.
 
 Two factors that must work together close to the goal are replaced by their product, as long as
 it stays small. Nothing is shrunk, so that the product is exact.
+See docs/theory/dominance.md, "Merging".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 For whoever checks a dominance function: nothing here is shared with what computes one. A factor's
 states are all combinations of the values of its variables; what cannot be reached or cannot reach
-the goal is pruned as ALGORITHMS 4.1 says.
+the goal is pruned. See docs/theory/dominance.md, "Factored transition system".
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Two domains are equivalent if some bijection of their predicates makes their reach sets equal for
 every set of objects. Unlike the paper, covers may split cases, need not match the numbers of
 preconditions and effects, and have no bound on their length.
+See docs/theory/equivalence.md, "Definition".
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 `exact_cover` splits cases: it serves the states of the action one by one (fewest true atoms
 first), generalizes each plan to the cube of states it serves, and stops with a state that cannot
 be served. Only the action's objects and the constants matter (small-object property).
+See docs/theory/equivalence.md, "Covers".
 """
 
 from __future__ import annotations

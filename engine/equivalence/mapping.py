@@ -1,8 +1,8 @@
 """Bijections of predicates and types, and the solver that proposes the next one to try.
 
-One Boolean per possible pair, exactly one per row and column, one clause per learned conflict
-(spec: the lazy loop around Z3). Pairs of the guessed mapping are assumed as long as they can be,
-so that candidates stay close to what a reader would expect.
+One Boolean per possible pair, exactly one per row and column, one clause per learned conflict.
+Pairs of the guessed mapping are assumed as long as they can be, so that candidates stay close to
+what a reader would expect. See docs/theory/equivalence.md, "Search for a mapping".
 """
 
 from __future__ import annotations

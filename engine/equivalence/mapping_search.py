@@ -3,6 +3,7 @@
 First the guessed mapping is checked. If it fails, single-predicate projections discard pairs,
 then the solver proposes mappings; every operator that is not covered yields a short conflict:
 the fewest pairs whose projection already fails, and the same failure for neighboring pairs.
+See docs/theory/equivalence.md, "Search for a mapping".
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Projection lemma: if operator o is covered under a mapping, then o restricted to
 is covered by the other domain restricted to their images. So a failing restriction refutes every
 mapping that agrees on those predicates (and types). Unmapped types fit everywhere, which is sound
 for the same reason: it only helps the covering domain. Results are shared by content.
+See docs/theory/equivalence.md, "Projection lemma".
 """
 
 from __future__ import annotations

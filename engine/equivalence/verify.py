@@ -3,6 +3,7 @@
 Shares no code with the prover beyond the PDDL model. Macros are replayed in random states over
 the operator's objects and some more; exclusions and counterexamples are searched exhaustively;
 that the exclusions leave no mapping is asked of the solver afresh (`verify_exclusions`).
+See docs/theory/equivalence.md, "Verifying a comparison".
 """
 
 from __future__ import annotations

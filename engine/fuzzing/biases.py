@@ -1,7 +1,8 @@
-"""Biases: how interesting a candidate state is to a walk (ALGORITHMS 3.5).
+"""Biases: how interesting a candidate state is to a walk.
 
 All candidates of a step are judged together: the policy runs from all of them in lockstep, and a
 heuristic sees all states in one call. `inf` means "go there", `-inf` "do not".
+See docs/theory/fuzzing.md, "Biases".
 """
 
 from __future__ import annotations

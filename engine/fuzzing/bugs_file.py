@@ -1,8 +1,8 @@
-"""The bugs file of the reference tool (PEER_FORMATS): states with bug values and bounds.
+"""The bugs file of the reference tool: states with bug values and bounds.
 
 Records may come in any order and several times: the largest bug value counts, a failure (-1) above
 all, and the smallest bound. What such a file claims comes without evidence, so its states are
-worth testing again and nothing more.
+worth testing again and nothing more. See docs/formats.md, "Bugs file".
 """
 
 from __future__ import annotations

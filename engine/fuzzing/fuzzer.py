@@ -1,7 +1,8 @@
-"""The fuzzer: random walks from known pool states, biased toward trouble (ALGORITHMS 3).
+"""The fuzzer: random walks from known pool states, biased toward trouble.
 
 The same seed gives the same pool. Goal states and states without successors are never entered,
 nor, on request, states that h_max knows to be dead ends.
+See docs/theory/fuzzing.md, "Random walks".
 """
 
 from __future__ import annotations

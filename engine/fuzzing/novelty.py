@@ -1,7 +1,7 @@
-"""Novelty: the size of the smallest set of facts that no pool state has (ALGORITHMS 3.4).
+"""Novelty: the size of the smallest set of facts that no pool state has.
 
 If a smaller set of facts is new, so is some set of exactly `level` facts, so a filter needs the
-sets of one size only.
+sets of one size only. See docs/theory/fuzzing.md, "Novelty filter".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The pool of test states and its text file (PEER_FORMATS).
+"""The pool of test states and its text file.
 
 A pool remembers how each state was reached: the entry a walk started from and, where the walk was
 made by us, its operators. The file names variables and facts, so that a pool made for another
-encoding of the same problem is refused instead of misread (P43).
+encoding of the same problem is refused instead of misread (P43). See docs/formats.md, "Pool file".
 """
 
 from __future__ import annotations

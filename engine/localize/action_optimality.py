@@ -1,7 +1,8 @@
-"""Is an action optimal in a state? Every algorithm of the AOC paper behind one function.
+"""Is an action optimal in a state? Every algorithm of Eisenhut et al. 2025 behind one function.
 
 AOCA* asks the open list only where the state is known to have a plan. Unless the caller knows, a
 short greedy search looks for one first; its cost also spares AOCA* all nodes above it.
+See docs/theory/localization.md, "Action optimality".
 """
 
 from __future__ import annotations

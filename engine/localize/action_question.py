@@ -1,7 +1,8 @@
-"""A question about one action, and what becomes known of it (ALGORITHMS 12).
+"""A question about one action, and what becomes known of it.
 
 An action a is optimal in s if h*(s) = c(a) + h*(s[a]). Everything the searches prove is kept as
 bounds of these two numbers: h*(s), and `after`, what the goal costs if the action comes first.
+See docs/theory/localization.md, "Action optimality".
 """
 
 from __future__ import annotations

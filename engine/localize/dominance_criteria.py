@@ -1,6 +1,7 @@
-"""Criteria by dominance that decide without search, if they apply (ALGORITHMS 12.1).
+"""Criteria by dominance that decide without search, if they apply.
 
 All of them are about states that have a plan. D(s, t) is by how much t is better than s.
+See docs/theory/localization.md, "Dominance criteria".
 """
 
 from __future__ import annotations

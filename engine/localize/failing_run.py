@@ -3,7 +3,7 @@
 Once the goal is out of reach it stays so. The last state from which it could be reached is
 therefore found by bisection, and the step from there is what loses it. A run that loses nothing
 fails by itself: it runs in a loop, gives up, or cannot be executed. That there is no plan is only
-said where a search has looked at everything.
+said where a search has looked at everything. See docs/theory/localization.md, "Failing runs".
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Which steps of a policy run are bad, by bisection (ALGORITHMS 2 and 12).
+"""Which steps of a policy run are bad, by bisection.
 
 Along any path F = cost so far + h* never falls, and a step is optimal where F stays the same.
 Where F is equal at both ends of a stretch, all its steps are optimal; where not, a search in the
 middle tells in which half F rises. On a solved run F is the policy's cost minus its gap; on one
 that fails F becomes infinite where the goal is lost, so all runs are treated alike. The paper
 checks one action at a time, and so can we; bisection needs few searches when few steps are bad.
+See docs/theory/localization.md, "Bad steps of a run".
 """
 
 from __future__ import annotations

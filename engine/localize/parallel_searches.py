@@ -1,9 +1,9 @@
-"""Action optimality by searches side by side: PMS-BC and PMS-LAMA (ALGORITHMS 12.2).
+"""Action optimality by searches side by side: PMS-BC and PMS-LAMA.
 
 A* from the state and A* from behind the action run in threads, LAMA in a process of its own.
 Whatever they have proved so far is looked at every few milliseconds; the first bounds that decide
 end all of them. Beyond the paper, the plan behind the action bounds the search from the state,
-too: that one need not expand a goal.
+too: that one need not expand a goal. See docs/theory/localization.md, "Several searches".
 """
 
 from __future__ import annotations

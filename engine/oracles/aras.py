@@ -1,7 +1,8 @@
-"""Aras oracles: make the policy's own plan cheaper (ALGORITHMS 9).
+"""Aras oracles: make the policy's own plan cheaper.
 
 `aras` examines states the policy solves; `aras-ehc` also looks for a plan by enforced
 hill-climbing where it does not, as the papers' planner baseline does.
+See docs/theory/oracles.md, "Aras".
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Bound-maintenance oracle: what is known of one state says something of many (ALGORITHMS 6).
+"""Bound-maintenance oracle: what is known of one state says something of many.
 
 All examined states are compared with each other: u(t) <= u(s) - D(s, t) in both directions, and
 every fall of a bound goes on to the policy's predecessors. Different from the papers: one pass
 over all states takes the place of cost buckets, the direction t -> s uses the final bound of t,
 and a state whose bound fell is compared again, whoever lowered it, so that no pair of states is
-left with something to say.
+left with something to say. See docs/theory/oracles.md, "Bound maintenance".
 """
 
 from __future__ import annotations

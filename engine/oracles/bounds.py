@@ -3,8 +3,9 @@
 Every bound rests on one step to another state: an operator, or a dominance value. Following the
 steps ends in a goal state, so the evidence for any bound can be written down at any time. Bounds
 only ever fall; a fall is passed on to all known predecessors, again and again if need be, because
-with several policies a state has several children (ALGORITHMS 6.3, 11.3, pitfall P25). What is
+with several policies a state has several children (pitfall P25). What is
 known without dominance values is kept beside, for whoever cannot confirm one.
+See docs/theory/oracles.md, "Propagation".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Combined oracle: bound maintenance first, a planner where that shows nothing (ALGORITHMS 7).
+"""Combined oracle: bound maintenance first, a planner where that shows nothing.
 
 Aras works on the policy's own plan where it reaches the goal, hill-climbing looks for a plan
 where it does not; what they find is spread to all states that bound maintenance knows.
+See docs/theory/oracles.md, "Combined oracle".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Composite oracle: the combined one first, policy comparison where that shows nothing (CO).
+"""Composite oracle: the combined one first, policy comparison where that shows nothing.
 
-ALGORITHMS 11.4, Sievers et al. 2026. Bounds, predecessors and flags are those of the one session,
-and what policy comparison finds out about states that bound maintenance knows is spread by it.
+Bounds, predecessors and flags are those of the one session, and what policy comparison finds out
+about states that bound maintenance knows is spread by it.
+See docs/theory/oracles.md, "Composite oracle".
 """
 
 from __future__ import annotations

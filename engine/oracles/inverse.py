@@ -1,9 +1,9 @@
-"""Inverse and undo oracles: whoever can go back can do what is done there (ALGORITHMS 10).
+"""Inverse and undo oracles: whoever can go back can do what is done there.
 
 A pool state t was reached by a walk from a state r. If there is a way back from t to r, then
 h*(t) <= its cost + h*(r). `inverse` takes back one step at a time by one operator each; `undo`
 may also search for a longer way. The way back is concrete and its true costs count (P39-P42), so
-no property of the domain is assumed.
+no property of the domain is assumed. See docs/theory/oracles.md, "Inverse and undo".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The local test: does a policy's own run show that it wastes something? (ALGORITHMS 6.4)
+"""The local test: does a policy's own run show that it wastes something?
 
 If D(s', s) says that a later state s' of a run is not as much better than s as was paid to get
 there, the way there was too expensive. "first" looks at the first step only, "all" compares every
-state of the run with all later ones.
+state of the run with all later ones. See docs/theory/oracles.md, "Local test".
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Look-ahead oracle: would the policy do better after other first steps? (ALGORITHMS 8)
+"""Look-ahead oracle: would the policy do better after other first steps?
 
 All sequences of d operators are followed level by level, the cheapest way to each state of a
 level is kept, and the policy is run from all states of the last level at once, each run cut off
 where it can no longer prove a bug. A goal on the way counts as well.
+See docs/theory/oracles.md, "Look-ahead".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An objective compares what a policy does in a state with what is proven possible. `AnyBug` is the
 papers' notion: the policy is more expensive than it needs to be, or fails where there is a plan.
-`GoalReaching` asks only for the goal.
+`GoalReaching` asks only for the goal. See docs/theory/definitions.md, "Bugs".
 """
 
 from __future__ import annotations

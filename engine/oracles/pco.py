@@ -1,4 +1,4 @@
-"""Policy comparison oracles: is another policy better? (ALGORITHMS 11, Sievers et al. 2026)
+"""Policy comparison oracles: is another policy better? (Sievers et al. 2026)
 
 `pco-p` runs policies of a portfolio on the examined state, those first that proved most bugs per
 run. `pco-e` also starts them along the policy's own run and puts pieces of all runs together by
@@ -6,6 +6,7 @@ their bounds. Different from the paper: a run ends as soon as the bound of a sta
 enough, along runs that were stopped bugs are looked for as well, and what runs from states along a
 run prove does not count when policies are chosen for an examined state. A failing run is mostly
 beyond help, so these say little, and the first policy that won there would be run ever after.
+See docs/theory/oracles.md, "Policy comparison".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Planner oracles: a plan that is cheaper than the policy's run proves a bug (ALGORITHMS 8).
+"""Planner oracles: a plan that is cheaper than the policy's run proves a bug.
 
 A* with LM-cut finds every bug and proves optimality where there is none. Greedy best-first,
 enforced hill-climbing and LAMA prove bugs only: that they find nothing says nothing (P31).
+See docs/theory/oracles.md, "Planner oracles".
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 An oracle examines a state and adds what it can prove to the bounds. Which states are thereby
 bugs is decided here, in one place: the examined one, but also others whose bound fell.
+See docs/theory/oracles.md, "Which states are bugs".
 """
 
 from __future__ import annotations

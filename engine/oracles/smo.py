@@ -1,9 +1,9 @@
-"""State-morphing oracle: is the policy better where it should be worse? (ALGORITHMS 5)
+"""State-morphing oracle: is the policy better where it should be worse?
 
 Other states s are made from t by changing one factor such that D(s, t) is known. If the policy
 solves s at cost c, then h*(t) <= c - D(s, t). Different from the papers: the morphs are not drawn
 at random but tried from the largest D down, all at once, each run cut off where it can no longer
-prove a bug.
+prove a bug. See docs/theory/oracles.md, "State morphing".
 """
 
 from __future__ import annotations

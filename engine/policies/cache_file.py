@@ -1,7 +1,8 @@
-"""A policy written down state by state: the policy cache of the reference tool (PEER_FORMATS).
+"""A policy written down state by state: the policy cache of the reference tool.
 
 One line per state: the operator, -1 for none, and the values. About states that are not in it
 nothing is known, so a run that meets one is aborted, not failed.
+See docs/formats.md, "Policy cache".
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
 MOST = 20
-"""How many policies a portfolio keeps, as in the paper."""
+"""How many policies a portfolio keeps, as in Sievers et al. 2026."""
 
 RANKING_STEPS = 1000
 """How far policies without a record are run from the initial state."""

@@ -1,8 +1,9 @@
-"""Policy runs: what becomes of a task when the policy decides (ALGORITHMS section 1).
+"""Policy runs: what becomes of a task when the policy decides.
 
 Runs from many states advance together, one batched question to the policy per step, and a state
 is decided only once. Every state on a run learns its result. Only a run that was walked to its
 end gives one: what stopped early stays unknown, and is a lower bound at most.
+See docs/theory/definitions.md, "Policies and runs".
 """
 
 from __future__ import annotations

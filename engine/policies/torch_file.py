@@ -13,8 +13,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from engine.errors import Location, PolicyError
 from engine.policies.cache_file import is_policy_cache
 
@@ -98,6 +96,8 @@ def prepare_torch() -> None:
     allocates and frees the same megabytes again and again, and giving them back to the system
     each time costs a third of it.
     """
+    import torch
+
     torch.set_num_threads(1)
     if sys.platform == "linux":
         change = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none

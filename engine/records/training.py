@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 
 class TeacherKind(Enum):
@@ -72,3 +73,33 @@ class TrainingFinished:
 
 TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
 Emit = Callable[[TrainingEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """`success` is the share of problems solved, `cost` the mean cost of the solved ones."""
+
+    epoch: int
+    loss: float
+    success: float
+    cost: float
+    checkpoint: str  # file name
+
+
+class Measured(Protocol):
+    """What decides between epochs."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def success(self) -> float: ...
+    @property
+    def cost(self) -> float: ...
+
+
+Epoch = TypeVar("Epoch", bound=Measured)
+
+
+def best_of(history: Sequence[Epoch]) -> Epoch:
+    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
+    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))

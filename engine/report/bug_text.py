@@ -1,4 +1,4 @@
-"""Why a finding is a bug, in sentences: what the policy does, what is possible, the difference."""
+"""Bugs, their evidence and their localization in words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine.records.evidence import Morph, State, Walk
 from engine.records.finding import INFINITY, BugKind, EndReason
 from engine.records.localization import CauseKind, Failure, Localization, StepVerdict, Verdict
 from engine.report.trace import Ending, Trace
+from engine.report.words import count_text
 from engine.task.atoms import format_atom, format_fact, state_atoms
 from engine.task.task import Task
 from engine.verify.claims import SOLVED
@@ -18,63 +19,64 @@ from engine.workspace.rows import Bug, BugRow
 
 _ENDINGS: dict[str, str] = {
     EndReason.LOOP: "it runs into a loop",
-    EndReason.NO_ACTION: "it has no action to offer where it stops",
-    EndReason.INAPPLICABLE: "it chooses an action that cannot be applied",
-    EndReason.STEP_LIMIT: "it was stopped at the step limit",
+    EndReason.NO_ACTION: "it chooses no action",
+    EndReason.INAPPLICABLE: "it chooses an inapplicable action",
+    EndReason.STEP_LIMIT: "it reaches the step limit",
 }
 
 
 def explain(bug: Bug, task: Task) -> tuple[str, ...]:
-    """One sentence per link of the chain; every one of them can be checked by itself."""
+    """Return one sentence per link of the chain; each can be checked by itself."""
     return (what_the_policy_does(bug), *_chain(bug, task), _conclusion(bug))
 
 
 def what_the_policy_does(bug: Bug) -> str:
-    steps = _count(len(bug.run.operators), "step")
+    steps = count_text(len(bug.run.operators), "step")
     if bug.run.outcome == SOLVED:
         return f"The policy reaches the goal in {steps} at a cost of {bug.run.cost}."
-    ending = _ENDINGS.get(bug.run.reason, f"it stops: {bug.run.reason}")
-    return f"The policy does not reach the goal: after {steps} {ending}."
+    ending = _ENDINGS.get(bug.run.reason, f"it stops ({bug.run.reason})")
+    return f"The policy does not reach the goal; after {steps} {ending}."
 
 
 def _chain(bug: Bug, task: Task) -> list[str]:
     evidence = bug.evidence
     if evidence.is_plan:
         origins = dict.fromkeys(step.origin for step in evidence.steps)
-        count = _count(len(evidence.operators), "step")
-        return [f"A plan of {count} reaches it at a cost of {evidence.bound}{_by(origins)}."]
+        count = count_text(len(evidence.operators), "step")
+        return [f"A plan of {count} reaches the goal at a cost of {evidence.bound}{_by(origins)}."]
     sentences, state = [], 0
     for step in evidence.steps:
         if isinstance(step, Walk):
             cost = sum(task.operators[number].cost for number in step.operators)
-            count = _count(len(step.operators), "step")
+            count = count_text(len(step.operators), "step")
             here = "From here" if state == 0 else f"From state {state}"
-            sentences.append(f"{here}, {count} at a cost of {cost} lead on{_by([step.origin])}.")
+            sentences.append(f"{here}, take {count} at a cost of {cost}{_by([step.origin])}.")
         else:
             state += 1
             sentences.append(_morph(step, state))
-    return [*sentences, "The goal is reached there."]
+    return [*sentences, "This reaches the goal."]
 
 
 def _morph(step: Morph, state: int) -> str:
     if step.gain > 0:
-        compared = f"at least {step.gain} less than"
+        compared = f"is at least {step.gain} less than"
     elif step.gain < 0:
-        compared = f"at most {-step.gain} more than"
+        compared = f"is at most {-step.gain} more than"
     else:
-        compared = "no more than"
+        compared = "is at most"
     return (
-        f"The dominance function proves that what is reached so far needs {compared} state {state}."
+        "The dominance function proves that the optimal cost of the state reached so far "
+        f"{compared} that of state {state}."
     )
 
 
 def _conclusion(bug: Bug) -> str:
     row = bug.row
     if row.gap is None:
-        return f"So the goal can be reached at a cost of {row.bound}, but the policy fails."
+        return f"Therefore the goal can be reached at a cost of {row.bound}, but the policy fails."
     more = "" if bug.run.outcome == SOLVED else "at least "
     return (
-        f"So the goal costs at most {row.bound}, and the policy spends {more}{row.policy_cost}: "
+        f"Therefore a cost of {row.bound} suffices, but the policy costs {more}{row.policy_cost}: "
         f"{more}{row.gap} too much."
     )
 
@@ -82,10 +84,6 @@ def _conclusion(bug: Bug) -> str:
 def _by(origins: Iterable[str]) -> str:
     names = [name for name in origins if name]
     return f" (found by {', '.join(names)})" if names else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def document(task: Task, found: Localization) -> dict[str, Any]:
@@ -148,11 +146,11 @@ def text(task: Task, found: Localization) -> str:
 
 def _words(step: StepVerdict) -> str:
     if step.lost:
-        return "the goal is out of reach"
+        return "the goal is unreachable"
     if step.verdict is Verdict.NOT_OPTIMAL:
         before = _costs(step.optimal_low, step.optimal_high)
         if step.after_low == INFINITY:
-            return f"BAD: the goal, {before} away, is out of reach after it"
+            return f"BAD: makes the goal unreachable; cost-to-go before: {before}"
         return f"BAD: should be {before}, is {_costs(step.after_low, step.after_high)}"
     if step.verdict is Verdict.OPTIMAL:
         return f"optimal, {_costs(step.optimal_low, step.optimal_high)} to go"
@@ -165,12 +163,12 @@ def _costs(low: int, high: int) -> str:
     return f"{low} or more" if high == INFINITY else f"{low} to {high}"
 
 
-_BLAME = {
-    CauseKind.DETOUR: "it costs more than needed",
-    CauseKind.DEAD_END: "the goal could be reached before it, and not after it",
-    CauseKind.LOOP: "the policy runs in a loop from which the goal could be reached",
-    CauseKind.NO_ACTION: "the policy gives up where the goal could be reached",
-    CauseKind.FAULT: "the policy's answer cannot be executed",
+_CAUSE_REASONS = {
+    CauseKind.DETOUR: "it costs more than necessary",
+    CauseKind.DEAD_END: "it makes the goal unreachable",
+    CauseKind.LOOP: "the policy loops although the goal is reachable",
+    CauseKind.NO_ACTION: "the policy chooses no action although the goal is reachable",
+    CauseKind.FAULT: "the policy chooses an inapplicable action",
 }
 
 
@@ -178,11 +176,11 @@ def _cause(found: Localization) -> str:
     cause = found.cause
     if cause is not None:
         action = f" ({cause.action})" if cause.action else ""
-        return f"to blame: step {cause.index}{action}: {_BLAME[cause.kind]}"
+        return f"root cause: step {cause.index}{action}: {_CAUSE_REASONS[cause.kind]}"
     if found.limited:
         return "undecided within the limits"
     if found.failure is not None and found.failure.first_unsolvable == 0:
-        return "the goal was out of reach from the beginning"
+        return "the goal is unreachable from the start"
     return "no step is bad"
 
 
@@ -204,14 +202,14 @@ def kind_text(kind: str) -> str:
 def headline(row: BugRow) -> str:
     """The bug in one line."""
     if row.kind == FAILS:
-        return f"the policy fails; a plan of cost {row.bound} exists"
+        return f"fails; {row.bound} suffices"
     least = "at least " if row.kind == BugKind.STOPPED else ""
-    return f"the policy pays {least}{row.policy_cost}; {row.bound} is enough"
+    return f"costs {least}{row.policy_cost}; {row.bound} suffices"
 
 
 _OUTCOME_TEXT = {
-    Ending.INAPPLICABLE: "the policy chooses an action that is not applicable",
-    Ending.POLICY_ERROR: "the policy ends with an error",
+    Ending.INAPPLICABLE: "the policy chooses an inapplicable action",
+    Ending.POLICY_ERROR: "the policy raises an error",
 }
 
 
@@ -224,25 +222,25 @@ def ending_text(trace: Trace) -> str:
         return stuck if trace.stuck else gives_up
     if trace.ending is Ending.BOUND:
         more = " more" if trace.steps else ""
-        return f"at most {trace.rest}{more}, no plan known"
+        return f"at most {trace.rest}{more}; no plan known"
     steps = f"{len(trace.steps)} steps" if len(trace.steps) != 1 else "1 step"
     if trace.ending is Ending.GOAL:
         return f"goal reached, {steps}"
-    stopped = f"stopped after {steps} and a cost of {trace.cost} without the goal"
+    stopped = f"goal not reached after {steps} at a cost of {trace.cost}"
     return _OUTCOME_TEXT.get(trace.ending, stopped)
 
 
 def _loop_words(trace: Trace) -> str:
     assert trace.loop_begin is not None
     if trace.loop_begin == len(trace.steps):
-        return "loop: does nothing, for ever"
-    return f"loop: back to step {trace.loop_begin + 1}, for ever"
+        return "loop: does nothing forever"
+    return f"loop: back to step {trace.loop_begin + 1} forever"
 
 
 def cost_to_go(low: int, high: int) -> str:
-    """An interval in words."""
+    """Describe an interval."""
     if low == INFINITY:
-        return "out of reach"
+        return "unreachable"
     if low == high:
         return str(low)
     return f"at least {low}" if high == INFINITY else f"{low} to {high}"
@@ -251,9 +249,9 @@ def cost_to_go(low: int, high: int) -> str:
 def verdict_text(step: StepVerdict) -> str:
     """A step's verdict in a few words, as in "cost-to-go 9, should be 7"."""
     if step.verdict is Verdict.UNDECIDED:
-        return "not decided within the limits"
+        return "undecided within the limits"
     if step.lost:
-        return "the goal is out of reach already"
+        return "the goal is already unreachable"
     if step.verdict is Verdict.OPTIMAL:
         known = step.optimal_cost_to_go
         return "optimal" if known is None else f"optimal: cost-to-go {known}"
@@ -271,27 +269,28 @@ def _at_most(step: StepVerdict) -> str:
 
 
 def why_bad(step: StepVerdict, state: State, task: Task) -> list[str]:
-    """What is wrong with a step that is not optimal, and what to do instead."""
+    """Explain what is wrong with a bad step, and what to do instead."""
     operator = task.operators[step.operator]
     number, action = step.index + 1, f"({operator.name})"
     if step.after_low == INFINITY:
         first = (
-            f"Step {number}, {action}, loses the goal: after it no plan exists, "
-            f"before it one of cost {step.optimal_high} did."
+            f"Step {number} {action} loses the goal: no plan exists after it, but a plan of cost "
+            f"{step.optimal_high} existed before it."
         )
     else:
         after = "" if step.after_low == step.after_high else "at least "
         more = "" if step.loss_is_exact else "at least "
         first = (
-            f"Step {number}, {action}, costs {more}{step.loss} more than necessary: with it the "
+            f"Step {number} {action} costs {more}{step.loss} more than necessary: with it the "
             f"goal costs {after}{step.after_low}, without it {_at_most(step)}."
         )
     sentences = [first]
     if step.better_operator is not None:
         better = task.operators[step.better_operator]
-        length = "" if step.better_plan is None else f", {len(step.better_plan)} actions in all"
+        plan = step.better_plan
+        length = "" if plan is None else f" with {count_text(len(plan), 'step')}"
         sentences.append(
-            f"Better: ({better.name}), which begins a plan of cost {step.optimal_high}{length}."
+            f"Better: ({better.name}) starts a plan of cost {step.optimal_high}{length}."
         )
         ours = _effects(task, state, step.operator)
         theirs = _effects(task, state, step.better_operator)
@@ -323,19 +322,19 @@ def _listed(facts: set[str]) -> str:
 _CAUSES = {
     CauseKind.DETOUR: "a detour",
     CauseKind.DEAD_END: "a step into a dead end",
-    CauseKind.LOOP: "a loop that the policy never leaves",
-    CauseKind.NO_ACTION: "the policy gives up",
-    CauseKind.FAULT: "an answer that cannot be executed",
+    CauseKind.LOOP: "part of an endless loop",
+    CauseKind.NO_ACTION: "the policy chooses no action",
+    CauseKind.FAULT: "an inapplicable action",
 }
 
 
 def cause_text(localization: Localization) -> str:
-    """What localization has found, in one line."""
+    """Describe the result of localization in one line."""
     bad, open_steps = len(localization.bad_steps), len(localization.undecided_steps)
-    left = f"; {open_steps} not decided within the limits" if open_steps else ""
+    left = f"; {open_steps} undecided within the limits" if open_steps else ""
     cause = localization.cause
     if cause is None:
-        return f"No step is proven to be bad{left}."
+        return f"No step was proven bad{left}."
     which = f"step {cause.index + 1}"
-    others = f"; {bad} bad steps in all" if bad > 1 else ""
+    others = f"; {bad} bad steps in total" if bad > 1 else ""
     return f"Root cause: {which}, {_CAUSES[cause.kind]}{others}{left}."

@@ -17,7 +17,7 @@ TITLES = {
 VERDICTS = {
     "equivalent": "Equivalent",
     "not-equivalent": "Not equivalent",
-    "undecided": "Not decided within the limits",
+    "undecided": "Undecided within the limits",
 }
 
 

@@ -1,4 +1,4 @@
-"""A comparison in sentences for a planning engineer."""
+"""A comparison of two domains, and its progress, in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLES = {
 ANSWERS = {
     Verdict.EQUIVALENT: "Equivalent",
     Verdict.NOT_EQUIVALENT: "Not equivalent",
-    Verdict.UNDECIDED: "Not decided",
+    Verdict.UNDECIDED: "Undecided",
 }
 SHOWN = 12
 """How many exclusions the text names."""
@@ -48,16 +48,16 @@ def _reading(reading: ReadingResult) -> Iterator[str]:
 
 def _refutation(reading: ReadingResult) -> Iterator[str]:
     if reading.a_within_b:
-        yield "  Under this mapping everything that A can do B can do too."
+        yield "  Under this mapping, B can do everything that A can do."
     if reading.b_within_a:
-        yield "  Under this mapping everything that B can do A can do too."
+        yield "  Under this mapping, A can do everything that B can do."
     found = reading.counterexample
     if found is not None:
         other = "B" if found.solved_by == "A" else "A"
         confirmed = (
-            f"all {found.states_explored} reachable states were searched"
+            f"all {found.states_explored} reachable states searched"
             if found.states_explored is not None
-            else "too large for a plain search to confirm"
+            else "too large to confirm by search"
         )
         yield f"  Counterexample: {found.step} solves it in {found.solved_by}; {other} has no plan"
         yield f"  ({confirmed}). The problem for A:"
@@ -65,16 +65,16 @@ def _refutation(reading: ReadingResult) -> Iterator[str]:
         yield "  and for B:"
         yield from (f"    {line}" for line in format_problem(found.problem_b).splitlines())
     if reading.exclusions:
-        yield "  No mapping of the predicates avoids all of these conflicts:"
+        yield "  Every mapping of the predicates has one of these conflicts:"
         yield from (f"    {exclusion}" for exclusion in reading.exclusions[:SHOWN])
         if len(reading.exclusions) > SHOWN:
             yield f"    and {len(reading.exclusions) - SHOWN} more"
 
 
 _STAGES = {
-    "operators": "looking at the operators",
-    "first mapping": "trying the likeliest mapping",
-    "projections": "looking for conflicts between pairs of predicates",
+    "operators": "reading operators",
+    "first mapping": "trying the most likely mapping",
+    "projections": "searching for conflicts between pairs of predicates",
     "mappings": "trying mappings",
     "counterexample": "building a counterexample",
 }
@@ -87,7 +87,7 @@ def progress_line(events: list[object]) -> str:
             case Progress():
                 return (
                     f"{_parameters_text(event.parameters)}: {_stage(event.stage)}, "
-                    f"{event.operators_covered} of {event.operators} operators done, "
+                    f"{event.operators_covered} of {event.operators} operators covered, "
                     f"{event.candidates} mappings tried, {event.conflicts} conflicts, "
                     f"{event.states} states"
                 )

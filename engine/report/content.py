@@ -89,14 +89,14 @@ def gather(store: WorkspaceReader, campaign: int | None, stories: int) -> Conten
 def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
     rows = store.campaigns()
     if not rows:
-        raise UsageError(f"{store.path} holds no campaign", hint="run one first")
+        raise UsageError(f"{store.path} has no campaigns", hint="run a campaign first")
     if number is None:
         return rows[-1]
     for row in rows:
         if row.id == number:
             return row
     known = ", ".join(str(row.id) for row in rows)
-    raise UsageError(f"{store.path} holds no campaign {number}", hint=f"it holds {known}")
+    raise UsageError(f"unknown campaign {number} in {store.path}", hint=f"known: {known}")
 
 
 def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
@@ -115,7 +115,7 @@ def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
 def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
     tasks: dict[int, Task] = {}
     for row in bugs:
-        bug = store.with_proof(row)
+        bug = store.bug(row.id)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
         task, localization = tasks[bug.problem_id], store.localization(row.id)
@@ -148,9 +148,9 @@ def note(step: StepVerdict) -> str:
     if step.verdict is not Verdict.NOT_OPTIMAL:
         return ""
     if step.loss is None:
-        return "from here the goal is out of reach"
+        return "loses the goal"
     at_least = "" if step.loss_is_exact else "at least "
-    return f"costs {at_least}{step.loss} more than needed"
+    return f"costs {at_least}{step.loss} more than necessary"
 
 
 def _steps(operators: Sequence[int], task: Task) -> Iterator[tuple[int, str, int]]:
@@ -165,8 +165,8 @@ def _ending(bug: Bug, task: Task) -> str:
         return ""
     last = bug.run.last_decision
     if last >= 0:
-        return f"then ({task.operators[last].name}) closes a loop"
-    return f"then it ends: {bug.run.reason}"
+        return f"({task.operators[last].name}) closes a loop"
+    return f"ends: {bug.run.reason}"
 
 
 def _versions() -> dict[str, str]:

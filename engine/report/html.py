@@ -15,15 +15,15 @@ from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
 
 LISTED = 2000
-"""How many bugs the list shows: a browser has to lay it out."""
+"""The list is limited, because a browser has to lay it out."""
 POINTS = 4000
 CAUSES = 200
 CAUSE_WORDS = {
-    CauseKind.DETOUR.value: "costs more than needed",
+    CauseKind.DETOUR.value: "costs more than necessary",
     CauseKind.DEAD_END.value: "loses the goal",
-    CauseKind.LOOP.value: "belongs to a loop",
-    CauseKind.NO_ACTION.value: "the policy gives up",
-    CauseKind.FAULT.value: "the answer cannot be executed",
+    CauseKind.LOOP.value: "part of an endless loop",
+    CauseKind.NO_ACTION.value: "the policy chooses no action",
+    CauseKind.FAULT.value: "inapplicable action",
 }
 
 
@@ -37,12 +37,12 @@ def html_report(content: Content) -> str:
     )
     listed = content.bugs[:LISTED]
     return template.render(
-        title="What is wrong with the policy",
+        title="Bug report",
         style=source.joinpath("style.css").read_text(encoding="utf-8"),
         content=content,
         totals=content.totals,
         tiles=_tiles(content.totals),
-        course=step_chart(content.times, _end(content), "seconds worked"),
+        timeline=step_chart(content.times, _end(content), "time (s)"),
         scatter=_scatter(content),
         words=KIND_WORDS,
         cause_text=CAUSE_WORDS,
@@ -88,5 +88,5 @@ def _scatter(content: Content) -> str:
 
 def _instead(bug: BugRow) -> str:
     if bug.policy_cost is None:
-        return f"the policy fails, {bug.bound} is enough"
+        return f"the policy fails; {bug.bound} suffices"
     return f"{bug.policy_cost} instead of {bug.bound}"

@@ -63,7 +63,7 @@ def _common_lengths(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDAr
 
 
 CELLS = 4_000_000
-"""Longer pairs of plans are aligned at their beginning only: nobody reads two thousand steps."""
+"""Longer pairs of plans are aligned at their beginning only."""
 
 
 class RowKind(Enum):

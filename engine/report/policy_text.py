@@ -1,4 +1,4 @@
-"""What a policy is, in words for its card."""
+"""What policies and pools are and whether they fit, in the words of their cards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.policies.consent import SERVER, plugin_file
+from engine.report.words import count_text
 from engine.usecases.check_project import PolicyChecked, PoolChecked
 
 Verdict = tuple[str, str, str]
@@ -38,15 +39,15 @@ def fit_verdict(fit: TaskFit) -> Verdict:
         return "error", "bad", f"Fits none of the problems: {fit.misfits[0]}"
     if fit.is_known:
         return "info", "muted", "Add the problem it belongs to."
-    return "", "muted", "Being compared with the problems…"
+    return "", "muted", "Comparing with the problems…"
 
 
 BUILTIN = {
-    "random": "Any applicable action, the same one in the same state.",
-    "gc": "Greedy: to the successor with the most goals reached.",
-    "hadd": "Greedy on the additive heuristic of the successor.",
-    "hff": "Greedy on the FF heuristic of the successor.",
-    "optimal": "Always right; for problems with up to a million states.",
+    "random": "Chooses a random applicable action, always the same in the same state.",
+    "gc": "Chooses the successor that satisfies most goals.",
+    "hadd": "Chooses the successor with the best additive heuristic value.",
+    "hff": "Chooses the successor with the best FF heuristic value.",
+    "optimal": "Always chooses an optimal action; for up to a million states.",
 }
 
 _KINDS = {
@@ -60,14 +61,14 @@ _KINDS = {
 
 _OF_TASKS = ("remote", "policy cache")
 """Kinds of policies that belong to tasks and not to a domain."""
-_PLUGIN_WAITS = "It is a program of its own: it runs once you trust it."
-_PLUGIN_FITS = "Trusted; whether it fits shows when it runs."
-_DOMAIN_WAITS = "Whether it fits shows when the errors of the domain are mended."
-_SERVER_WAITS = "It is a server: it is asked once you agree."
+_PLUGIN_WAITS = "Not trusted yet; review the plug-in and trust it to run it."
+_PLUGIN_FITS = "Trusted; checked against the domain when it runs."
+_DOMAIN_WAITS = "Fix the domain errors to check whether the policy fits."
+_SERVER_WAITS = "Not connected yet; no states are sent before you agree."
 
 
 def policy_name(spec: str) -> str:
-    """Short, but enough to know it."""
+    """Return a short name that still identifies the policy."""
     if "://" in spec or spec.startswith("builtin:"):
         return spec
     file = plugin_file(spec)
@@ -80,18 +81,18 @@ def policy_kind(checked: PolicyChecked) -> str:
     if checked.kind == "builtin":
         return BUILTIN.get(str(details.get("name")), words[0])
     if "states" in details:
-        states = details["states"]
-        words.append("1 state" if states == 1 else f"{states:,} states")
+        words.append(count_text(details["states"], "state"))
     if "address" in details:
         words.append(
             f"a task with {details['variables']:,} variables and {details['operators']:,} operators"
         )
     if checked.domain:
-        words.append(f"for the domain {checked.domain}")
+        words.append(f"for domain {checked.domain}")
     if "layers" in details and "hidden" in details:
-        words.append(f"{details['layers']} layers of {details['hidden']}")
+        words.append(f"{count_text(details['layers'], 'layer')} of {details['hidden']} units")
     elif "iterations" in details and "hidden" in details:
-        words.append(f"{details['iterations']} rounds of messages of {details['hidden']} numbers")
+        rounds = count_text(details["iterations"], "message-passing round")
+        words.append(f"{rounds} with {details['hidden']} features")
     return ", ".join(words)
 
 
@@ -114,12 +115,12 @@ def policy_training(checked: PolicyChecked) -> str:
 def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -> Verdict:
     """Whether it can be used, as far as that is known."""
     if checked is None:
-        return "", "muted", "Being looked at…"
+        return "", "muted", "Checking…"
     if checked.error:
         return "error", "bad", checked.error
     if checked.misfits:
         first, *rest = checked.misfits
-        more = f", and {len(rest)} more reasons" if rest else ""
+        more = f", and {count_text(len(rest), 'more reason')}" if rest else ""
         return "error", "bad", f"Does not fit the domain: {first}{more}"
     if not trusted:
         is_server = checked.spec.startswith(SERVER)
@@ -139,9 +140,9 @@ def _domain_verdict(checked: PolicyChecked) -> Verdict:
 def _training(training: Mapping[str, Any]) -> str:
     words = "trained"
     if problems := training.get("problems"):
-        words += f" on {len(problems)} small problems"
+        words += f" on {count_text(len(problems), 'small problem')}"
     if teacher := training.get("teacher"):
-        words += f" with the teacher '{teacher}'"
+        words += f" by the teacher '{teacher}'"
     return words if words != "trained" else ""
 
 
@@ -149,12 +150,12 @@ def pool_text(checked: PoolChecked | None) -> str:
     if checked is None or checked.contents is None:
         return ""
     found = checked.contents
-    states = "1 state" if found.states == 1 else f"{found.states:,} states"
+    states = count_text(found.states, "state")
     if found.bugs is None:
         return f"Pool of {states}"
     if found.bugs == 0:
-        return f"Bugs file: {states}, no bug among them"
-    bugs = "1 bug" if found.bugs == 1 else f"{found.bugs:,} bugs"
+        return f"Bugs file: {states}, no bugs"
+    bugs = count_text(found.bugs, "bug")
     return (
         f"Bugs file: {bugs}, {found.fails:,} of them failures"
         if found.fails
@@ -164,7 +165,7 @@ def pool_text(checked: PoolChecked | None) -> str:
 
 def pool_verdict(checked: PoolChecked | None, fit: TaskFit) -> Verdict:
     if checked is None:
-        return "", "muted", "Being looked at…"
+        return "", "muted", "Checking…"
     if checked.error:
         return "error", "bad", checked.error
     return fit_verdict(fit)

@@ -98,5 +98,5 @@ def junit_report(content: Content) -> str:
 def _case(suite: ElementTree.Element, unit: str, bug: BugRow) -> None:
     case = ElementTree.SubElement(suite, "testcase", classname=unit, name=f"bug {bug.id}")
     cost = "the goal is not reached" if bug.policy_cost is None else f"cost {bug.policy_cost}"
-    message = f"{KIND_WORDS[bug.kind]}: {cost}, {bug.bound} is possible; found by {bug.found_by}"
+    message = f"{KIND_WORDS[bug.kind]}: {cost}; {bug.bound} suffices; found by {bug.found_by}"
     ElementTree.SubElement(case, "failure", type=bug.kind, message=message)

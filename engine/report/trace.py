@@ -83,7 +83,7 @@ def policy_trace(task: Task, start: State, run: StoredRun) -> Trace:
             ending is not Ending.GOAL and next(applicable_operators(task, states[-1]), None) is None
         )
         return Trace(states, steps, ending, stuck=stuck)
-    if run.last_decision < 0:  # it does nothing, for ever
+    if run.last_decision < 0:  # it does nothing forever
         return Trace(states, steps, ending, loop_begin=len(states) - 1)
     closing = task.operators[run.last_decision]
     cost = steps[-1].cost_after if steps else 0

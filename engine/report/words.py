@@ -4,10 +4,11 @@ from __future__ import annotations
 
 
 def count_text(number: int, noun: str) -> str:
-    """Return `1 state`, `1,200 states`, `2 policies`."""
+    """Return `1 state`, `1,200 states`, `2 policies`, `3 searches`."""
     if number == 1:
         return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
+    ending = "es" if noun.endswith("ch") else "s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}{ending}"
     return f"{number:,} {plural}"
 
 

@@ -1,4 +1,7 @@
-"""A heuristic that was built for one state, and how building one may end (ALGORITHMS 14)."""
+"""A heuristic that was built for one state, and how building one may end.
+
+See docs/theory/searches.md, "Heuristics built for one state".
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""AOCA*: one search that decides whether an action is optimal (ALGORITHMS 12.3).
+"""AOCA*: one search that decides whether an action is optimal.
 
 The kernel (engine/native/search/aoca_star.hpp) looks at the open nodes only once it knows that the
 state has a plan: because it is told so, or because it has generated a goal. A plan it finds is
-replayed before it is trusted.
+replayed before it is trusted. See docs/theory/localization.md, "AOCA*".
 """
 
 from __future__ import annotations

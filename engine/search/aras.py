@@ -1,7 +1,8 @@
-"""Aras: makes a plan cheaper by action elimination and search around it (ALGORITHMS 9).
+"""Aras: makes a plan cheaper by action elimination and search around it.
 
 Anytime: whatever ends it, the best plan so far is returned, never a dearer one than it was given.
 It restarts only around strictly cheaper plans, so zero-cost cycles end. Every plan is replayed.
+See docs/theory/searches.md, "Plan improvement".
 """
 
 from __future__ import annotations

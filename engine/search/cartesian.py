@@ -1,7 +1,8 @@
-"""Additive Cartesian abstractions: subtasks that share the operators' costs (ALGORITHMS 14.1).
+"""Additive Cartesian abstractions: subtasks that share the operators' costs.
 
 One abstraction per fact landmark and per goal, each refined where its cheapest plan fails, until
 it has its share of the transitions; loops do not count, the last split may exceed the share.
+See docs/theory/searches.md, "Cartesian abstractions".
 """
 
 from __future__ import annotations

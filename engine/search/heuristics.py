@@ -1,9 +1,10 @@
 """The native heuristics by name, and their values in batches of states.
 
-blind and hmax (ALGORITHMS 13.1) and lmcut (LMCUT) are admissible; gc (goal count), hadd and ff
-(13.2) guide greedy searches. hadd-unit counts every operator as 1. lmcut-NAME fixes the rule for
-the goal zone; lmcut lets the first state it evaluates choose the better one of the last two.
-cartesian and ms (merge-and-shrink, 14) are built for one state and admissible where that leads.
+blind, hmax and lmcut are admissible; gc (goal count), hadd and ff guide greedy searches. hadd-unit
+counts every operator as 1. lmcut-NAME fixes the rule for the goal zone; lmcut lets the first state
+it evaluates choose the better one of the last two. cartesian and ms (merge-and-shrink) are built
+for one state and admissible where that leads.
+See docs/theory/searches.md, "The goal zone".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Merge-and-shrink: SCC-DFP merging, bisimulation, exact label reduction (ALGORITHMS 14.2).
+"""Merge-and-shrink: SCC-DFP merging, bisimulation, exact label reduction.
 
 Exact where the limits allow it. Beyond the original a product has a limit of transitions, too: its
 factors are shrunk until it keeps it, so that building takes seconds and little memory.
+See docs/theory/searches.md, "Merge-and-shrink".
 """
 
 from __future__ import annotations

@@ -8,50 +8,21 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import Location, UsageError
 from engine.files import disk_error, read_bytes, write_bytes
 from engine.policies.torch_file import load_checkpoint
+from engine.records.training import EpochRecord
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class EpochRecord:
-    """`success` is the share of problems solved, `cost` the mean cost of the solved ones."""
-
-    epoch: int
-    loss: float
-    success: float
-    cost: float
-    checkpoint: str  # file name
-
-
-class Measured(Protocol):
-    """What decides between epochs."""
-
-    @property
-    def epoch(self) -> int: ...
-    @property
-    def success(self) -> float: ...
-    @property
-    def cost(self) -> float: ...
-
-
-Epoch = TypeVar("Epoch", bound=Measured)
-
-
-def best_of(history: Sequence[Epoch]) -> Epoch:
-    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
-    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))
 
 
 @dataclass(frozen=True)

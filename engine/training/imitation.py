@@ -27,19 +27,19 @@ from engine.policies.asnets.relatedness import relate
 from engine.records.training import (
     Emit,
     EpochFinished,
+    EpochRecord,
     ProblemPrepared,
     ProblemSkipped,
     StepFinished,
     TrainingConfig,
     TrainingFinished,
+    best_of,
 )
 from engine.task.task import PddlSource, Task
 from engine.training.exploration import explore, run_cost
 from engine.training.folder import (
-    EpochRecord,
     TrainingFolder,
     TrainingState,
-    best_of,
 )
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.oracles.better_plan import better_plan
-from engine.records.codec import encode
 from engine.records.evidence import Evidence, Walk
 from engine.records.localization import Localization
 from engine.task.task import Task
@@ -46,19 +45,7 @@ def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) 
     claim = Claim(bug.state, row.kind, row.policy_cost, cost, gap, evidence, bug.run)
     if problem_with(claim, task):
         return False
-    with store.transaction() as connection:
-        connection.execute(
-            "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ? AND bound >= ?",
-            (cost, gap, evidence.kind, row.id, cost),
-        )
-        connection.execute(
-            "UPDATE evidence SET document = ? WHERE finding = "
-            "(SELECT id FROM findings WHERE id = ? AND bound = ?)",
-            (encode(evidence).decode(), row.id, cost),
-        )
-        connection.execute(
-            "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?)", (row.id, cost, gap, row.seconds)
-        )
+    store.save_evidence(row.id, evidence, gap)
     return True
 
 

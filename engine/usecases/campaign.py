@@ -1,63 +1,67 @@
-"""A campaign: many units on an executor, their events into the store and then to listeners.
+"""Runs a campaign: many units on an executor, their events into the store and then to the link.
 
 The campaign itself does nothing but move events. A unit whose process dies is reported and can be
-taken up again; the others go on.
+resumed; the others go on.
 """
 
 from __future__ import annotations
 
-import signal
+import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError as FutureCancelled
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Semaphore
+from typing import get_args
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import (
+    File,
+    PolicyInput,
+    ProblemInput,
     policy_inputs,
     pool_input,
     portfolio_inputs,
     problem_inputs,
 )
-from engine.campaign.unit import Unit
-from engine.errors import WorkerLostError, WorkspaceError
+from engine.campaign.unit import Unit, run_unit
+from engine.errors import WorkerLostError
+from engine.logs import log_path
+from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.events import (
     BugFound,
+    BugLocalized,
     CampaignFinished,
     CampaignStarted,
     ClusterChanged,
     Event,
     Progress,
+    UnitEvent,
     UnitFailed,
     UnitFinished,
     UnitStarted,
     UnitStopped,
     Warned,
 )
-from engine.workers.channel import Command
-from engine.workers.cluster import ClusterSize
-from engine.workers.launch import (
-    WorkerEnd,
-    cluster_size,
-    hub_address,
-    make_executor,
-    run_worker,
-)
-from engine.workers.link import NULL_LINK, Link
-from engine.workers.program import signal_name
-from engine.workers.server import Hub
-from engine.workspace.watch import WorkspaceWatch
+from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
+from engine.workers.limits import ProcessLimits
+from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
+from engine.workers.supervisor import ClusterSize, Executor, make_executor
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
-"""How long workers may take to stop before nobody waits for them any more."""
+"""How long workers may take to stop before they are killed."""
+DEFAULT_EXECUTOR = "local:1"
+MAX_WAITING = 100
+"""Messages of workers that wait to be stored."""
+UNIT_EVENTS = frozenset(get_args(UnitEvent))
 
-Listener = Callable[[Event], None]
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,77 +73,84 @@ class CampaignEnd:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """All files of a campaign, read once."""
+
+    problems: tuple[ProblemInput, ...]
+    policies: tuple[PolicyInput, ...]
+    portfolio: tuple[PolicyInput, ...]
+    pool: File | None
+
+    @classmethod
+    def read(cls, config: CampaignConfig) -> _Inputs:
+        return cls(
+            problem_inputs(config),
+            policy_inputs(config),
+            portfolio_inputs(config),
+            pool_input(config),
+        )
+
+    def key(self, config: CampaignConfig) -> str:
+        return campaign_key(config, self.problems, self.policies, self.portfolio, self.pool)
+
+    def begin(self, config: CampaignConfig, store: Workspace, resume: bool) -> int:
+        return store.begin(
+            config, self.problems, self.policies, resume, self.portfolio, pool=self.pool
+        )
+
+
 def run(
     config: CampaignConfig,
     store: Workspace,
-    emit: Listener = NULL_LINK.emit,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
+    link: Link = NULL_LINK,
     *,
     executor: Executor | None = None,
     resume: bool = False,
-    paused: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> CampaignEnd:
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
-    `cancelled` and `paused` are asked ten times a second. Stopping takes at most two seconds and
-    keeps everything. The executor (default: one process at a time) is shut down at the end.
+    The link gets every event and is asked ten times a second. Stopping takes at most two seconds
+    and keeps everything. The executor (default: one process at a time) is shut down at the end.
     """
-    problems, policies = problem_inputs(config), policy_inputs(config)
-    portfolio, pool = portfolio_inputs(config), pool_input(config)
-    executor = executor or make_executor("local:1")
-    with _writing(store):
-        campaign = store.begin(config, problems, policies, resume, portfolio, pool=pool)
-        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+    return _run(config, _Inputs.read(config), store, link, executor=executor, resume=resume)
+
+
+def _run(
+    config: CampaignConfig,
+    inputs: _Inputs,
+    store: Workspace,
+    link: Link,
+    *,
+    executor: Executor | None,
+    resume: bool,
+) -> CampaignEnd:
+    executor = executor or make_executor(DEFAULT_EXECUTOR)
+    with store.writing():
+        return _work(inputs.begin(config, store, resume), store, executor, link)
 
 
 def resume(
-    campaign: int,
-    store: Workspace,
-    emit: Listener = NULL_LINK.emit,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-    *,
-    executor: Executor | None = None,
-    paused: Callable[[], bool] = NULL_LINK.cancelled,
+    campaign: int, store: Workspace, link: Link = NULL_LINK, *, executor: Executor | None = None
 ) -> CampaignEnd:
     """Do what is left of a stored campaign, with the inputs it began with."""
-    executor = executor or make_executor("local:1")
-    with _writing(store):
-        return _work(campaign, store, executor, emit, cancelled=cancelled, paused=paused)
+    executor = executor or make_executor(DEFAULT_EXECUTOR)
+    with store.writing():
+        return _work(campaign, store, executor, link)
 
 
-@contextmanager
-def _writing(store: Workspace) -> Iterator[None]:
-    store.claim()
-    try:
-        yield
-    finally:
-        # On a broken disk there is worse to tell; that we are gone is seen by others anyway.
-        with suppress(WorkspaceError):
-            store.release()
-
-
-def _work(
-    campaign: int,
-    store: Workspace,
-    executor: Executor,
-    emit: Listener,
-    *,
-    cancelled: Callable[[], bool],
-    paused: Callable[[], bool],
-) -> CampaignEnd:
+def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    keeper = WorkspaceWatch(store)
-    work = _Running(units, store, executor, emit, keeper)
+    work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-        finished = work.until_done(cancelled, paused)
+        finished = work.until_done()
     finally:
         work.close()
     seconds = time.monotonic() - started
     status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
-    keeper.refuse_loss()
     work.refuse_loss()
     return CampaignEnd(campaign, finished, seconds)
 
@@ -152,123 +163,144 @@ class _Running:
         units: Sequence[Unit],
         store: Workspace,
         executor: Executor,
-        emit: Listener,
-        keeper: WorkspaceWatch,
+        link: Link,
     ) -> None:
-        self._store, self._executor, self._emit = store, executor, emit
-        self._keeper = keeper
-        self._units = {unit.number: unit for unit in units}
-        self._hub = Hub(self._units, hub_address(executor))
-        self._futures: dict[int, Future[WorkerEnd]] = {
-            unit.number: executor.submit(run_worker, self._hub.ticket(unit)) for unit in units
-        }
+        self._store, self._executor, self._link = store, executor, link
+        self._units = {unit.number: unit for unit in units}  # those that are not over
+        self._inbox = _Inbox()
+        for unit in units:
+            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
+            report = partial(self._inbox.put, unit.number)
+            executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
         self._cluster: ClusterSize | None = None
-        self._cut_off = False  # from those who run the units
         self._stopping = False
         self._paused = False
 
     def tell(self, events: Sequence[Event]) -> None:
-        """To the store first, to the listener second."""
+        """To the store first, to the link second."""
         if events:
             self._store.apply(events)
         for event in events:
-            self._emit(event)
+            self._link.emit(event)
 
-    def until_done(self, cancelled: Callable[[], bool], paused: Callable[[], bool]) -> bool:
-        while self._futures:
-            if cancelled():
+    def until_done(self) -> bool:
+        while self._units:
+            # Asked in this way it does not wait while it is paused.
+            if self._link.control.cancelled or self._executor.lost:
                 self._stop()
                 return False
-            if paused() != self._paused:
+            if self._link.paused() != self._paused:
                 self._paused = not self._paused
-                self._hub.command(Command.PAUSE if self._paused else Command.RESUME)
+                self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
             self._turn()
-            if self._cut_off:
-                self._stop()
-                return False
         return True
 
     def refuse_loss(self) -> None:
-        if self._cut_off:
+        if self._executor.lost:
             raise WorkerLostError(
                 "the connection to the cluster was lost; all that was found is kept",
                 hint="start the cluster again and resume the campaign, there or on this machine",
             )
 
     def close(self) -> None:
-        for future in self._futures.values():
-            future.cancel()
-        self._hub.close()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self._inbox.close()
+        self._executor.close()
 
     def _stop(self) -> None:
         """Ask politely, take what still comes, then end what is left."""
         self._stopping = True
-        for future in self._futures.values():
-            future.cancel()
-        self._hub.command(Command.STOP)
+        self._executor.order(Command.STOP)
         deadline = time.monotonic() + STOP_SECONDS
-        while self._futures and time.monotonic() < deadline:
+        while self._units and time.monotonic() < deadline:
             self._turn()
-        self.tell([UnitStopped(unit) for unit in self._futures])
+        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
-        """Pass on what the workers say, and see who has ended."""
+        """Pass on what the workers say, and see which have ended."""
         events: list[Event] = []
-        for event in self._hub.receive(POLL_SECONDS):
-            events.append(event)
-            if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
-                self._ended.add(event.unit)
-            elif isinstance(event, UnitStarted):
-                events += self._note_start(event.unit)
-        for unit, future in list(self._futures.items()):
-            has_ended = unit in self._ended
-            if future.cancelled() and not has_ended and not self._stopping:
-                self._cut_off = True
-            elif (future.done() or has_ended) and not self._hub.has(unit):
-                del self._futures[unit]
-                if not has_ended:
-                    events += self._end_of(unit, future)
-        size = cluster_size(self._executor)
+        for number, told in self._inbox.take(POLL_SECONDS):
+            if isinstance(told, End):
+                unit = self._units.pop(number)
+                if number not in self._ended:
+                    events += self._end_of(unit, told)
+                continue
+            for event in told:
+                events.append(event)
+                if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
+                    self._ended.add(number)
+                elif isinstance(event, UnitStarted):
+                    events += self._note_start(number)
+        size = self._executor.size
         if size is not None and size != self._cluster:
             self._cluster = size
             events.append(ClusterChanged(size.workers, size.places))
         self.tell(events)
-        self._keeper.look()
+        self._store.heartbeat()
 
     def _note_start(self, unit: int) -> Iterator[Warned]:
         if unit in self._started:
             yield Warned(unit, "its worker was lost; it has started again on another one")
         self._started.add(unit)
 
-    def _end_of(self, unit: int, future: Future[WorkerEnd]) -> Iterator[UnitStopped | UnitFailed]:
+    def _end_of(self, unit: Unit, end: End) -> Iterator[UnitStopped | UnitFailed]:
         """A process that ends without a word was lost, unless it was to end anyway."""
         if not self._stopping:
-            yield UnitFailed(unit, _why(future, self._units[unit]), lost=True)
-        elif unit in self._started:
-            yield UnitStopped(unit)
+            failure = end.failure or Failure("the worker ended too early")
+            at_limit = failure.message.startswith(AT_LIMIT)
+            yield UnitFailed(unit.number, _why(failure, unit), lost=not at_limit)
+        elif unit.number in self._started:
+            yield UnitStopped(unit.number)
 
 
-def _why(future: Future[WorkerEnd], unit: Unit) -> str:
+class _Inbox:
+    """What workers say, decoded by the threads that receive it.
+
+    What is not taken soon enough waits in the workers.
+    """
+
+    def __init__(self) -> None:
+        self._messages: SimpleQueue[tuple[int, list[UnitEvent] | End]] = SimpleQueue()
+        self._places = Semaphore(MAX_WAITING)
+        self._closed = False
+
+    def put(self, unit: int, message: Events | End) -> None:
+        if isinstance(message, End):
+            self._messages.put((unit, message))
+            return
+        events = [unpack(event, UNIT_EVENTS) for event in message.events]
+        if any(event.unit not in (unit, None) for event in events):
+            raise ChannelError("a unit speaks of another one")
+        while not self._places.acquire(timeout=POLL_SECONDS):
+            if self._closed:
+                return
+        self._messages.put((unit, events))
+
+    def take(self, seconds: float) -> Iterator[tuple[int, list[UnitEvent] | End]]:
+        """Wait a while for the first."""
+        with suppress(Empty):
+            first = self._messages.get(timeout=seconds)
+            rest = [self._messages.get_nowait() for _ in range(self._messages.qsize())]
+            for unit, told in (first, *rest):
+                if not isinstance(told, End):
+                    self._places.release()
+                yield unit, told
+
+    def close(self) -> None:
+        self._closed = True
+
+
+def _why(failure: Failure, unit: Unit) -> str:
     """Why a process ended before its unit did."""
-    try:
-        end = future.result()
-    except FutureCancelled:
-        return "it was cancelled"
-    except Exception as error:
-        return f"its process could not be started or watched: {error}"
-    if end.return_code == -signal.SIGKILL:
-        how = "was killed; it may have needed more memory than there is"
-    elif end.return_code < 0:
-        how = f"died of {signal_name(end.return_code)}"
-    else:
-        how = f"ended with exit code {end.return_code}"
+    if not failure.expected:
+        _log.error("unit %d: %s\n%s", unit.number, failure.message, failure.details)
+        return f"{failure.message}; details in {log_path()}"
     limit = unit.limits.unit_megabytes
     memory = f" (it was given {limit} MB of memory)" if limit else ""
-    words = f"; it last printed: {end.last_words:.300}" if end.last_words else ""
-    return f"its process {how}{memory}{words}"
+    *_, last = failure.details.splitlines() or [""]
+    words = f"; it last printed: {last:.300}" if last else ""
+    return f"{failure.message}{memory}{words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,58 +332,54 @@ class AlreadyDone:
 
 
 def run_campaign(
-    link: Link, workspace: Path, config: CampaignConfig, executor: str, consent: Consent
+    link: Link,
+    workspace: Path,
+    config: CampaignConfig,
+    executor: str,
+    consent: Consent,
+    *,
+    resume: bool | None = None,
 ) -> CampaignEnd | AlreadyDone:
-    """A new campaign, or what is left of the same one."""
+    """Run a new campaign, or with `resume` what is left of the same one (None: if it is there)."""
     refuse_without_consent((*config.policies, *config.portfolio), consent)
-    problems, policies = problem_inputs(config), policy_inputs(config)
-    portfolio, pool = portfolio_inputs(config), pool_input(config)
-    key = campaign_key(config, problems, policies, portfolio, pool)
+    inputs = _Inputs.read(config)
     with Workspace.open(workspace) as store:
-        known = store.campaign_with(key)
-        if known is not None and not store.pending(known):
+        known = store.campaign_with(inputs.key(config))
+        resume = known is not None if resume is None else resume
+        if resume and known is not None and not store.pending(known):
             return AlreadyDone(known)
-        reporter = _Reporter(link)
-        return run(
-            config,
-            store,
-            reporter.hear,
-            link.cancelled,
-            executor=make_executor(executor),
-            resume=known is not None,
-            paused=link.paused,
-        )
+        place = make_executor(executor)
+        return _run(config, inputs, store, _Reporter(link), executor=place, resume=resume)
 
 
 def resume_campaign(
     link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
 ) -> CampaignEnd:
-    """What is left of a campaign, with the files it began with."""
+    """Do what is left of a campaign, with the files it began with."""
     with Workspace.open(workspace) as store:
         refuse_without_consent(store.pending_policies(campaign), consent)
-        reporter = _Reporter(link)
-        return resume(
-            campaign,
-            store,
-            reporter.hear,
-            link.cancelled,
-            executor=make_executor(executor),
-            paused=link.paused,
-        )
+        return resume(campaign, store, _Reporter(link), executor=make_executor(executor))
 
 
-class _Reporter:
+class _Reporter(Link):
     """Makes few and small messages of many events."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._units = 1
         self._started: set[int] = set()
-        self._scene = ClusterStatus()
+        self._status = ClusterStatus()
         self._done: dict[int, float] = {}
-        self._bugs = 0
+        self._bugs = self._localized = 0
 
-    def hear(self, event: Event) -> None:
+    @property
+    def control(self) -> Control:
+        return self._link.control
+
+    def paused(self) -> bool:
+        return self._link.paused()
+
+    def emit(self, event: object) -> None:
         match event:
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
@@ -370,19 +398,21 @@ class _Reporter:
             case UnitStarted():
                 self._link.emit(event)
                 if event.unit in self._started:
-                    self._show(replace(self._scene, restarted=self._scene.restarted + 1))
+                    self._show(replace(self._status, restarted=self._status.restarted + 1))
                 self._started.add(event.unit)
             case ClusterChanged():
-                self._show(replace(self._scene, cluster=ClusterSize(event.workers, event.places)))
+                self._show(replace(self._status, cluster=ClusterSize(event.workers, event.places)))
             case BugFound():
                 self._bugs += type(event) is BugFound
                 self._link.emit(Advanced(bugs=True))
+            case BugLocalized():
+                self._localized += 1
             case _:
                 return
-        done = sum(self._done.values())
-        bugs = f"{self._bugs} new bugs" if self._bugs != 1 else "1 new bug"
-        self._link.progress(done, float(self._units), bugs)
+        bugs = "1 new bug" if self._bugs == 1 else f"{self._bugs} new bugs"
+        localized = f", {self._localized} localized" if self._localized else ""
+        self._link.progress(sum(self._done.values()), float(self._units), f"{bugs}{localized}")
 
-    def _show(self, scene: ClusterStatus) -> None:
-        self._scene = scene
-        self._link.emit(scene)
+    def _show(self, status: ClusterStatus) -> None:
+        self._status = status
+        self._link.emit(status)

@@ -1,62 +1,89 @@
-"""Comparing two domain models in the background, and checking what came out."""
+"""Decides whether two domain models mean the same, and checks the evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from engine.campaign.inputs import File
 from engine.errors import CancelledError
+from engine.files import decode_text
 from engine.pddl import parse_domain
+from engine.records.comparison import Parameters, Verdict
+from engine.report.comparison_text import describe
 from engine.workers.link import Link
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What is asked of a comparison."""
+    """`seconds` hold for all readings of the parameters together."""
 
-    parameters: tuple[str, ...] = ("distinct", "pddl")
+    parameters: tuple[str, ...] = tuple(Parameters)
     permute_arguments: bool = False
     seconds: float = 300.0
+    verify: bool = False  # check the evidence with separate code
+    seed: int = 0  # of the states that this check tries
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> CompareOptions:
-        return cls(
-            tuple(map(str, document["parameters"])),
-            bool(document["permute_arguments"]),
-            float(document["seconds"]),
-        )
+        """What decides about the answer."""
+        return {
+            "parameters": self.parameters,
+            "permute_arguments": self.permute_arguments,
+            "seconds": self.seconds,
+        }
 
 
-def compare(link: Link, a: File, b: File, question: CompareOptions) -> dict[str, Any]:
-    """The answer as `plumbline compare --json` gives it, with the verification of its evidence.
+DEFAULT_OPTIONS = CompareOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`problems` are those that the check of the evidence found, by reading; None: no check."""
+
+    answer: dict[str, Any]  # as `plumbline compare --json` gives it
+    text: str
+    verdict: Verdict  # of the first reading
+    stopped: bool
+    problems: dict[str, list[str]] | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The answer as it is stored."""
+        checked = {} if self.problems is None else {"verification": self.problems}
+        return {**self.answer, **checked}
+
+
+def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTIONS) -> Compared:
+    """Compare under every reading; stopped, the verdicts that were found by then.
 
     The events of the engine are passed on as they are.
     """
-    from engine.equivalence import (
-        CompareOptions,
-        Limits,
-        Parameters,
-        compare_domains,
-        verify_certificate,
-    )
+    from engine import equivalence  # it brings z3, which is slow to import
 
-    first, second = (parse_domain(file.content.decode("utf-8-sig"), file.path) for file in (a, b))
-    options = CompareOptions(
-        tuple(map(Parameters, question.parameters)),
-        question.permute_arguments,
-        Limits(seconds=question.seconds),
+    first, second = (
+        parse_domain(decode_text(file.content, file.path, "a domain"), file.path) for file in (a, b)
     )
-    comparison = compare_domains(first, second, options, link.emit, link.cancelled)
-    if comparison.stopped:
+    asked = equivalence.CompareOptions(
+        tuple(map(Parameters, options.parameters)),
+        options.permute_arguments,
+        equivalence.Limits(seconds=options.seconds),
+    )
+    comparison = equivalence.compare_domains(first, second, asked, link.emit, link.cancelled)
+    undecided = all(item.verdict is Verdict.UNDECIDED for item in comparison.readings)
+    if comparison.stopped and undecided:
         raise CancelledError
-    answer = comparison.to_json()
-    answer["verification"] = {
-        reading.parameters.value: verify_certificate(reading, first, second)
-        for reading in comparison.readings
-    }
-    return answer
+    problems = None
+    if options.verify:
+        problems = {
+            reading.parameters.value: equivalence.verify_certificate(
+                reading, first, second, options.seed
+            )
+            for reading in comparison.readings
+        }
+    return Compared(
+        comparison.to_json(),
+        describe(comparison),
+        comparison.first.verdict,
+        comparison.stopped,
+        problems,
+    )

@@ -13,8 +13,9 @@ from engine.files import disk_error, write_text
 from engine.fuzzing.imported_pool import task_of
 from engine.task.sas import write_sas
 from engine.task.task import Task
-from engine.workers.cluster import ClusterSize, look_at
+from engine.workers.cluster import look_at
 from engine.workers.link import Link
+from engine.workers.supervisor import ClusterSize
 
 
 @dataclass(frozen=True, slots=True)

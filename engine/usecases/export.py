@@ -1,4 +1,4 @@
-"""Writes bundles of bugs, and files for other tools, in the background."""
+"""Writes bugs as bundles or problems, and units as files for other tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from engine.campaign.bundle import Bundle, reproduce_commands, task_files, write_bundle
 from engine.campaign.exchange import Exported, export_unit, unit_called
-from engine.errors import CancelledError
 from engine.files import disk_error, write_text
 from engine.task.task import Task
 from engine.workers.link import Link
@@ -20,23 +19,27 @@ from engine.workspace.workspace import Workspace
 def export_bundles(
     link: Link, workspace: Path, bugs: Sequence[int], folder: Path
 ) -> tuple[Bundle, ...]:
-    """A folder per bug below `folder`."""
+    """Write a folder per bug below `folder`; nothing if one of the bugs is unknown."""
     bundles: list[Bundle] = []
     with Workspace.open(workspace) as store:
+        problems = {number: store.bug(number).problem_id for number in bugs}
         tasks: dict[int, Task] = {}
-        for number in bugs:
-            link.progress(len(bundles), len(bugs), f"bug {number}")
-            if link.cancelled():
-                raise CancelledError
-            problem = store.bug(number).problem_id
+        for number, problem in problems.items():
+            link.check()
+            link.progress(len(bundles), len(problems), f"bug {number}")
             if problem not in tasks:
                 tasks[problem] = store.task(problem)
             bundles.append(write_bundle(store, number, folder, tasks[problem]))
     return tuple(bundles)
 
 
-def export_for_others(link: Link, workspace: Path, unit: int, name: str, path: Path) -> Exported:
-    """What a unit holds, as a file of the reference tools; `name` is that of the format."""
+def export_unit_file(
+    link: Link, workspace: Path, unit: int | None, name: str, path: Path
+) -> Exported:
+    """Write what a unit holds (None: the only one) as a file of the reference tools.
+
+    `name` is that of the format.
+    """
     link.progress(0, None, path.name)
     with Workspace.open(workspace) as store:
         return export_unit(store, unit_called(store, unit), name, path)

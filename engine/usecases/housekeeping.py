@@ -7,7 +7,6 @@ from pathlib import Path
 from engine.caches import DISK_CACHES
 from engine.errors import CancelledError, PlumblineError
 from engine.workers.link import Link
-from engine.workspace.backup import copy_workspace
 from engine.workspace.workspace import Workspace
 
 MEGABYTE = 2**20
@@ -20,7 +19,7 @@ def save_copy(link: Link, workspace: Path, path: Path) -> Path:
         link.progress(done, total, f"{done // MEGABYTE:,} of {total // MEGABYTE:,} MB")
 
     with Workspace.open(workspace) as store:
-        copy_workspace(store.connection, path, tell)
+        store.save_copy(path, tell)
     return path
 
 

@@ -205,66 +205,72 @@ class FreshRun:
     unit_costs: bool = False
 
 
-def localize_run(
-    link: Link, run: FreshRun, options: LocalizeOptions = DEFAULT_OPTIONS
-) -> tuple[Task, Localization]:
-    """Find the bad steps of a fresh run; stopped, what was found by then."""
+@dataclass(frozen=True, slots=True)
+class TakenRun:
+    """`last_decision` ends a run that fails."""
+
+    table: StateTable
+    run: PolicyRun
+    last_decision: int | None
+    began: float
+
+
+def take_run(link: Link, fresh: FreshRun, seconds: float | None = None) -> TakenRun:
+    """Let the policy run."""
     began = time.monotonic()
-    limits = Limits(seconds=options.total_seconds)
     task = load_task_files(
-        run.files, unit_costs=run.unit_costs, limits=limits, cancelled=link.cancelled
+        fresh.files,
+        unit_costs=fresh.unit_costs,
+        limits=Limits(seconds=seconds),
+        cancelled=link.cancelled,
     )
     table = StateTable(task)
+    (start,) = table.add(_start(fresh, task)).tolist()
 
     def late() -> bool:
-        total = options.total_seconds
-        return link.cancelled() or (total is not None and time.monotonic() - began > total)
+        return link.cancelled() or (seconds is not None and time.monotonic() - began > seconds)
 
-    found, last = _policy_run(run, table, late)
-    if found is None:
-        link.check()
-        raise LimitReachedError("the policy's run did not end within the time limit")
-    localizer = _make_localizer(
-        table,
-        options,
-        link,
-        lambda event: link.progress(event.decided, event.steps, f"{event.searches} searches"),
-    )
-    return task, localizer.localize(found, last, limits=options.limits(began))
-
-
-def _policy_run(
-    run: FreshRun, table: StateTable, late: Callable[[], bool]
-) -> tuple[PolicyRun | None, int | None]:
-    """The run, None if it came too late, and the decision that ends it if it fails."""
-    task = table.task
-    (start,) = table.add(_start(run, task)).tolist()
-    policy = open_policy(run.policy, task.source.domain if task.source else None, run.seed)
+    policy = open_policy(fresh.policy, task.source.domain if task.source else None, fresh.seed)
     try:
         bound = policy.bind(task)
         try:
             runs = PolicyRuns(bound, table)
-            runs.run(start, run.step_limit, late)
-            found = runs.trace(start)
-            failed = found.outcome is RunOutcome.FAILED
-            return found, int(runs.decisions([found.states[-1]])[0]) if failed else None
+            runs.run(start, fresh.step_limit, late)
+            run = runs.trace(start)
+            failed = run.outcome is RunOutcome.FAILED
+            last = int(runs.decisions([run.states[-1]])[0]) if failed else None
         except CancelledError:
-            return None, None
+            link.check()
+            raise LimitReachedError("the policy's run did not end within the time limit") from None
         finally:
             close_policy(bound)
     finally:
         close_policy(policy)
+    return TakenRun(table, run, last, began)
 
 
-def _start(run: FreshRun, task: Task) -> State:
-    if run.state is None:
+def localize_run(
+    link: Link, taken: TakenRun, options: LocalizeOptions = DEFAULT_OPTIONS
+) -> Localization:
+    """Find the bad steps of a fresh run; stopped, what was found by then."""
+    localizer = _make_localizer(
+        taken.table,
+        options,
+        link,
+        lambda event: link.progress(event.decided, event.steps, f"{event.searches} searches"),
+    )
+    return localizer.localize(taken.run, taken.last_decision, limits=options.limits(taken.began))
+
+
+def _start(fresh: FreshRun, task: Task) -> State:
+    if fresh.state is None:
         return task.init
     sizes = task.domain_sizes
-    if len(run.state) != len(sizes) or any(
-        value >= size for value, size in zip(run.state, sizes, strict=True)
+    if len(fresh.state) != len(sizes) or any(
+        value >= size for value, size in zip(fresh.state, sizes, strict=True)
     ):
         raise UsageError(
-            f"the task has no state {','.join(map(str, run.state))}",
+            f"the task has no state {','.join(map(str, fresh.state))}",
             hint="`plumbline task` shows the variables and the initial state",
         )
-    return run.state
+    return fresh.state

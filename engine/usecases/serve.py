@@ -1,4 +1,4 @@
-"""Serves a policy of the project to other tools, as `plumbline serve` does, until it is stopped."""
+"""Serves a policy to other tools over the pheromone protocol until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine.task.translation_cache import TranslationCache
 from engine.workers.link import Link
 
 LOOK_SECONDS = 0.1
+DEFAULT_PORT = 50051
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Serving:
     """Others may ask now."""
 
     address: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    variables: int
+    operators: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,9 @@ class Answered:
     count: int  # since the beginning
 
 
-def serve_policy(
-    link: Link, spec: str, files: Sequence[str], unit_costs: bool, address: str
-) -> None:
-    """`files` are those of one problem: a server speaks of one task."""
-    from engine.policies.remote.server import (
-        serving,  # gRPC is slow to import, and the window need not
-    )
+def serve(link: Link, spec: str, files: Sequence[str], unit_costs: bool, address: str) -> None:
+    """Serve until the link is cancelled; `files` are those of one problem."""
+    from engine.policies.remote import server as remote  # gRPC is slow to import
 
     link.progress(0, None, "reading the problem")
     task = load_task_files(
@@ -41,8 +40,9 @@ def serve_policy(
         cancelled=link.cancelled,
         cache=TranslationCache.of_user(),
     )
-    with serving(spec, task, address) as server:
-        link.emit(Serving(server.address, server.notes))
+    with remote.serving(spec, task, address) as server:
+        notes = (*task.notes, *server.notes)
+        link.emit(Serving(server.address, notes, len(task.variables), len(task.operators)))
         told = -1
         while not link.cancelled():
             if server.answered != told:

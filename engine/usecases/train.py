@@ -1,4 +1,4 @@
-"""Training a policy in the background. Everything lies in its folder and can be continued."""
+"""Trains a policy. Everything lies in its folder, so that a training can be continued."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.records import training as events
+from engine.records.training import EpochRecord, TeacherKind, TrainingConfig
 from engine.task.load import load_task
 from engine.workers.link import Link
 
 if TYPE_CHECKING:
     from engine.records.training import TrainingEvent
+
+_DEFAULTS = TrainingConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +25,14 @@ class TrainingPlan:
     training: tuple[str, ...]
     validation: tuple[str, ...]
     folder: str
-    teacher: str = "optimal"
-    hidden: int = 16
-    layers: int = 2
-    epochs: int = 30
-    steps: int = 80
-    patience: int = 10
-    learning_rate: float = 2e-3
-    seed: int = 0
+    teacher: str = _DEFAULTS.teacher.value
+    hidden: int = _DEFAULTS.hidden
+    layers: int = _DEFAULTS.layers
+    epochs: int = _DEFAULTS.epochs
+    steps: int = _DEFAULTS.steps
+    patience: int = _DEFAULTS.patience
+    learning_rate: float = _DEFAULTS.learning_rate
+    seed: int = _DEFAULTS.seed
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -39,11 +43,29 @@ class TrainingPlan:
         return cls(**{**document, **lists})
 
 
-def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
-    """Passes on the events of the training but for its steps; returns why it ended."""
-    from engine.records import training as events
-    from engine.records.training import TeacherKind, TrainingConfig
-    from engine.training.imitation import train
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """`reason` says why it ended."""
+
+    reason: str
+    epochs: tuple[EpochRecord, ...]
+    best: EpochRecord
+    checkpoints: Path
+    policy: Path
+
+
+def can_resume(folder: Path) -> bool:
+    from engine.training.folder import TrainingFolder  # torch is slow to import
+
+    return TrainingFolder(folder).has_state
+
+
+def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
+    """Pass on the events of the training but for its steps, which are its progress.
+
+    Stopped, it leaves the policy of the last whole epoch, and can be continued from there.
+    """
+    from engine.training import imitation  # torch is slow to import
 
     reason = ""
 
@@ -53,11 +75,10 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
             case events.StepFinished(epoch, step, steps):
                 done = (epoch - 1) * steps + step
                 link.progress(done, plan.epochs * steps, f"epoch {epoch} of {plan.epochs}")
+                return
             case events.TrainingFinished():
                 reason = event.reason
-                link.emit(event)
-            case _:
-                link.emit(event)
+        link.emit(event)
 
     tasks = []
     names = [*plan.training, *plan.validation]
@@ -75,7 +96,7 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
         steps=plan.steps,
         patience=plan.patience,
     )
-    train(
+    result = imitation.train(
         tasks[:split],
         tasks[split:],
         Path(plan.folder),
@@ -84,4 +105,5 @@ def train_policy(link: Link, plan: TrainingPlan, resume: bool) -> str:
         emit=hear,
         cancelled=link.cancelled,
     )
-    return reason
+    folder = result.folder
+    return Trained(reason, result.history, result.best, folder.checkpoints, folder.policy)

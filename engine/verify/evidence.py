@@ -2,6 +2,7 @@
 
 Every walk is replayed operator by operator, every claimed dominance value is put to a separate
 checker, and the costs are added up anew. What cannot be checked does not count as verified.
+See docs/theory/evidence.md, "Checking a finding".
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def verify_bugs(
         checks = _Checks(store, control)
         for row in sorted(rows, key=lambda row: row.unit):
             try:
-                bug = store.with_proof(row)
+                bug = store.bug(row.id)
             except WorkspaceError as error:
                 yield Verified(row.id, error.message)
                 continue

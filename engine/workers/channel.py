@@ -1,111 +1,279 @@
-"""How a worker finds its campaign: an address, a secret, and the number of its unit.
+"""Messages between processes: records in MessagePack behind a length, never pickles.
 
-The version says whose unit it is: on a cluster machines may come later that have another one.
+A message names the functions and the kinds of records that are in it; what a name stands for is
+decided by whoever receives it. Lengths are checked before anything is read, because the other side
+may be defective or hostile.
 """
 
 from __future__ import annotations
 
-import base64
-import json
+import hmac
 import os
 import socket
 import struct
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
-from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
+from enum import Enum, StrEnum
+from functools import cache
+from pathlib import PurePath
+from types import FunctionType
+from typing import Any, TypeVar, get_type_hints
 
-from engine import __version__
-from engine.campaign.unit import Unit
-from engine.records.events import UnitEvent
+import msgspec
+import numpy as np
 
-Address = str | tuple[str, int]
-"""A socket's file, or a host and a port."""
+from engine.records.codec import Record
+from engine.workers.limits import NO_LIMITS, ProcessLimits
+from engine.workers.link import Failure, JobProgress
 
-VARIABLE = "PLUMBLINE_TICKET"
+MAX_MESSAGE = 2**31
+GREETING_SECONDS = 30.0
+"""How long the other side may take to show that it knows the secret."""
+_LENGTH = struct.Struct("<I")
+_CHUNK = 2**20
+_NONCE = 32
 
-
-GREETING_SECONDS = 120
-"""How long somebody who connects may take to say who it is: workers import much in between."""
-
-
-def connect(address: Address) -> Connection:
-    """As a client of `multiprocessing` does, which does not know IPv6."""
-    if isinstance(address, str):
-        return Client(address)
-    return Connection(socket.create_connection(address).detach())
-
-
-@contextmanager
-def hurried(connection: Connection) -> Iterator[None]:
-    """Waiting for somebody who falls silent while we greet each other ends with an error."""
-    with socket.socket(fileno=os.dup(connection.fileno())) as underlying:
-        _set_patience(underlying, GREETING_SECONDS)
-        yield
-        _set_patience(underlying, 0)  # for ever
+Kind = TypeVar("Kind")
 
 
-def _set_patience(underlying: socket.socket, seconds: int) -> None:
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        underlying.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
+class ChannelError(Exception):
+    """Bytes that are not a message, or a message that does not belong here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    unit: int
-    address: Address
-    secret: bytes
-    version: str = __version__
+class Side(Enum):
+    """Which end of a connection this is."""
 
-    def connect(self) -> Connection:
-        """Both sides show that they know the secret."""
-        connection = connect(self.address)
-        try:
-            with hurried(connection):
-                answer_challenge(connection, self.secret)
-                deliver_challenge(connection, self.secret)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    SERVER = b"server"
+    WORKER = b"worker"
 
-    def environment(self) -> dict[str, str]:
-        """For the worker: a command line could be read by others, an environment cannot."""
-        secret = base64.b64encode(self.secret).decode()
-        return {VARIABLE: json.dumps([self.unit, self.address, secret, self.version])}
+
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """A value on its way; `kind` names the class of a record and is empty for plain data."""
+
+    kind: str
+    data: bytes
+
+
+class Call(Record):
+    """To a worker: what to do. The function decides what its arguments have to be."""
+
+    function: str  # module:name
+    arguments: tuple[bytes, ...] = ()
+    limits: ProcessLimits = NO_LIMITS
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Ticket:
-        unit, address, secret, version = json.loads(environment[VARIABLE])
-        if isinstance(address, list):
-            address = (str(address[0]), int(address[1]))
-        return cls(unit, address, base64.b64decode(secret), version)
+    def of(cls, function: Callable[..., object], *arguments: object) -> Call:
+        return cls(function_name(function), tuple(map(_encode, arguments)))
+
+    def arguments_for(self, function: FunctionType) -> list[Any]:
+        """After the first one, which is the worker's link or connection."""
+        hints = list(parameter_types(function).values())[1:]
+        if len(hints) != len(self.arguments):
+            raise ChannelError(f"{len(self.arguments)} arguments instead of {len(hints)}")
+        return [_decode(*item) for item in zip(self.arguments, hints, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """A worker is there and wants its unit."""
+class Take(Record):
+    """From a worker of another machine: which call it is to make."""
 
-    unit: int
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    unit: Unit
+    number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    events: tuple[UnitEvent, ...]
+class Events(Record):
+    """What happened since the last message."""
+
+    events: tuple[Packed, ...] = ()
+    progress: JobProgress | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Goodbye:
-    """Nothing more will come from this worker."""
+class End(Record):
+    """How a call ended: with a result, a failure, or because it was stopped."""
+
+    result: Packed | None = None
+    failure: Failure | None = None
+    stopped: bool = False
 
 
-class Command(Enum):
+class Command(StrEnum):
     STOP = "stop"
     PAUSE = "pause"
-    RESUME = "go on"
+    RESUME = "resume"
+
+
+class Order(Record):
+    """To a worker that is at work."""
+
+    command: Command
+
+
+AnyMessage = Call | Take | Events | End | Order
+
+
+def function_name(function: Callable[..., object]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def parameter_types(function: FunctionType) -> dict[str, Any]:
+    """Of those parameters that a call passes: keywords keep their defaults."""
+    hints, code = get_type_hints(function), function.__code__
+    return {name: hints[name] for name in code.co_varnames[: code.co_argcount]}
+
+
+def pack(value: object) -> Packed:
+    kind = type(value)
+    name = f"{kind.__module__}:{kind.__qualname__}" if _is_record(kind) else ""
+    return Packed(name, _encode(value))
+
+
+def unpack(packed: Packed, kinds: Iterable[type] | None = None, plain: Any = Any) -> Any:
+    """A record of one of `kinds` (default: of those that this process knows), or plain data."""
+    if not packed.kind:
+        return _decode(packed.data, plain)
+    kind = _record_kind(packed.kind)
+    if kinds is not None and kind not in kinds:
+        raise ChannelError(f"a {packed.kind} where none belongs")
+    return _decode(packed.data, kind)
+
+
+def _record_kind(name: str) -> type:
+    """Nothing is imported because a message names it."""
+    module, _, qualname = name.partition(":")
+    kind = getattr(sys.modules.get(module), qualname, None)
+    if not (isinstance(kind, type) and module.startswith("engine.") and _is_record(kind)):
+        raise ChannelError(f"an unknown kind of record, {name!r:.60}")
+    return kind
+
+
+def _is_record(kind: type) -> bool:
+    return issubclass(kind, msgspec.Struct) or is_dataclass(kind)
+
+
+def _encode(value: object) -> bytes:
+    return msgspec.msgpack.encode(value, enc_hook=_plain)
+
+
+def _decode(data: bytes, kind: Any) -> Any:
+    try:
+        return _decoder(kind).decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ChannelError(f"data that is not a {kind}: {error}") from None
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kind, dec_hook=_restore)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, PurePath):
+        return os.fsencode(value)  # names of files need not be text
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__} cannot be sent to another process")
+
+
+def _restore(kind: type, value: Any) -> Any:
+    if issubclass(kind, PurePath) and isinstance(value, bytes):
+        return kind(os.fsdecode(value))
+    raise ChannelError(f"a {kind.__name__} that is a {type(value).__name__}")
+
+
+def frame(message: Record) -> bytes:
+    data = _encode(message)
+    return _LENGTH.pack(len(data)) + data
+
+
+class FrameReader:
+    """Puts messages together from whatever pieces arrive."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        self._bytes += data
+
+    def take(self) -> AnyMessage | None:
+        """The next message, if all of it is there."""
+        if len(self._bytes) < _LENGTH.size:
+            return None
+        (size,) = _LENGTH.unpack_from(self._bytes)
+        if size > MAX_MESSAGE:
+            raise ChannelError(f"a message of {size} bytes")
+        end = _LENGTH.size + size
+        if len(self._bytes) < end:
+            return None
+        data = bytes(memoryview(self._bytes)[_LENGTH.size : end])
+        del self._bytes[:end]
+        message: AnyMessage = _decode(data, AnyMessage)
+        return message
+
+
+class Connection:
+    """A socket that carries messages; may be used by several threads, one of which receives."""
+
+    def __init__(self, underlying: socket.socket) -> None:
+        self.socket = underlying
+        self._reader = FrameReader()
+        self._sending = threading.Lock()
+
+    def send(self, message: Record) -> None:
+        data = frame(message)
+        with self._sending:
+            self.socket.sendall(data)
+
+    def receive(self) -> AnyMessage:
+        """Wait for the next message; EOFError if there will be none."""
+        while (message := self._reader.take()) is None:
+            data = self.socket.recv(_CHUNK)
+            if not data:
+                raise EOFError
+            self._reader.feed(data)
+        return message
+
+    @contextmanager
+    def greeting_timeout(self) -> Iterator[None]:
+        """TimeoutError if the other side falls silent."""
+        self.socket.settimeout(GREETING_SECONDS)
+        yield
+        self.socket.settimeout(None)
+
+    def authenticate(self, secret: bytes, side: Side) -> None:
+        """Show that we know the secret; ChannelError if the other side does not."""
+        ours = os.urandom(_NONCE)
+        self.socket.sendall(ours)
+        theirs = self._receive_exactly(_NONCE)
+        other = Side.WORKER if side is Side.SERVER else Side.SERVER
+        self.socket.sendall(_proof(secret, side, ours, theirs))
+        wanted = _proof(secret, other, theirs, ours)
+        if not hmac.compare_digest(self._receive_exactly(len(wanted)), wanted):
+            raise ChannelError("the other side does not know the secret")
+
+    def hang_up(self) -> None:
+        """Whoever waits to hear or to be heard here, on either side, no longer does."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def _receive_exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+def _proof(secret: bytes, side: Side, ours: bytes, theirs: bytes) -> bytes:
+    return hmac.digest(secret, side.value + ours + theirs, "sha256")

@@ -1,8 +1,8 @@
-"""Units on the machines of an existing Dask cluster.
+"""Calls on the machines of an existing Dask cluster.
 
-Dask chooses a worker for each unit and chooses another one if that is lost; the unit itself runs in
-a process of its own there, as on this machine, and connects back to the campaign. So what it finds
-streams back while it runs, inputs travel as contents rather than as paths, and a unit can be
+Dask chooses a worker for each call and chooses another one if that is lost; the call is made in a
+process of its own there, as on this machine, and its supervisor connects back to us. So what a unit
+finds streams back while it runs, inputs travel as contents rather than as paths, and a unit can be
 stopped although Dask cannot stop anything.
 """
 
@@ -14,13 +14,14 @@ import re
 import socket
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from engine import __version__
 from engine.errors import UsageError
+from engine.workers.server import Address, RemoteExecutor, WorkerAddress, make_call
+from engine.workers.supervisor import ClusterSize
 
 PATIENCE = "10s"
 ANSWER_SECONDS = 60.0
@@ -31,12 +32,6 @@ ASK_SECONDS = 1.0
 INSTALL = "pip install 'plumbline[cluster]'"
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSize:
-    workers: int
-    places: int  # how many units run at a time: one per thread of a worker
 
 
 def problem_with_address(text: str) -> str:
@@ -61,7 +56,7 @@ def look_at(address: str) -> ClusterSize:
     try:
         return executor.size
     finally:
-        executor.shutdown()
+        executor.close()
 
 
 def installed_version() -> str:
@@ -69,7 +64,7 @@ def installed_version() -> str:
     return __version__
 
 
-def can_reach(address: tuple[str, int]) -> bool:
+def can_reach(address: Address) -> bool:
     """Asked of every worker: units connect to the machine that runs the campaign."""
     try:
         socket.create_connection(address, timeout=REACH_SECONDS).close()
@@ -78,33 +73,28 @@ def can_reach(address: tuple[str, int]) -> bool:
     return True
 
 
-class ClusterExecutor(Executor):
+class ClusterExecutor(RemoteExecutor):
     """Its futures are cancelled when the scheduler is lost."""
 
     def __init__(self, address: str) -> None:
         if problem := problem_with_address(address):
             raise UsageError(problem, hint="'dask scheduler' prints its address when it starts")
         self._client = _connect(address)
-        try:
-            self._refuse_strangers()
-            self._refuse_walls()
-            self._size = _size_in(self._client.scheduler_info(n_workers=0))
-        except BaseException:
-            self._client.close()
-            raise
         self._question: Future[Any] | None = None
         self._asked = 0.0
         self._executor = self._client.get_executor(pure=False)
-
-    @property
-    def hub_address(self) -> tuple[str, int]:
-        """Where workers of other machines can reach this one; any port."""
-        scheduler = self._client.scheduler.address.rpartition("://")[2]
-        host, _, port = scheduler.rpartition(":")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((host.strip("[]"), int(port)))  # sends nothing, chooses a way out
-            return str(probe.getsockname()[0]), 0
+        try:
+            self._require_version()
+            super().__init__((_own_host(self._client.scheduler.address), 0))
+        except BaseException:
+            self._client.close()
+            raise
+        try:
+            self._require_reach()
+            self._size = _size_in(self._client.scheduler_info(n_workers=0))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def size(self) -> ClusterSize:
@@ -122,13 +112,8 @@ class ClusterExecutor(Executor):
         self._question = question
         return self._size
 
-    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        future: Future[Result] = self._executor.submit(fn, *args, **kwargs)
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Units that still run notice that their campaign is gone, and end."""
-        del wait, cancel_futures
+    def close(self) -> None:
+        super().close()
         if self._question is not None:
             self._question.cancel()
         if self._is_connected:
@@ -136,11 +121,15 @@ class ClusterExecutor(Executor):
         with suppress(TimeoutError):  # of a scheduler that does not answer nothing is left to do
             self._client.close(timeout=CLOSE_SECONDS)
 
+    def _send_away(self, address: WorkerAddress) -> Future[str]:
+        future: Future[str] = self._executor.submit(make_call, address)
+        return future
+
     @property
     def _is_connected(self) -> bool:
         return bool(self._client.status == "running")
 
-    def _refuse_strangers(self) -> None:
+    def _require_version(self) -> None:
         """Workers must have the same Plumbline."""
         versions = self._ask_workers(installed_version)
         if not versions:
@@ -151,16 +140,13 @@ class ClusterExecutor(Executor):
                 hint="install the same version on every machine of the cluster",
             )
 
-    def _refuse_walls(self) -> None:
+    def _require_reach(self) -> None:
         """Workers must be able to connect to us."""
-        host, port = self.hub_address
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, port), family=family) as server:
-            answers = self._ask_workers(can_reach, server.getsockname()[:2])
+        answers = self._ask_workers(can_reach, self._server.address)
         if far := sorted(name for name, reached in answers.items() if not reached):
             raise UsageError(
                 f"{len(far)} of {len(answers)} workers, such as {far[0]}, cannot reach this "
-                f"machine at {host}",
+                f"machine at {self._server.address[0]}",
                 hint="let them connect to it: a firewall may be in between",
             )
 
@@ -181,6 +167,15 @@ class ClusterExecutor(Executor):
                 hint="install the same version on every machine of the cluster",
             ) from error
         return answers
+
+
+def _own_host(scheduler: str) -> str:
+    """Where workers of other machines can reach this one."""
+    host, _, port = scheduler.rpartition("://")[2].rpartition(":")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((host.strip("[]"), int(port)))  # sends nothing, chooses a way out
+        return str(probe.getsockname()[0])
 
 
 def _size_in(identity: dict[str, Any]) -> ClusterSize:

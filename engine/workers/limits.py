@@ -1,8 +1,8 @@
-"""The memory of a unit: what its process uses together with all that it started, and a bound on it.
+"""Limits of a worker: seconds, and the memory of its process with everything that it started.
 
-A unit looks at it twenty times a second and ends in order when it has reached its limit. What grows
-too fast for that meets the bound that the system keeps for each process: there memory is refused,
-which is an end in order, too. Address space would be the wrong measure: libraries map far more
+A worker checks them twenty times a second and ends in order when it has reached one. What grows too
+fast for that meets the bound that the system keeps for each process: there memory is refused, which
+is an end in order, too. Address space would be the wrong measure, because libraries map far more
 than they use.
 """
 
@@ -12,10 +12,30 @@ import os
 import resource
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 SLACK_MEGABYTES = 256
 """How far a process may go beyond its limit, since the system also counts what is never used."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """What a worker may use; None means no limit."""
+
+    seconds: float | None = None
+    megabytes: int | None = None
+    niceness: int = 0  # how much it lets others go first where cores are scarce
+
+    def apply(self) -> None:
+        """Let the system hold this process to them, as far as it can."""
+        if self.niceness:
+            os.nice(self.niceness)
+        if self.megabytes is not None:
+            bound_process(self.megabytes)
+
+
+NO_LIMITS = ProcessLimits()
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -6,16 +6,24 @@ process of its own, the command line in its only one; tests record what it says.
 
 from __future__ import annotations
 
+import threading
+import time
 import traceback
 from dataclasses import dataclass
 
 from engine.errors import CancelledError
 from engine.native.control import Control
+from engine.workers.limits import NO_LIMITS, ProcessLimits, used_megabytes
+
+LOOK_SECONDS = 0.05
+"""How often limits are checked."""
+AT_LIMIT = "stopped at its limit of"
+"""Begins the message of work that has reached a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """`done` of `total` in whatever unit the work counts; without a total nobody knows the end."""
+    """`done` of `total` in whatever unit the work counts; without a total the end is unknown."""
 
     done: float
     total: float | None
@@ -24,12 +32,12 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why work came to nothing; `details` is for reading at length and for copying."""
+    """Why work failed; `details` is for reading at length and for copying."""
 
     message: str
     hint: str = ""
     details: str = ""
-    expected: bool = True  # False: a defect of Plumbline, with the traceback in the details
+    expected: bool = True  # False: an internal error, with the traceback in the details
 
     @property
     def text(self) -> str:
@@ -37,10 +45,10 @@ class Failure:
 
 
 def unexpected(message: str) -> Failure:
-    """The exception that is being handled, as a defect of Plumbline."""
+    """The exception that is being handled, as an internal error."""
     return Failure(
         f"internal error: {message}",
-        "this is a defect of Plumbline; the details help to mend it",
+        "please report it and include the details",
         traceback.format_exc(),
         expected=False,
     )
@@ -61,11 +69,11 @@ class Link:
         """Tell how far it is; only the newest report of a moment arrives."""
 
     def cancelled(self) -> bool:
-        """Whether the work is to stop; work that does not ask is killed after a while."""
+        """Whether the work is to stop; waits while it is paused."""
         return False
 
     def paused(self) -> bool:
-        """Whether the work is to wait; work that cannot wait does not ask."""
+        """Whether the work is to wait."""
         return False
 
     def check(self) -> None:
@@ -76,3 +84,86 @@ class Link:
 
 NULL_LINK = Link()
 """For work that runs to its end and reports to nobody."""
+
+
+class WorkerLink(Link):
+    """Pauses, stops and limits of work. Time in a pause does not count.
+
+    `stop`, `pause` and `resume` may be called by any thread.
+    """
+
+    def __init__(self, limits: ProcessLimits = NO_LIMITS) -> None:
+        self.at_limit = threading.Event()
+        self.limit = ""  # the one that was reached, in words
+        self._control = Control()
+        self._open = threading.Event()
+        self._open.set()
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._paused_at: float | None = None
+        self._paused_seconds = 0.0
+        self._limits = limits
+        self._closed = threading.Event()
+        if limits.seconds is not None or limits.megabytes is not None:
+            threading.Thread(target=self._watch, name="limits", daemon=True).start()
+
+    @property
+    def control(self) -> Control:
+        return self._control
+
+    @property
+    def seconds(self) -> float:
+        """How long it has worked."""
+        with self._lock:
+            now = self._paused_at if self._paused_at is not None else time.monotonic()
+            return now - self._started - self._paused_seconds
+
+    def stop(self) -> None:
+        self._control.cancel()
+        self.resume()
+
+    def pause(self) -> None:
+        with self._lock:
+            if self._paused_at is None:
+                self._paused_at = time.monotonic()
+                self._open.clear()
+
+    def resume(self) -> None:
+        with self._lock:
+            if self._paused_at is not None:
+                self._paused_seconds += time.monotonic() - self._paused_at
+                self._paused_at = None
+            self._open.set()
+
+    def cancelled(self) -> bool:
+        self._open.wait()
+        return self._control.cancelled
+
+    def paused(self) -> bool:
+        return not self._open.is_set()
+
+    def close(self) -> None:
+        """The work is over: its limits need no watching."""
+        self._closed.set()
+
+    def memory_is_over(self) -> bool:
+        """Whether memory was refused because of the limit; to be called when it was."""
+        if self._limits.megabytes is None:
+            return False
+        self._reach(f"{self._limits.megabytes} MB")
+        return True
+
+    def _watch(self) -> None:
+        seconds, megabytes = self._limits.seconds, self._limits.megabytes
+        while not self._closed.wait(LOOK_SECONDS):
+            if seconds is not None and self.seconds >= seconds:
+                self._reach(f"{seconds:g} s")
+                return
+            if megabytes is not None and used_megabytes() >= megabytes:
+                self._reach(f"{megabytes} MB")
+                return
+
+    def _reach(self, limit: str) -> None:
+        self.limit = self.limit or f"{AT_LIMIT} {limit}"
+        self.at_limit.set()
+        self.stop()

@@ -86,7 +86,7 @@ def run_process(
             stderr=subprocess.STDOUT,
             process_group=0,
         )
-    output = _Output(on_line)
+    output = Output(on_line)
     try:
         ending = _follow(process, output, deadline, cancelled)
     finally:
@@ -116,7 +116,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 def _follow(
     process: subprocess.Popen[bytes],
-    output: _Output,
+    output: Output,
     deadline: float | None,
     cancelled: Callable[[], bool],
 ) -> Ending:
@@ -193,10 +193,10 @@ class Chunk(Enum):
     END = auto()
 
 
-class _Output:
+class Output:
     """Cuts what a program prints into lines and keeps the last ones."""
 
-    def __init__(self, on_line: Callable[[str], None] | None) -> None:
+    def __init__(self, on_line: Callable[[str], None] | None = None) -> None:
         self._on_line = on_line
         self._rest = b""
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
@@ -204,12 +204,12 @@ class _Output:
     def read(self, stream: IO[bytes]) -> Chunk:
         """Take some of what is there."""
         try:
-            data = os.read(stream.fileno(), 1 << 16)
+            data = os.read(stream.fileno(), _CHUNK)
         except BlockingIOError:
             return Chunk.NOTHING
         if not data:
             return Chunk.END
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self._rest = (self._rest[-_CHUNK:] + data).split(b"\n")
         for line in lines:
             self._add(line)
         return Chunk.DATA
@@ -226,3 +226,6 @@ class _Output:
             self._lines.append(text)
             if self._on_line is not None:
                 self._on_line(text)
+
+
+_CHUNK = 1 << 16

@@ -1,208 +1,312 @@
-"""Where the workers of a campaign connect: takes their events, hands out units and commands.
+"""Where workers of other machines connect, and what runs there: a supervisor that reports to us.
 
-A worker may run on this machine or on another one; it needs only the address and the secret.
+A worker needs the address and the secret. Its processes know neither: they have a connection to
+their supervisor, as on this machine.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
-import queue
 import secrets
 import socket
 import threading
 import time
-from contextlib import nullcontext, suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
-from typing import Any
+from abc import abstractmethod
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 
-from engine.campaign.unit import Unit
-from engine.files import scratch_errors
-from engine.records.events import UnitEvent, UnitFailed, UnitFinished, UnitStopped
+import msgspec
+
+from engine import __version__
 from engine.workers.channel import (
-    Address,
-    Assignment,
+    Call,
+    ChannelError,
     Command,
-    Goodbye,
-    Hello,
-    Report,
-    Ticket,
-    connect,
-    hurried,
+    Connection,
+    End,
+    Events,
+    Order,
+    Side,
+    Take,
 )
+from engine.workers.limits import ProcessLimits
+from engine.workers.link import Failure
+from engine.workers.supervisor import ClusterSize, Report, Supervisor
 
-AT_ONCE = 4096
+MAX_BACKLOG = 4096
 """How many may connect at the same moment: a whole cluster. Others would wait for ever."""
 REST_SECONDS = 0.1
 
+Address = tuple[str, int]
 
-class Hub:
-    """Used by one thread. Another one waits for new connections, and each of them has its own.
+
+@dataclass(frozen=True, slots=True)
+class WorkerAddress:
+    """All that a worker of another machine has to know to make a call."""
+
+    number: int
+    address: Address
+    secret: bytes = field(repr=False)
+    version: str = __version__
+
+    def connect(self) -> Connection:
+        """Both sides show that they know the secret."""
+        connection = Connection(socket.create_connection(self.address))
+        try:
+            with connection.greeting_timeout():
+                connection.authenticate(self.secret, Side.WORKER)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def make_call(address: WorkerAddress) -> str:
+    """Make a call for another machine; returns why that is impossible, if it is."""
+    if address.version != __version__:
+        return (
+            f"this machine has Plumbline {__version__}, the campaign {address.version}: "
+            "install the same version"
+        )
+    try:
+        connection = address.connect()
+    except (OSError, EOFError, ChannelError) as error:
+        host, port = address.address
+        return f"the campaign at {host}:{port} cannot be reached: {error}"
+    with connection, suppress(OSError, EOFError):  # the campaign is gone
+        connection.send(Take(address.number))
+        call = connection.receive()
+        if isinstance(call, Call):
+            _supervise(call, connection)
+    return ""
+
+
+def _supervise(call: Call, connection: Connection) -> None:
+    def report(message: Events | End) -> None:
+        try:
+            connection.send(message)
+        except OSError:
+            supervisor.kill()
+
+    def obey() -> None:
+        with suppress(OSError, EOFError, ChannelError):
+            while isinstance(order := connection.receive(), Order):
+                supervisor.order(order.command)
+        supervisor.kill()
+
+    supervisor = Supervisor(call, report, call.limits)
+    orders = threading.Thread(target=obey, name="orders", daemon=True)
+    orders.start()
+    supervisor.run()
+    connection.hang_up()
+    orders.join()
+
+
+class RemoteExecutor:
+    """Calls that workers of other machines make."""
+
+    def __init__(self, address: Address) -> None:
+        self.lost = False
+        self._stopping = False
+        self._server = WorkerServer(address)
+        self._futures: list[Future[str]] = []
+
+    @property
+    def size(self) -> ClusterSize | None:
+        return None
+
+    def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
+        address = self._server.add(msgspec.structs.replace(call, limits=limits), report)
+        future = self._send_away(address)
+        self._futures.append(future)
+        future.add_done_callback(lambda done: self._settle(address.number, done))
+
+    def order(self, command: Command) -> None:
+        self._server.order(command)
+        if command is Command.STOP:
+            self._stopping = True
+            for future in self._futures:
+                future.cancel()
+
+    def close(self) -> None:
+        """Hang up; workers notice and end."""
+        self._stopping = True
+        for future in self._futures:
+            future.cancel()
+        self._server.close()
+
+    @abstractmethod
+    def _send_away(self, address: WorkerAddress) -> Future[str]:
+        """Let `make_call` run on another machine."""
+
+    def _settle(self, number: int, future: Future[str]) -> None:
+        """What is known of a call without having heard of its end."""
+        if future.cancelled():
+            if not self._stopping and not self._server.is_over(number):
+                self.lost = True
+            self._server.settle(number, End(stopped=True))
+        elif problem := future.exception():
+            message = f"its process could not be started or supervised: {problem}"
+            self._server.settle(number, End(failure=Failure(message)))
+        else:
+            message = future.result() or "the connection to its worker was lost"
+            self._server.settle(number, End(failure=Failure(message)))
+
+
+class WorkerServer:
+    """One thread waits for new connections, and each of them has its own.
 
     So nobody waits for a worker that falls silent in the middle of a message or does not listen.
     """
 
-    def __init__(self, units: dict[int, Unit], address: Address | None = None) -> None:
-        self._units = dict(units)  # those that are not over
+    def __init__(self, address: Address) -> None:
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self._socket = socket.create_server(address, family=family, backlog=MAX_BACKLOG)
         self._secret = secrets.token_bytes(32)
-        with scratch_errors() if address is None else nullcontext():  # the file of the socket
-            self._listener = Listener(address, _family(address), AT_ONCE)
         self._lock = threading.Lock()
-        self._lines: set[_Line] = set()
-        self._workers: dict[int, _Line] = {}  # by their units
-        self._inbox: queue.SimpleQueue[tuple[_Line, object]] = queue.SimpleQueue()
+        self._calls: dict[int, _RemoteCall] = {}
+        self._connections: set[Connection] = set()
         self._command = Command.RESUME
         self._closing = False
-        self._thread = threading.Thread(target=self._accept, name="hub", daemon=True)
+        self._thread = threading.Thread(target=self._accept, name="worker server", daemon=True)
         self._thread.start()
 
-    def ticket(self, unit: Unit) -> Ticket:
-        return Ticket(unit.number, self._address, self._secret)
-
     @property
-    def _address(self) -> Address:
-        address: Any = self._listener.address
-        return address if isinstance(address, str) else address[:2]  # what IPv6 adds is for others
+    def address(self) -> Address:
+        host, port, *_ = self._socket.getsockname()  # what IPv6 adds is for others
+        return host, port
 
-    def receive(self, seconds: float) -> list[UnitEvent]:
-        """What the workers have to say, waiting a while for the first."""
-        events: list[UnitEvent] = []
-        with suppress(queue.Empty):
-            events += self._take(*self._inbox.get(timeout=seconds))
-            for _ in range(self._inbox.qsize()):
-                events += self._take(*self._inbox.get_nowait())
-        return events
-
-    def has(self, unit: int) -> bool:
-        """Whether something may still come from a unit."""
+    def add(self, call: Call, report: Report) -> WorkerAddress:
+        """Let a worker make a call; `report` is called by the threads of connections."""
         with self._lock:
-            return unit in self._workers
+            number = len(self._calls)
+            self._calls[number] = _RemoteCall(call, report)
+        return WorkerAddress(number, self.address, self._secret)
 
-    def command(self, command: Command) -> None:
+    def order(self, command: Command) -> None:
         """Tell all workers, those to come included."""
         with self._lock:
             self._command = command
-            for line in self._workers.values():
-                if line.is_open:
+            for call in self._calls.values():
+                if call.connection is not None and call.is_open:
                     with suppress(OSError):  # its own thread notices
-                        line.send(command)
+                        call.connection.send(Order(command))
+
+    def is_over(self, number: int) -> bool:
+        return self._calls[number].is_over
+
+    def settle(self, number: int, end: End) -> None:
+        """Nobody will connect for a call any more; this is its end if no worker tells another."""
+        self._calls[number].settle(end)
 
     def close(self) -> None:
         """Hang up; workers notice and end."""
         self._closing = True
-        with suppress(OSError):  # the file of the socket may be gone: then the thread sleeps on
-            connect(self._address).close()  # wakes it
-            self._thread.join()
-        with suppress(FileNotFoundError):
-            self._listener.close()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread
+        self._socket.close()
+        self._thread.join()
         with self._lock:
-            for line in self._lines:
-                line.hang_up()
-
-    def _take(self, line: _Line, message: object) -> tuple[UnitEvent, ...]:
-        with self._lock:
-            if self._workers.get(line.unit) is not line:
-                return ()  # its unit was given to another worker
-            line.taken.release()
-            if isinstance(message, Report):
-                for event in message.events:
-                    if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
-                        self._units.pop(event.unit, None)
-                return message.events
-            del self._workers[line.unit]
-            line.hang_up()
-            return ()
+            for connection in self._connections:
+                connection.hang_up()
 
     def _accept(self) -> None:
         while not self._closing:
             try:
-                line = _Line(self._listener.accept())
+                connection = Connection(self._socket.accept()[0])
             except OSError:
-                time.sleep(REST_SECONDS)  # no file descriptors left, perhaps
+                if not self._closing:
+                    time.sleep(REST_SECONDS)  # no file descriptors left, perhaps
                 continue
             with self._lock:
-                self._lines.add(line)
-            threading.Thread(target=self._serve, args=(line,), name="line", daemon=True).start()
+                self._connections.add(connection)
+            serve = partial(self._serve, connection)
+            threading.Thread(target=serve, name="connection", daemon=True).start()
 
-    def _serve(self, line: _Line) -> None:
-        """Only who knows the secret and says hello comes in."""
+    def _serve(self, connection: Connection) -> None:
+        """Only who knows the secret and asks for a call comes in."""
+        call: _RemoteCall | None = None
         try:
-            hello = line.greet(self._secret)
-            if isinstance(hello, Hello) and (unit := self._adopt(line, hello.unit)) is not None:
-                line.send(Assignment(unit))
-                self._open(line)
-                while not self._closing:
-                    self._inbox.put((line, line.receive()))
-                    line.taken.acquire()  # what was not taken waits over there
-        except (OSError, EOFError, AuthenticationError, pickle.UnpicklingError):
+            with connection.greeting_timeout():
+                connection.authenticate(self._secret, Side.SERVER)
+                take = connection.receive()
+            if isinstance(take, Take) and (call := self._adopt(connection, take.number)):
+                connection.send(call.call)
+                self._open(call, connection)
+                while not self._closing and call.hear(connection, connection.receive()):
+                    pass
+        except (OSError, EOFError, ChannelError):
             pass  # somebody who went away, or does not belong here
         finally:
-            self._inbox.put((line, Goodbye()))
+            if call is not None:
+                call.drop(connection)
             with self._lock:
-                self._lines.discard(line)
-                line.close()
+                self._connections.discard(connection)
+            connection.close()
 
-    def _adopt(self, line: _Line, number: int) -> Unit | None:
-        """The unit of a new worker, unless it is over or all is.
+    def _adopt(self, connection: Connection, number: int) -> _RemoteCall | None:
+        """The call of a new worker, unless it is over or everything is."""
+        if self._command is Command.STOP or self._closing:
+            return None
+        call = self._calls.get(number)
+        return call if call is not None and call.adopt(connection) else None
 
-        Whoever had it before ends when we hang up.
-        """
+    def _open(self, call: _RemoteCall, connection: Connection) -> None:
+        """From now on it hears orders, and those it has missed."""
         with self._lock:
-            unit = self._units.get(number)
-            if unit is None or self._command is Command.STOP or self._closing:
-                return None
-            if (earlier := self._workers.get(number)) is not None:
-                earlier.hang_up()
-            self._workers[number] = line
-            line.unit = number
-        return unit
+            call.is_open = call.connection is connection
+            if call.is_open and self._command is not Command.RESUME:
+                connection.send(Order(self._command))
 
-    def _open(self, line: _Line) -> None:
-        """From now on it hears commands, and those it has missed."""
+
+class _RemoteCall:
+    """A call and who makes it at the moment."""
+
+    def __init__(self, call: Call, report: Report) -> None:
+        self.call = call
+        self.connection: Connection | None = None
+        self.is_open = False  # for orders
+        self.is_over = False
+        self._report = report
+        self._settled: End | None = None
+        self._lock = threading.Lock()
+
+    def adopt(self, connection: Connection) -> bool:
+        """Whoever made it before ends when we hang up."""
         with self._lock:
-            line.is_open = True
-            if self._command is not Command.RESUME:
-                line.send(self._command)
+            if self.is_over:
+                return False
+            if self.connection is not None:
+                self.connection.hang_up()
+            self.connection, self.is_open = connection, False
+            return True
 
+    def hear(self, connection: Connection, message: object) -> bool:
+        """Pass on what the worker says; false if nothing more is to be heard from it."""
+        with self._lock:
+            if self.connection is not connection or self.is_over:
+                return False  # the call was given to another worker
+            if not isinstance(message, Events | End):
+                raise ChannelError(f"a worker sent a {type(message).__name__}")
+            self.is_over = isinstance(message, End)
+            self._report(message)
+            return not self.is_over
 
-class _Line:
-    """A connection. The thread that serves it closes it; others only hang up."""
+    def drop(self, connection: Connection) -> None:
+        with self._lock:
+            if self.connection is connection:
+                self.connection, self.is_open = None, False
+                if self._settled is not None:
+                    self._end(self._settled)
 
-    def __init__(self, connection: Connection) -> None:
-        self.unit = _NO_UNIT
-        self.is_open = False  # for commands
-        self.taken = threading.Semaphore(0)
-        self._connection = connection
-        self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+    def settle(self, end: End) -> None:
+        with self._lock:
+            self._settled = end
+            if self.connection is None:
+                self._end(end)
 
-    def greet(self, secret: bytes) -> object:
-        """The first message of somebody who knows the secret."""
-        with hurried(self._connection):
-            deliver_challenge(self._connection, secret)
-            answer_challenge(self._connection, secret)
-            return self.receive()
-
-    def receive(self) -> object:
-        return self._connection.recv()
-
-    def send(self, message: Assignment | Command) -> None:
-        self._connection.send(message)
-
-    def hang_up(self) -> None:
-        """Whoever waits to hear or to be heard here, on either side, no longer does."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self.taken.release()
-
-    def close(self) -> None:
-        self._socket.close()
-        self._connection.close()
-
-
-_NO_UNIT = -1
-
-
-def _family(address: Address | None) -> str | None:
-    """Said where `multiprocessing` would guess wrong."""
-    return "AF_INET6" if isinstance(address, tuple) and ":" in address[0] else None
+    def _end(self, end: End) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._report(end)

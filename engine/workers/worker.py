@@ -1,186 +1,230 @@
-"""The process in which a unit runs: `python -m engine.workers.worker`.
+"""The main program of every worker: `python -m engine.workers.worker DESCRIPTOR LINE`.
 
-It connects to its campaign first, so that it can be stopped while it still loads, and ends by
-itself when the campaign is gone. Events are sent in batches a few times a second.
+It takes one call, a function of the engine by name and its arguments, and makes it. Events are sent
+in batches ten times a second while another thread listens for orders.
 """
 
 from __future__ import annotations
 
+import fcntl
+import importlib
 import logging
 import os
+import select
+import signal
+import socket
 import sys
 import threading
+import traceback
 from contextlib import suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from types import FunctionType
 
-from engine import __version__
-from engine.workers.channel import Ticket
+from engine.errors import CancelledError, PlumblineError
+from engine.workers.channel import (
+    Call,
+    ChannelError,
+    Command,
+    Connection,
+    End,
+    Events,
+    Order,
+    pack,
+    parameter_types,
+)
+from engine.workers.limits import ProcessLimits
+from engine.workers.link import Failure, JobProgress, Link, WorkerLink, unexpected
 
-if TYPE_CHECKING:
-    from engine.campaign.unit import Unit
-    from engine.records.events import UnitEvent
-    from engine.workers.gate import Gate
-
+CALLABLE = ("engine.usecases.", "engine.campaign.unit:", "engine.policies.plugin.host:")
+"""Where functions are that other processes may call: those whose first parameter is a `Link`, or
+a `Connection` if they talk to their caller in their own way."""
 
 SEND_SECONDS = 0.1
+MAX_BATCH = 500
+"""Events per message, so that decoding one does not keep a window from drawing."""
 END_SECONDS = 1.0
-"""How long a unit may take to stop before its process is ended."""
+"""How long work may take to stop when nobody listens any more."""
 LIMIT_SECONDS = 3.0
-"""How long it may take when it has reached a limit: then it has something to tell."""
+"""How long it may take when it has reached a limit, because then it has something to tell."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("engine.workers.worker")
 
 
 def main() -> None:
+    descriptor, line = map(int, sys.argv[1:])
+    _die_with(line)
+    os.set_inheritable(descriptor, False)  # what the work starts must not keep it open
+    serve(Connection(socket.socket(fileno=descriptor)))
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0)  # everything is said and closed: taking down the interpreter would only take time
+
+
+def _die_with(line: int) -> None:
+    """When the other end of a pipe is closed, be killed at once with everything started here.
+
+    The system does it, so it works even if no Python code gets a turn, and however the other
+    process ended.
+    """
+    os.set_inheritable(line, False)
+    if sys.platform == "linux":
+        fcntl.fcntl(line, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(line, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(line, fcntl.F_SETFL, fcntl.fcntl(line, fcntl.F_GETFL) | os.O_ASYNC)
+        ended = select.poll()
+        ended.register(line, 0)
+        if ended.poll(0):  # before the system was told to watch it
+            os._exit(1)
+
+
+def serve(connection: Connection) -> None:
+    """Take a call, make it, and tell how it ended."""
+    try:
+        call = connection.receive()
+        if not isinstance(call, Call):
+            raise ChannelError("something else before the call")
+        function = find_function(call.function)
+        arguments = call.arguments_for(function)
+        call.limits.apply()
+    except (OSError, EOFError):
+        return  # the caller is gone
+    except Exception as error:
+        connection.send(End(failure=unexpected(f"the call cannot be made: {error}")))
+        return
+    if _first_parameter(function) is Connection:
+        function(connection, *arguments)
+        return
     from engine.logs import set_up_logging
 
     set_up_logging()
-    ticket = Ticket.from_environment()
-    if ticket.version != __version__:
-        sys.exit(
-            f"this machine has Plumbline {__version__}, the campaign {ticket.version}: "
-            "install the same version"
-        )
-    serve(ticket, end_process=True)
+    link = _ProcessLink(connection, call.limits)
+    link.finish(perform(function, link, arguments))
 
 
-def serve(ticket: Ticket, end_process: bool = False) -> None:
-    """Do a unit's work; with `end_process` a stop that takes too long ends the whole process."""
+def find_function(name: str) -> FunctionType:
+    """The function of that name, if others may call it."""
+    module, _, function = name.partition(":")
+    if name.startswith(CALLABLE) and function.isidentifier():
+        found = getattr(importlib.import_module(module), function, None)
+        if (
+            isinstance(found, FunctionType)
+            and found.__module__ == module
+            and _first_parameter(found) in (Link, WorkerLink, Connection)
+        ):
+            return found
+    raise ChannelError(f"{name!r:.100} is not a function to call from another process")
+
+
+def _first_parameter(function: FunctionType) -> object:
+    return next(iter(parameter_types(function).values()), None)
+
+
+def perform(function: FunctionType, link: WorkerLink, arguments: list[object]) -> End:
+    """Make the call; whatever happens, this is how it ended."""
     try:
-        connection = ticket.connect()
-    except (OSError, EOFError, AuthenticationError) as error:
-        # Nobody hears it if the campaign is over; if a firewall is in between, the user does.
-        place = (
-            ticket.address if isinstance(ticket.address, str) else "{}:{}".format(*ticket.address)
-        )
-        print(f"the campaign at {place} cannot be reached: {error}", flush=True)
-        if end_process:
-            sys.exit(1)
-        return
-    with connection:
-        try:
-            from engine.workers.channel import Assignment, Hello
-
-            connection.send(Hello(ticket.unit))
-            assignment = connection.recv()
-            if isinstance(assignment, Assignment):
-                _work(assignment.unit, connection, end_process)
-        except (OSError, EOFError):
-            _log.warning("unit %d: the campaign is gone", ticket.unit)
-
-
-def _work(unit: Unit, connection: Connection, end_process: bool) -> None:
-    from engine.campaign.unit import run_unit
-    from engine.logs import log_path
-    from engine.records.events import UnitFailed
-    from engine.workers.channel import Goodbye
-    from engine.workers.gate import Gate
-    from engine.workers.limits import bound_process
-
-    limits = unit.limits
-    if end_process and limits.unit_megabytes is not None:
-        bound_process(limits.unit_megabytes)
-    gate = Gate(limits.unit_seconds, limits.unit_megabytes)
-    outbox = _Outbox(connection)
-    done = threading.Event()
-    if end_process:
-        arguments = unit.number, outbox, gate, done
-        threading.Thread(target=_end_at_limit, args=arguments, name="end", daemon=True).start()
-    deadline = END_SECONDS if end_process else None
-    commands = threading.Thread(
-        target=_obey, args=(connection, gate, done, deadline), name="commands", daemon=True
-    )
-    commands.start()
-    try:
-        run_unit(unit, outbox.put, gate)
+        return End(pack(function(link, *arguments)))
+    except CancelledError:
+        return End(failure=Failure(link.limit)) if link.limit else End(stopped=True)
+    except PlumblineError as error:
+        return End(failure=_expected(error))
     except MemoryError:
-        outbox.put(UnitFailed(unit.number, "it ran out of memory", lost=True))
-    except Exception:
-        _log.exception("internal error in unit %d", unit.number)
-        text = f"internal error: this is a defect of Plumbline; details in {log_path()}"
-        outbox.put(UnitFailed(unit.number, text, lost=True))
-    finally:
-        done.set()
-        gate.close()
-        outbox.close()
-    connection.send(Goodbye())
-    commands.join(END_SECONDS)  # the campaign hangs up
+        if link.memory_is_over():
+            return End(failure=Failure(link.limit))
+        return End(failure=Failure("it ran out of memory", "choose smaller problems or limits"))
+    except Exception as error:
+        _log.exception("internal error in %s", function.__name__)
+        return End(failure=unexpected(f"{type(error).__name__}: {error}"))
 
 
-def _end_at_limit(unit: int, outbox: _Outbox, gate: Gate, done: threading.Event) -> None:
-    """What does not end by itself at its limit, such as a slow policy, is ended."""
-    from engine.records.events import UnitFailed
-
-    gate.at_limit.wait()
-    if not done.wait(LIMIT_SECONDS):
-        outbox.put(UnitFailed(unit, f"{gate.limit}, in the middle of a step that took too long"))
-        with suppress(OSError):
-            outbox.close()
-        os._exit(1)
+def _expected(error: PlumblineError) -> Failure:
+    place = str(error.location)
+    message = f"{place}: {error.message}" if place else error.message
+    return Failure(message, error.hint, "".join(traceback.format_exception_only(error)))
 
 
-def _obey(
-    connection: Connection, gate: Gate, done: threading.Event, deadline: float | None
-) -> None:
-    """Take commands; the campaign's end is one, too."""
-    from engine.workers.channel import Command
+class _ProcessLink(WorkerLink):
+    """Sends what the work reports to the process that started this one, and obeys its orders."""
 
-    while True:
-        try:
-            command = connection.recv()
-        except (OSError, EOFError):
-            command = Command.STOP
-        if command is Command.PAUSE:
-            gate.pause()
-        elif command is Command.RESUME:
-            gate.resume()
-        elif command is Command.STOP:
-            gate.stop()
-            if deadline is not None and not done.wait(deadline):
-                os._exit(1)
-            return
-
-
-class _Outbox:
-    """Collects events and sends them a little later, all that there are at once."""
-
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, limits: ProcessLimits) -> None:
+        super().__init__(limits)
         self._connection = connection
-        self._events: list[UnitEvent] = []
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._send_often, name="outbox", daemon=True)
-        self._thread.start()
+        self._reports = threading.Lock()
+        self._events: list[object] = []
+        self._progress: JobProgress | None = None
+        self._defect: Failure | None = None  # an event that cannot be sent
+        self._sender = threading.Thread(target=self._send_often, name="sender", daemon=True)
+        self._sender.start()
+        for target in (self._listen, self._end_at_limit):
+            threading.Thread(target=target, name=target.__name__, daemon=True).start()
 
-    def put(self, event: UnitEvent) -> None:
-        with self._lock:
+    def emit(self, event: object) -> None:
+        with self._reports:
             self._events.append(event)
 
-    def close(self) -> None:
-        self._closed.set()
-        self._thread.join()
-        self._send()
+    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        with self._reports:
+            self._progress = JobProgress(done, total, text)
+
+    def finish(self, end: End) -> None:
+        """Send what is left, and how it ended."""
+        self.close()
+        self._sender.join()
+        with suppress(OSError):  # nobody listens any more
+            self._send()
+            self._connection.send(End(failure=self._defect) if self._defect else end)
 
     def _send_often(self) -> None:
         while not self._closed.wait(SEND_SECONDS):
             try:
                 self._send()
             except MemoryError:
-                continue  # nothing is lost: there may be some when the unit has ended
+                continue  # nothing is lost: there may be some when the work has ended
             except OSError:
-                return  # `close` meets the same error and tells
+                self.stop()
+                return
 
     def _send(self) -> None:
-        from engine.workers.channel import Report
-
-        with self._lock:
-            events = tuple(self._events)
-        if events:
-            self._connection.send(Report(events))
-            with self._lock:
+        while True:
+            with self._reports:
+                events, progress = self._events[:MAX_BATCH], self._progress
+            if not events and progress is None:
+                return
+            try:
+                batch = Events(tuple(map(pack, events)), progress)
+            except (TypeError, ValueError, OverflowError) as error:
+                self._defect = unexpected(f"an event cannot be sent: {error}")
+                batch = Events()
+                self.stop()
+            self._connection.send(batch)
+            with self._reports:
                 del self._events[: len(events)]
+                if self._progress is progress:
+                    self._progress = None
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                order = self._connection.receive()
+            except (OSError, EOFError, ChannelError):
+                break
+            match order:
+                case Order(Command.STOP):
+                    self.stop()
+                case Order(Command.PAUSE):
+                    self.pause()
+                case Order(Command.RESUME):
+                    self.resume()
+        self.stop()
+        if not self._closed.wait(END_SECONDS):
+            os._exit(1)
+
+    def _end_at_limit(self) -> None:
+        """End what does not end by itself at its limit, such as a slow policy."""
+        self.at_limit.wait()
+        if not self._closed.wait(LIMIT_SECONDS):
+            message = f"{self.limit}, in the middle of a step that took too long"
+            self.finish(End(failure=Failure(message)))
+            os._exit(1)
 
 
 if __name__ == "__main__":

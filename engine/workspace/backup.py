@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 from engine.errors import Location, WorkspaceError
-from engine.workspace.guard import workspace_errors
+from engine.workspace.connection import Connection, workspace_errors
+from engine.workspace.schema import set_identity
 
 PAGES_AT_ONCE = 256
-"""About a megabyte: whoever waits hears of the progress often enough."""
+"""About a megabyte, to tell the progress often."""
 
 Progress = Callable[[int, int], None]
 """Told how many bytes are copied, and how many there are; may raise to end the copy."""
 
 
-def copy_workspace(
-    connection: sqlite3.Connection, path: Path, progress: Progress | None = None
-) -> None:
+def copy_workspace(connection: Connection, path: Path, progress: Progress | None = None) -> None:
     """Copy to `path`, which holds either all of it in the end or what it held before.
 
-    Nobody writes to the copy, whoever writes to the workspace meanwhile.
+    The copy has no writer, and an identity of its own.
     """
     part = path.with_name(path.name + ".part")
     try:
-        with workspace_errors(path):
-            target = sqlite3.connect(part)
-            try:
-                tell = _in_bytes(progress, connection)
-                with _one_moment(connection):
-                    connection.backup(target, pages=PAGES_AT_ONCE, progress=tell)
-                target.execute("DELETE FROM writer")
-                target.commit()
-            finally:
-                target.close()
+        with workspace_errors(path), closing(sqlite3.connect(part)) as target:
+            target.execute("PRAGMA synchronous = OFF")  # campaigns wait until all is read
+            with connection.reading() as source:
+                tell = _in_bytes(progress, source)
+                source.backup(target, pages=PAGES_AT_ONCE, progress=tell)
+            target.execute("PRAGMA synchronous = EXTRA")
+            target.execute("DELETE FROM writer")
+            set_identity(target)
+            target.commit()
+        _sync(part)
         os.replace(part, path)
+        _sync(path.parent)
     except OSError as error:
         message = f"the copy cannot be written: {error.strerror}"
         raise WorkspaceError(message, Location.of(path), "choose another place") from error
@@ -46,18 +46,12 @@ def copy_workspace(
             part.unlink()
 
 
-@contextmanager
-def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """Without it, SQLite begins the copy anew whenever another process has written something."""
-    if connection.in_transaction:
-        yield
-        return
-    connection.execute("BEGIN")
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        yield
+        os.fsync(descriptor)
     finally:
-        connection.execute("ROLLBACK")
+        os.close(descriptor)
 
 
 def _in_bytes(

@@ -11,10 +11,11 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from enum import Flag, auto
 from typing import Any
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
-from engine.records.codec import compress, expand, pack, unpack
+from engine.records.codec import compress, encode, expand, pack, unpack
 from engine.records.events import (
     BugFound,
     BugImproved,
@@ -35,6 +36,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.evidence import Evidence
 from engine.records.finding import INFINITY
 from engine.records.localization import (
     Cause,
@@ -99,6 +101,33 @@ def one(connection: sqlite3.Connection, query: str, parameters: Sequence[object]
     return int(value)
 
 
+def save_evidence(
+    connection: sqlite3.Connection, finding: int, evidence: Evidence, gap: int | None
+) -> None:
+    """Unless a better bound is known by now."""
+    bound = evidence.bound
+    row = connection.execute(
+        "SELECT seconds FROM findings WHERE id = ? AND bound >= ?", (finding, bound)
+    ).fetchone()
+    if row is None:
+        return
+    connection.execute(
+        "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ?",
+        (bound, gap, evidence.kind, finding),
+    )
+    connection.execute(
+        "UPDATE evidence SET document = ? WHERE finding = ?",
+        (encode(evidence).decode(), finding),
+    )
+    add_history(connection, finding, bound, gap, *row)
+
+
+def add_history(
+    connection: sqlite3.Connection, finding: int, bound: int, gap: int | None, seconds: float
+) -> None:
+    insert_new(connection, "history (finding, bound, gap, seconds)", (finding, bound, gap, seconds))
+
+
 _NO_OPERATOR = -1
 _NUMBERS = ("policy_cost_to_go", "optimal_low", "optimal_high", "after_low", "after_high")
 
@@ -110,7 +139,9 @@ def save_localization(
     cause = localization.cause
     failure = localization.failure
     connection.execute(
-        "INSERT OR REPLACE INTO localizations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO localizations (finding, root_cause, step, searches, "
+        "naive_searches, expanded, seconds, limited, failure, steps) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             finding,
             None if cause is None else _root_cause(connection, finding, cause),
@@ -213,13 +244,45 @@ def _step(index: int, columns: list[Any]) -> StepVerdict:
     )
 
 
-class EventRows:
+class Changes(Flag):
+    """Which kinds of rows are different now."""
+
+    CAMPAIGNS = auto()
+    UNITS = auto()
+    POOL = auto()
+    BUGS = auto()
+    LOG = auto()
+
+
+NO_CHANGES = Changes(0)
+_CHANGES: dict[type, Changes] = {
+    UnitStarted: Changes.UNITS,
+    StateAdded: Changes.POOL,
+    RunFinished: Changes.POOL,
+    StateTested: Changes.POOL,
+    BugFound: Changes.BUGS,
+    BugImproved: Changes.BUGS,
+    RegionsChanged: Changes.BUGS,
+    BugLocalized: Changes.BUGS,
+    Progress: Changes.UNITS,
+    UnitFinished: Changes.UNITS | Changes.POOL,
+    UnitStopped: Changes.UNITS,
+    UnitFailed: Changes.UNITS | Changes.LOG,
+    Warned: Changes.LOG,
+    CampaignStarted: Changes.CAMPAIGNS | Changes.LOG,
+    CampaignFinished: Changes.CAMPAIGNS | Changes.LOG,
+}
+
+
+class EventWriter:
     """Writes in the transaction of whoever calls."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self.changes = NO_CHANGES
 
     def write(self, event: Event) -> None:
+        self.changes |= _CHANGES.get(type(event), NO_CHANGES)
         execute = self.connection.execute
         match event:
             case UnitStarted():
@@ -328,7 +391,8 @@ class EventRows:
             "UPDATE pool SET tested = 1 WHERE unit = ? AND number = ?", (event.unit, event.number)
         )
         self.connection.executemany(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO answers (unit, number, oracle, verdict, bound, seconds) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
             [
                 (
                     event.unit,
@@ -368,13 +432,15 @@ class EventRows:
             return
         run = event.run
         self.connection.execute(
-            "INSERT OR REPLACE INTO evidence VALUES (?, ?)", (finding, event.evidence)
+            "INSERT OR REPLACE INTO evidence (finding, document) VALUES (?, ?)",
+            (finding, event.evidence),
         )
         self.connection.execute(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO runs (finding, outcome, reason, cost, operators, "
+            "last_decision) VALUES (?, ?, ?, ?, ?, ?)",
             (finding, run.outcome, run.reason, run.cost, pack(run.operators), run.last_decision),
         )
-        insert_new(self.connection, "history", (finding, event.bound, event.gap, event.seconds))
+        add_history(self.connection, finding, event.bound, event.gap, event.seconds)
 
     def _insert_finding(self, event: BugFound, state: int) -> int:
         cursor = self.connection.execute(

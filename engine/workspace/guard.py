@@ -1,187 +1,132 @@
-"""Opening the SQLite file of a workspace, and saying clearly what is wrong with it.
+"""Opens a file of any origin as a workspace, and says what is wrong with it.
 
-Write-ahead logging lets others read while a campaign writes, and loses nothing that was committed
-when the process is killed. A file may come from a stranger: it has to have our tables and nothing
-else, for a trigger or a view would make our own statements do what its author wants.
+A file may come from a stranger: its first bytes are looked at before SQLite sees it, and it has to
+have our tables and nothing else, because a trigger or a view would make our own statements do what
+its author wants.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import partial
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
-from engine.errors import Location, WorkspaceError
+from engine.errors import DamagedRecordError, Location, WorkspaceError
+from engine.workspace.companions import EMPTY
+from engine.workspace.connection import (
+    CHOOSE,
+    DAMAGED,
+    NOT_A_WORKSPACE,
+    RESTORE,
+    Connection,
+    workspace_errors,
+)
 from engine.workspace.schema import (
     APPLICATION_ID,
-    MIGRATIONS,
-    is_empty,
+    FIRST_VERSION,
+    VERSION,
+    create,
     migrate,
     misplaced_value,
     objects_of,
     objects_of_version,
-    version_of,
 )
 
-BUSY_SECONDS = 10.0
-
-_NOT_A_WORKSPACE = "this is not a Plumbline workspace"
-_CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
+CACHE_KILOBYTES = 16 * 1024
+"""A transaction that outgrows it writes early and keeps readers waiting longer."""
 
 
-READ_ONLY = "ro&immutable=1"
-Prepare = Callable[..., None]
-
-COMPANIONS = ("-wal", "-shm", "-journal")
-"""How the names of files end that SQLite keeps beside one that is open."""
-
-
-def is_open_workspace(path: Path) -> bool:
-    """Whether somebody has a workspace open, perhaps this very process.
-
-    Such a file, and what goes with it, must be read by SQLite alone. Reading it in any other way
-    drops all locks of this process on it, and the next one that closes it takes its log away.
-    """
-    if not path.with_name(f"{path.name}-wal").exists():
-        return False
+def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
+    """A connection to a workspace of the present version."""
+    _refuse_impossible(path, may_create)
+    if may_create:
+        with workspace_errors(path), suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+    connection = _connect(path)
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
-            (number,) = connection.execute("PRAGMA application_id").fetchone()
-    except sqlite3.Error:
-        return False
-    return bool(number == APPLICATION_ID)
+        _prepare(connection, may_create)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def open_workspace(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """A connection to a workspace of the present version, made or brought up to date."""
-    _refuse_impossible(path, create)
-    return _open_as_possible(path, partial(_prepare, path=path, create=create), create=create)
-
-
-def second_connection(path: Path) -> sqlite3.Connection:
+def second_connection(path: Path) -> Connection:
     """For reading a workspace that is open and was looked through; any one thread may have it."""
-    return _open_as_possible(path, _prepare_for_reading, any_thread=True)
-
-
-def _open_as_possible(
-    path: Path, prepare: Prepare, *, create: bool = False, any_thread: bool = False
-) -> sqlite3.Connection:
-    writable = create or _is_writable(path)
-    mode = "rwc" if create else "rw" if writable else READ_ONLY
+    connection = _connect(path, any_thread=True)
     try:
-        return _open(path, mode, any_thread, partial(prepare, writable=writable))
-    except WorkspaceError as error:
-        if create or not _can_be_read_anyway(path, error):
-            raise
-        return _open(path, READ_ONLY, any_thread, partial(prepare, writable=False))
-
-
-def _can_be_read_anyway(path: Path, error: WorkspaceError) -> bool:
-    """On a full disk there is no room for the files that go with writing.
-
-    Without them a log of what was written last would be overlooked: there must be none.
-    """
-    name = getattr(error.__cause__, "sqlite_errorname", None) or ""
-    log = path.with_name(f"{path.name}-wal")
-    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR")) and not (
-        log.exists() and log.stat().st_size
-    )
-
-
-def _open(
-    path: Path, mode: str, any_thread: bool, prepare: Callable[[sqlite3.Connection], None]
-) -> sqlite3.Connection:
-    with workspace_errors(path):
-        connection = sqlite3.connect(
-            f"file:{quote(str(path.resolve()))}?mode={mode}",
-            uri=True,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=not any_thread,
-        )
-        try:
-            prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
+        with connection.reading() as sqlite:
+            _distrust(sqlite)
+            sqlite.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 @contextmanager
-def workspace_errors(path: Path) -> Iterator[None]:
-    """Errors of the database in the user's words."""
+def stored_records(path: Path, what: str = "") -> Iterator[None]:
+    """What the codec refuses is damage of this file."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        name = getattr(error, "sqlite_errorname", "") or ""
-        message, hint = _explain(name, str(error))
-        raise WorkspaceError(message, Location.of(path), hint) from error
+    except DamagedRecordError as error:
+        raise damaged(path, f"{what}: {error}" if what else str(error)) from error
 
 
-_EXPLANATIONS = {
-    "SQLITE_FULL": (
-        "the disk is full",
-        "make room and go on with --resume: what was saved before is safe",
-    ),
-    "SQLITE_IOERR": ("the disk cannot be written or read", "see that it is there and has room"),
-    "SQLITE_BUSY": (
-        f"another program has kept the file locked for {BUSY_SECONDS:g} s",
-        "end it and try again",
-    ),
-    "SQLITE_LOCKED": ("another program keeps the file locked", "end it and try again"),
-    "SQLITE_NOTADB": (_NOT_A_WORKSPACE, _CHOOSE),
-    "SQLITE_CORRUPT": ("the file is damaged", "take a copy from before"),
-    "SQLITE_READONLY": ("the file cannot be written", "see who owns the file and its folder"),
-    "SQLITE_CANTOPEN": ("the file cannot be opened", "see who owns the file and its folder"),
-    "SQLITE_PERM": ("the file cannot be opened", "see who owns the file and its folder"),
-}
+def damaged(path: Path, reason: str) -> WorkspaceError:
+    return WorkspaceError(f"{DAMAGED}: {reason}", Location.of(path), RESTORE)
 
 
-def _explain(name: str, text: str) -> tuple[str, str]:
-    for code, explanation in _EXPLANATIONS.items():
-        if name.startswith(code):
-            return explanation
-    return f"the file is not as expected: {text}", "take a copy from before"
+def _connect(path: Path, *, any_thread: bool = False) -> Connection:
+    place = path.resolve()
+    is_writable = os.access(place, os.W_OK) and os.access(place.parent, os.W_OK)
+    return Connection(path, writable=is_writable, any_thread=any_thread)
 
 
-def _is_writable(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+def _refuse_impossible(path: Path, may_create: bool) -> None:
+    where = Location.of(path)
+    with workspace_errors(path):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            if not path.resolve().parent.is_dir():
+                raise WorkspaceError("its folder does not exist", where, "make it first") from None
+            if not may_create:
+                raise WorkspaceError("there is no such file", where, CHOOSE) from None
+            return
+    if stat.S_ISDIR(status.st_mode):
+        raise WorkspaceError("this is a folder", where, "name a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is no regular file", where, CHOOSE)
+    if status.st_size == 0 and not may_create:
+        raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is empty", where, CHOOSE)
 
 
-def _refuse_impossible(path: Path, create: bool) -> None:
-    if path.is_dir():
-        raise WorkspaceError("this is a folder", Location.of(path), "name a file")
-    if not path.resolve().parent.is_dir():
-        raise WorkspaceError("its folder does not exist", Location.of(path), "make it first")
-    if not create and not path.exists():
-        raise WorkspaceError("there is no such file", Location.of(path), _CHOOSE)
-    if not create and path.stat().st_size == 0:
-        raise WorkspaceError(f"{_NOT_A_WORKSPACE}: it is empty", Location.of(path), _CHOOSE)
-
-
-def _prepare(connection: sqlite3.Connection, path: Path, create: bool, writable: bool) -> None:
-    _distrust(connection)
-    if not (create and is_empty(connection)):
-        _refuse_strangers(connection, path)
-    if not writable:
-        return
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    if version_of(connection) < len(MIGRATIONS):
-        migrate(connection)
-
-
-def _prepare_for_reading(connection: sqlite3.Connection, writable: bool) -> None:
-    """Reading needs to write, too: the files beside the workspace."""
-    _distrust(connection)
-    if writable:
-        connection.execute("PRAGMA query_only = ON")
-    version_of(connection)
+def _prepare(connection: Connection, may_create: bool) -> None:
+    _refuse_strangers(connection, may_be_empty=True)
+    with connection.reading() as sqlite:
+        _distrust(sqlite)
+        sqlite.execute("PRAGMA foreign_keys = ON")
+        sqlite.execute("PRAGMA synchronous = EXTRA")
+        sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+        is_empty = _is_empty(sqlite)
+    if is_empty:
+        if not may_create:
+            raise WorkspaceError(
+                f"{NOT_A_WORKSPACE}: it is empty", Location.of(connection.path), CHOOSE
+            )
+        with connection.writing() as sqlite:
+            if _is_empty(sqlite):  # or else another process was faster
+                create(sqlite)
+    version = _refuse_strangers(connection)
+    with connection.reading() as sqlite:
+        _refuse_foreign_parts(sqlite, connection.path, version)
+    if version < VERSION:
+        with connection.writing() as sqlite:
+            migrate(sqlite)
 
 
 def _distrust(connection: sqlite3.Connection) -> None:
@@ -189,29 +134,46 @@ def _distrust(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cell_size_check = ON")
 
 
-def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID:
-        raise WorkspaceError(_NOT_A_WORKSPACE, Location.of(path), _CHOOSE)
-    if version_of(connection) > len(MIGRATIONS):
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """A file that was only made, or whose first writer was killed before it was done."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(tables == 0)
+
+
+def _refuse_strangers(connection: Connection, *, may_be_empty: bool = False) -> int:
+    """Refuse what is no workspace of ours, before SQLite reads it; returns its version."""
+    header, where = connection.header(), Location.of(connection.path)
+    if may_be_empty and header == EMPTY:
+        return VERSION
+    if header is None or header.application != APPLICATION_ID:
+        raise WorkspaceError(NOT_A_WORKSPACE, where, CHOOSE)
+    if header.version < FIRST_VERSION:
         raise WorkspaceError(
-            f"the workspace was made by a newer Plumbline (version {version_of(connection)} of "
-            f"the file, this one knows {len(MIGRATIONS)})",
-            Location.of(path),
+            "the workspace was made by Plumbline 0.1",
+            where,
+            "run the campaign again with this version",
+        )
+    if header.version > VERSION:
+        raise WorkspaceError(
+            f"the workspace was made by a newer Plumbline (version {header.version} of the file, "
+            f"this one knows {VERSION})",
+            where,
             "update Plumbline",
         )
-    _refuse_foreign_parts(connection, path)
+    if header.uses_wal:
+        raise WorkspaceError(
+            "another program has changed the file to keep a write-ahead log",
+            where,
+            "undo it with that program: PRAGMA journal_mode = DELETE",
+        )
+    return header.version
 
 
-def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path) -> None:
-    found, expected = objects_of(connection), objects_of_version(version_of(connection))
+def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    found, expected = objects_of(connection), objects_of_version(version)
     for name in sorted(found.keys() | expected.keys()):
         if name not in found:
-            raise WorkspaceError(
-                f"the file is damaged: it has no {name}",
-                Location.of(path),
-                "take a copy from before",
-            )
+            raise damaged(path, f"it has no {name}")
         if found[name] != expected.get(name):
             raise WorkspaceError(
                 f"the file has a {name} that Plumbline did not make",
@@ -219,8 +181,4 @@ def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path) -> None:
                 "do not use it unless you know where it comes from",
             )
     if place := misplaced_value(connection):
-        raise WorkspaceError(
-            f"the file is damaged: there is a value in {place} that cannot be there",
-            Location.of(path),
-            "take a copy from before",
-        )
+        raise damaged(path, f"there is a value in {place} that cannot be there")

@@ -1,58 +1,116 @@
-"""Only one campaign writes to a workspace at a time.
+"""Who may use a workspace: our processes take turns, and one campaign writes to it at a time.
 
-The writer leaves its name in the file. A writer that was killed is recognized by its process
-being gone; one on another machine by not having been heard of for a while.
+SQLite's own locks belong to the process and vanish when any part of it closes any descriptor of
+the file, as a file dialog does. Ours belong to an open file (`F_OFD_SETLK`), and only closing that
+one ends them; they are held for a transaction. SQLite's still keep other programs out.
+
+A campaign leaves its name in the file. One that was killed is recognized by its process being
+gone; one on another machine by not having been heard of for a while.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import socket
 import sqlite3
+import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Location, WorkspaceError
 
+PATIENCE_SECONDS = 10.0
+CAMPAIGN_PATIENCE_SECONDS = 600.0
+"""A campaign that has found something for hours does not give up because of a long backup."""
 SILENCE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 2.0
+
+_TURNSTILE, _CONTENT = 2**62, 2**62 + 1  # bytes that no file has
+_LONGEST_NAP = 0.01
+
+
+class FileLock:
+    """Shared for reading, exclusive for writing; those who wait to write come first."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path, self._descriptor = path, descriptor
+
+    def acquire(self, *, exclusive: bool, patience: float, given_up: Callable[[], bool]) -> None:
+        """Wait for our turn, for `patience` seconds at most."""
+        kind = fcntl.F_WRLCK if exclusive else fcntl.F_RDLCK
+        until = time.monotonic() + patience
+        try:
+            for byte in (_TURNSTILE, _CONTENT):
+                self._wait(byte, kind, lambda: given_up() or time.monotonic() > until)
+        except BaseException:
+            self.release()
+            raise
+        if not exclusive:
+            self._set(_TURNSTILE, fcntl.F_UNLCK)
+
+    def release(self) -> None:
+        self._set(_TURNSTILE, fcntl.F_UNLCK, length=2)
+
+    def _wait(self, byte: int, kind: int, given_up: Callable[[], bool]) -> None:
+        nap = _LONGEST_NAP / 16
+        while not self._set(byte, kind):
+            if given_up():
+                raise WorkspaceError(
+                    "another process keeps the file locked",
+                    Location.of(self._path),
+                    "wait for it or end it, then try again",
+                )
+            time.sleep(nap)
+            nap = min(2 * nap, _LONGEST_NAP)
+
+    def _set(self, byte: int, kind: int, length: int = 1) -> bool:
+        request = struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, length, 0)
+        try:
+            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, request)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                return False
+            raise WorkspaceError(
+                f"the file cannot be locked: {error.strerror}",
+                Location.of(self._path),
+                "copy it to a disk of this machine",
+            ) from error
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
+    """The process of a campaign."""
+
     pid: int
     host: str
 
 
 def current(connection: sqlite3.Connection) -> Writer | None:
-    """Who writes to the workspace now, if anybody does."""
-    row = connection.execute("SELECT pid, host, process_start, heartbeat FROM writer").fetchone()
+    """The campaign that writes to the workspace now."""
+    row = _stored(connection)
     return Writer(row[0], row[1]) if row is not None and _is_alive(*row) else None
 
 
 def claim(connection: sqlite3.Connection, path: Path) -> None:
     """Become the writer, or say who is."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        row = connection.execute(
-            "SELECT pid, host, process_start, heartbeat FROM writer"
-        ).fetchone()
-        if row is not None and not _is_me(row) and _is_alive(*row):
-            pid, host, _, _ = row
-            raise WorkspaceError(
-                f"a campaign is writing to this workspace (process {pid} on {host})",
-                Location.of(path),
-                "wait for it, stop it, or choose another file",
-            )
-        connection.execute(
-            "INSERT OR REPLACE INTO writer VALUES (1, ?, ?, ?, ?)", (*_me(), time.time())
+    row = _stored(connection)
+    if row is not None and not _is_me(row) and _is_alive(*row):
+        pid, host, _, _ = row
+        raise WorkspaceError(
+            f"a campaign is writing to this workspace (process {pid} on {host})",
+            Location.of(path),
+            "wait for it, stop it, or choose another file",
         )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has undone it already
-            connection.execute("ROLLBACK")
-        raise
+    connection.execute(
+        "INSERT OR REPLACE INTO writer (id, pid, host, process_start, heartbeat) "
+        "VALUES (1, ?, ?, ?, ?)",
+        (*_me(), time.time()),
+    )
 
 
 def beat(connection: sqlite3.Connection) -> None:
@@ -61,6 +119,13 @@ def beat(connection: sqlite3.Connection) -> None:
 
 def release(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM writer WHERE pid = ? AND host = ? AND process_start = ?", _me())
+
+
+def _stored(connection: sqlite3.Connection) -> tuple[int, str, str, float] | None:
+    row: tuple[int, str, str, float] | None = connection.execute(
+        "SELECT pid, host, process_start, heartbeat FROM writer"
+    ).fetchone()
+    return row
 
 
 def _me() -> tuple[int, str, str]:

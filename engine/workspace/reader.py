@@ -3,135 +3,175 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
 from engine.campaign.unit import Unit
 from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_files
-from engine.records.codec import checked, decode, expand, unpack
-from engine.records.events import (
-    StoredRun,
-)
-from engine.records.evidence import Evidence
+from engine.records.codec import checked, expand
 from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
+from engine.workspace import lock
+from engine.workspace.backup import Progress, copy_workspace
 from engine.workspace.comparisons import ComparisonRow, StoredComparison
+from engine.workspace.connection import Connection
 from engine.workspace.event_writer import read_localization
-from engine.workspace.guard import workspace_errors
-from engine.workspace.rows import Bug, BugRow, CampaignRow, LogRow, PoolRow, UnitRow, root_cause_of
+from engine.workspace.guard import damaged, stored_records
+from engine.workspace.lock import Writer
+from engine.workspace.rows import (
+    AnswerRow,
+    Bug,
+    BugPoint,
+    BugRow,
+    CampaignCounts,
+    CampaignRow,
+    FindingMoment,
+    FindingPlace,
+    LogRow,
+    PolicyRow,
+    PoolRow,
+    Row,
+    RunRow,
+    TestedState,
+    UnitRow,
+    bug_of,
+    by_name,
+    decoding,
+    root_cause_of,
+    rows_of,
+)
 
 UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
 
 
-_BUGS = """
-    SELECT f.id, u.campaign, u.id, f.kind, p.name, y.name, u.seed, f.policy_cost, f.bound, f.gap,
-        f.oracle, f.evidence_kind, f.region, {root_cause}, f.status, f.note, f.seconds,
-        (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state), f.retrospective,
-        {bad_action}, {original}
-    FROM findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
-        JOIN policies y ON y.id = u.policy
+_BUG_COLUMNS = """
+    f.id, u.campaign, f.unit, f.kind, p.name AS problem, y.name AS policy, u.seed, f.policy_cost,
+    f.bound, f.gap, f.oracle AS found_by, f.evidence_kind, f.region, l.root_cause, f.status, f.note,
+    f.seconds, f.retrospective, ifnull(c.action, '') AS bad_action, d.original AS duplicate_of,
+    (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state) AS pool_number
 """
-
-
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
-Question = Callable[Concatenate["WorkspaceReader", Arguments], Answer]
-
-
-def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, Answer]:
-    """A file may come from a stranger: what makes no sense in it is the file's fault, not ours."""
-
-    @wraps(question)
-    def ask(self: WorkspaceReader, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
-        try:
-            return question(self, *args, **options)
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            raise WorkspaceError(
-                f"the file is damaged: {error}", Location.of(self.path), "take a copy from before"
-            ) from error
-        except RecursionError:
-            raise WorkspaceError(
-                "the file is damaged: it is nested", Location.of(self.path)
-            ) from None
-
-    return ask
+_BUG_TABLES = """
+    findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
+    JOIN policies y ON y.id = u.policy LEFT JOIN localizations l ON l.finding = f.id
+    LEFT JOIN root_causes c ON c.id = l.root_cause LEFT JOIN duplicates d ON d.finding = f.id
+"""
+_BUGS = f"SELECT {_BUG_COLUMNS} FROM {_BUG_TABLES}"
+_WHOLE_BUGS = f"""
+    SELECT {_BUG_COLUMNS}, u.problem AS problem_id, u.policy AS policy_id, s.packed AS state,
+        e.document AS evidence, r.outcome, r.reason, r.cost, r.operators, r.last_decision
+    FROM {_BUG_TABLES} JOIN states s ON s.id = f.state LEFT JOIN evidence e ON e.finding = f.id
+        LEFT JOIN runs r ON r.finding = f.id
+"""
 
 
 class WorkspaceReader:
     """The questions; `Workspace` adds the writing."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: Connection) -> None:
         self.path = path
-        self.connection = connection
+        self._connection = connection
 
-    @_or_damaged
+    def close(self) -> None:
+        self._connection.close()
+
+    def interrupt(self) -> None:
+        """From another thread: end what is being read."""
+        self._connection.interrupt()
+
+    def save_copy(self, path: Path, progress: Progress | None = None) -> None:
+        """Copy the whole workspace as it is now, also if its file was deleted since."""
+        copy_workspace(self._connection, path, progress)
+
+    def writer(self) -> Writer | None:
+        """The campaign, of any process, that writes to the file at the moment."""
+        with self._connection.reading() as connection:
+            return lock.current(connection)
+
+    def data_version(self) -> int:
+        """Another number after every change by another connection."""
+        ((version,),) = self._rows("PRAGMA data_version")
+        return int(version)
+
+    def is_blank(self) -> bool:
+        """Whether nothing was ever put into it."""
+        return not any(self._rows(f"SELECT 1 FROM {table} LIMIT 1") for table in self._tables())
+
+    def dump(self) -> dict[str, list[dict[str, Any]]]:
+        """All rows of all tables, as they are stored."""
+        found = {}
+        with self._connection.reading() as connection:
+            for table in self._tables():
+                cursor = connection.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in cursor.description]
+                found[table] = [dict(zip(names, row, strict=True)) for row in cursor]
+        return found
+
+    def _tables(self) -> list[str]:
+        rows = self._rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        return [name for (name,) in rows]
+
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
-        if not self._has_table("project"):
-            return Project()
-        for (document,) in self.rows("SELECT document FROM project"):
-            return checked(Project.from_json(json.loads(document)))
+        for (document,) in self._rows("SELECT document FROM project"):
+            with stored_records(self.path), decoding():
+                return checked(Project.from_json(json.loads(document)))
         return Project()
 
-    @_or_damaged
     def comparisons(self) -> list[ComparisonRow]:
         """Of two domains, the oldest first."""
-        if not self._has_table("comparisons"):
-            return []
-        rows = self.rows(
+        rows = self._rows(
             "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
         )
-        return list(map(ComparisonRow.of, rows))
+        with stored_records(self.path), decoding():
+            return list(map(ComparisonRow.of, rows))
 
-    @_or_damaged
     def comparison(self, number: int) -> StoredComparison:
-        ((file_a, file_b),) = self.rows(
-            "SELECT file_a, file_b FROM comparisons WHERE id = ?", (number,)
-        )
+        file_a, file_b = self._one("SELECT file_a, file_b FROM comparisons WHERE id = ?", number)
         (row,) = (row for row in self.comparisons() if row.id == number)
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
-    @_or_damaged
     def trainings(self) -> dict[str, dict[str, Any]]:
         """Trainings by their folders, the oldest first."""
-        if not self._has_table("trainings"):
-            return {}
-        rows = self.rows("SELECT folder, document FROM trainings ORDER BY created")
-        return {folder: json.loads(document) for folder, document in rows}
+        rows = self._rows("SELECT folder, document FROM trainings ORDER BY created")
+        with stored_records(self.path), decoding():
+            return {folder: json.loads(document) for folder, document in rows}
 
-    @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
-        rows = self.rows("SELECT id, config, created, seconds, status FROM campaigns ORDER BY id")
-        return list(map(CampaignRow.of, rows))
+        return self._read(
+            CampaignRow, "SELECT id, config, created, seconds, status FROM campaigns ORDER BY id"
+        )
+
+    def campaign(self, number: int) -> CampaignRow:
+        """A campaign that is there."""
+        for row in self.campaigns():
+            if row.id == number:
+                return row
+        raise damaged(self.path, f"it has no campaign {number}")
 
     def campaign_with(self, key: str) -> int | None:
-        rows = self.rows("SELECT id FROM campaigns WHERE key = ?", (key,))
+        rows = self._rows("SELECT id FROM campaigns WHERE key = ?", (key,))
         return next((int(number) for (number,) in rows), None)
 
-    @_or_damaged
     def units(self, campaign: int | None = None) -> list[UnitRow]:
-        rows = self.rows(
-            "SELECT u.id, u.campaign, p.name, y.name, u.seed, u.status, u.started, u.error, "
-            "u.statistics FROM units u JOIN problems p ON p.id = u.problem "
+        return self._read(
+            UnitRow,
+            "SELECT u.id, u.campaign, p.name AS problem, y.name AS policy, u.seed, u.status, "
+            "u.started, u.error, u.statistics FROM units u JOIN problems p ON p.id = u.problem "
             "JOIN policies y ON y.id = u.policy WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id",
-            (campaign,),
+            campaign,
         )
-        return list(map(UnitRow.of, rows))
 
-    @_or_damaged
     def pending(self, campaign: int) -> list[Unit]:
         """The units that are not finished, with the inputs that were stored."""
-        (config,) = (row.config for row in self.campaigns() if row.id == campaign)
+        config = self.campaign(campaign).config
         marks = ", ".join("?" * len(UNFINISHED))
-        rows = self.rows(
+        rows = self._rows(
             f"SELECT id, problem, policy, seed FROM units WHERE campaign = ? "
             f"AND status IN ({marks}) ORDER BY id",
             (campaign, *UNFINISHED),
@@ -162,64 +202,48 @@ class WorkspaceReader:
         inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
         return list(dict.fromkeys(policy.spec for policy in inputs if policy.is_external))
 
-    @_or_damaged
     def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
         """Findings in the order in which they were found.
 
         All of them, or, to read many bit by bit, at most `limit` that come `after` a known one.
         """
-        rows = self.rows(
-            f"{self._bugs_query()} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) "
-            "ORDER BY f.id LIMIT ?3",
-            (campaign, after, limit),
+        return self._read(
+            BugRow,
+            f"{_BUGS} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) ORDER BY f.id LIMIT ?3",
+            campaign,
+            after,
+            limit,
         )
-        return list(map(BugRow.of, rows))
 
-    @_or_damaged
     def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
         """Some findings, in the order in which they were found; unknown ones are left out."""
-        rows = self.rows(
-            f"{self._bugs_query()} WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
-            (json.dumps(list(numbers)),),
+        return self._read(
+            BugRow,
+            f"{_BUGS} WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+            json.dumps(list(numbers)),
         )
-        return list(map(BugRow.of, rows))
 
-    @_or_damaged
     def bug(self, number: int) -> Bug:
-        for row in self.rows(f"{self._bugs_query()} WHERE f.id = ?", (number,)):
-            return self.with_proof(BugRow.of(row))
-        raise UsageError(
-            f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
-        )
-
-    @_or_damaged
-    def with_proof(self, row: BugRow) -> Bug:
         """The whole of a finding."""
-        ((problem, policy, packed, document, outcome, reason, cost, operators, last),) = self.rows(
-            "SELECT u.problem, u.policy, s.packed, e.document, r.outcome, r.reason, r.cost, "
-            "r.operators, r.last_decision FROM findings f JOIN units u ON u.id = f.unit "
-            "JOIN states s ON s.id = f.state JOIN evidence e ON e.finding = f.id "
-            "JOIN runs r ON r.finding = f.id WHERE f.id = ?",
-            (row.id,),
-        )
-        try:
-            evidence = decode(document, Evidence)
-            run = StoredRun(outcome, reason, cost, unpack(operators), last)
-            return Bug(row, problem, policy, unpack(packed), evidence, run)
-        except (DamagedRecordError, ValueError, TypeError) as error:
-            raise WorkspaceError(
-                f"bug {row.id} is damaged: {error}", Location.of(self.path), "take a copy"
-            ) from error
+        with self._connection.reading() as connection:
+            found = by_name(connection.execute(f"{_WHOLE_BUGS} WHERE f.id = ?", (number,)))
+        if not found:
+            raise UsageError(
+                f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
+            )
+        if found[0]["evidence"] is None or found[0]["outcome"] is None:
+            raise damaged(self.path, f"bug {number} has no evidence")
+        with stored_records(self.path, f"bug {number}"):
+            return bug_of(found[0])
 
     def localization(self, finding: int) -> Localization | None:
         """Which steps of a bug's run are bad; None if that has not been examined."""
-        if not self._has_table("localizations"):
-            return None
-        with workspace_errors(self.path):
+        with self._connection.reading() as connection:
             try:
-                found = read_localization(self.connection, finding)
-                return None if found is None else checked(found)
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                with decoding():
+                    found = read_localization(connection, finding)
+                    return None if found is None else checked(found)
+            except DamagedRecordError as error:
                 raise WorkspaceError(
                     f"what is known of the steps of bug {finding} is damaged: {error}",
                     Location.of(self.path),
@@ -228,161 +252,250 @@ class WorkspaceReader:
 
     def localized_bugs(self, campaign: int | None = None) -> set[int]:
         """The bugs whose runs have been examined, whatever came out."""
-        if not self._has_table("localizations"):
-            return set()
-        rows = self.rows(
+        rows = self._rows(
             "SELECT l.finding FROM localizations l JOIN findings f ON f.id = l.finding "
             "JOIN units u ON u.id = f.unit WHERE ?1 IS NULL OR u.campaign = ?1",
             (campaign,),
         )
         return {finding for (finding,) in rows}
 
-    @_or_damaged
     def root_causes(self, campaign: int | None = None) -> list[RootCause]:
         """The bad steps that bugs were traced back to, in the order in which they were found."""
-        if not self._has_table("root_causes"):
-            return []
         bugs: dict[int, list[int]] = {}
-        for cause, finding in self.rows(
+        for cause, finding in self._rows(
             "SELECT l.root_cause, l.finding FROM localizations l JOIN findings f "
             "ON f.id = l.finding JOIN units u ON u.id = f.unit WHERE l.root_cause IS NOT NULL "
             "AND (?1 IS NULL OR u.campaign = ?1) ORDER BY l.step, l.finding",
             (campaign,),
         ):
             bugs.setdefault(cause, []).append(finding)
-        rows = self.rows(
-            "SELECT c.id, c.kind, p.name, y.name, s.packed, c.operator, c.action "
-            "FROM root_causes c JOIN states s ON s.id = c.state "
-            "JOIN problems p ON p.id = s.problem JOIN policies y ON y.id = c.policy ORDER BY c.id"
-        )
-        return [root_cause_of(row, bugs[row[0]]) for row in rows if row[0] in bugs]
-
-    def _bugs_query(self) -> str:
-        cause = action = original = "NULL"
-        if self._has_table("localizations"):
-            cause = "(SELECT root_cause FROM localizations WHERE finding = f.id)"
-            action = f"(SELECT action FROM root_causes WHERE id = {cause})"
-        if self._has_table("duplicates"):
-            original = "(SELECT original FROM duplicates WHERE finding = f.id)"
-        return _BUGS.format(root_cause=cause, bad_action=action, original=original)
+        with self._connection.reading() as connection:
+            rows = by_name(
+                connection.execute(
+                    "SELECT c.id, c.kind, p.name AS problem, y.name AS policy, s.packed AS state, "
+                    "c.operator, c.action FROM root_causes c JOIN states s ON s.id = c.state "
+                    "JOIN problems p ON p.id = s.problem JOIN policies y ON y.id = c.policy "
+                    "ORDER BY c.id"
+                )
+            )
+        with stored_records(self.path):
+            return [root_cause_of(row, bugs[row["id"]]) for row in rows if row["id"] in bugs]
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
-        return self.rows(
+        return self._rows(
             "SELECT bound, gap, seconds FROM history WHERE finding = ? ORDER BY bound DESC",
             (finding,),
         )
 
-    @_or_damaged
     def problem(self, number: int) -> ProblemInput:
-        ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self.rows(
+        name, path, domain_path, problem_file, domain_file, unit_costs = self._one(
             "SELECT name, path, domain_path, problem_file, domain_file, unit_costs FROM problems "
             "WHERE id = ?",
-            (number,),
+            number,
         )
         domain = self._file(domain_file, domain_path) if domain_file else None
         file = self._file(problem_file, path)
-        return checked(ProblemInput(name, file, domain, bool(unit_costs)))
+        with stored_records(self.path), decoding():
+            return checked(ProblemInput(name, file, domain, bool(unit_costs)))
 
-    @_or_damaged
     def policy(self, number: int) -> PolicyInput:
-        ((name, spec, path, file),) = self.rows(
-            "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
+        name, spec, path, file = self._one(
+            "SELECT name, spec, path, file FROM policies WHERE id = ?", number
         )
-        return checked(PolicyInput(name, spec, self._file(file, path) if file else None))
+        copy = self._file(file, path) if file else None
+        with stored_records(self.path), decoding():
+            return checked(PolicyInput(name, spec, copy))
 
-    @_or_damaged
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
-        rows = self.rows(
+        rows = self._rows(
             "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
         )
         return tuple(self.policy(policy) for (policy,) in rows)
 
-    @_or_damaged
     def imported_pool(self, campaign: int) -> File | None:
         """The states that a campaign tests instead of walking."""
-        if self._has_table("pools"):
-            for path, file in self.rows(
-                "SELECT path, file FROM pools WHERE campaign = ?", (campaign,)
-            ):
-                return self._file(file, path)
+        for path, file in self._rows(
+            "SELECT path, file FROM pools WHERE campaign = ?", (campaign,)
+        ):
+            return self._file(file, path)
         return None
 
-    @_or_damaged
     def problem_of(self, unit: int) -> int:
-        ((problem,),) = self.rows("SELECT problem FROM units WHERE id = ?", (unit,))
+        (problem,) = self._one("SELECT problem FROM units WHERE id = ?", unit)
         return int(problem)
 
-    @_or_damaged
     def task_hash(self, problem: int) -> str:
-        ((value,),) = self.rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
+        (value,) = self._one("SELECT task_hash FROM problems WHERE id = ?", problem)
         return str(value)
 
-    @_or_damaged
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
-        ((sas,),) = self.rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
+        (sas,) = self._one("SELECT sas_file FROM problems WHERE id = ?", problem)
         if sas is None:
             raise WorkspaceError("this problem has not been translated yet", Location.of(self.path))
-        task = parse_sas(self._file(sas, "").content.decode())
+        content = self._file(sas, "").content
+        with stored_records(self.path), decoding():
+            text = content.decode()
+        task = parse_sas(text)
         source = self.problem(problem)
         if source.domain is None:
             return task
         with unpack_inputs(source) as files:
             report = check_files(*files.task_files)
         if report.domain is None or report.problem is None or not report.ok:
-            raise ValueError(f"the copies of {source.name} and its domain have errors")
+            raise damaged(self.path, f"the copies of {source.name} and its domain have errors")
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
 
-    @_or_damaged
     def log(self, skip: int = 0) -> list[LogRow]:
         """All that happened, or what is new for somebody who knows the first `skip` entries."""
-        rows = self.rows(
-            "SELECT time, level, unit, text FROM log ORDER BY id LIMIT -1 OFFSET ?", (skip,)
+        return self._read(
+            LogRow, "SELECT time, level, unit, text FROM log ORDER BY id LIMIT -1 OFFSET ?", skip
         )
-        return [LogRow(*row) for row in rows]
 
-    @_or_damaged
     def pool(self, unit: int) -> list[PoolRow]:
-        rows = self.rows(
-            "SELECT x.number, s.packed, x.reference, x.walk, x.seconds, x.outcome, x.reason, "
-            "x.policy_cost FROM pool x JOIN states s ON s.id = x.state WHERE x.unit = ? "
+        return self._read(
+            PoolRow,
+            "SELECT x.number, s.packed AS state, x.reference, x.walk, x.seconds, x.outcome, "
+            "x.reason, x.policy_cost FROM pool x JOIN states s ON s.id = x.state WHERE x.unit = ? "
             "ORDER BY x.number",
-            (unit,),
+            unit,
         )
-        return [
-            PoolRow(number, unpack(packed), reference, unpack(walk), *rest)
-            for number, packed, reference, walk, *rest in rows
-        ]
 
     def pool_states(self, campaign: int | None = None) -> int:
-        ((count,),) = self.rows(
+        ((count,),) = self._rows(
             "SELECT count(*) FROM pool JOIN units u ON u.id = unit "
             "WHERE ?1 IS NULL OR u.campaign = ?1",
             (campaign,),
         )
         return int(count)
 
+    def counts(self) -> dict[int, CampaignCounts]:
+        """By campaign."""
+        rows = self._read(
+            CampaignCounts,
+            "SELECT c.id AS campaign, "
+            "(SELECT count(*) FROM findings f JOIN units u ON u.id = f.unit "
+            "WHERE u.campaign = c.id) AS bugs, "
+            "(SELECT count(*) FROM units WHERE campaign = c.id AND status IN ('failed', 'lost')) "
+            "AS failed_units, "
+            "(SELECT count(*) FROM units WHERE campaign = c.id AND status = 'finished' "
+            "AND CASE WHEN json_valid(statistics) THEN json_extract(statistics, '$.limit') END "
+            "!= '') AS limited_units FROM campaigns c",
+        )
+        return {row.campaign: row for row in rows}
+
+    # What belongs to a campaign is read by findings in their order (CROSS JOIN): by units, all of
+    # them would be sorted for every portion.
+
+    def bug_points(self, campaign: int, *, after: int, limit: int) -> list[BugPoint]:
+        """Bugs that come `after` a known one, in the order in which they were found."""
+        return self._read(
+            BugPoint,
+            "SELECT f.id, f.bound, f.policy_cost FROM findings f "
+            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "ORDER BY f.id LIMIT ?",
+            campaign,
+            after,
+            limit,
+        )
+
+    def finding_moments(self, campaign: int, *, after: int, limit: int) -> list[FindingMoment]:
+        """The same bugs, as a timeline has them."""
+        return self._read(
+            FindingMoment,
+            "SELECT f.id, f.unit, f.state, f.oracle, f.kind, f.seconds FROM findings f "
+            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            "ORDER BY f.id LIMIT ?",
+            campaign,
+            after,
+            limit,
+        )
+
+    def tested_states(self, unit: int, *, begin: int, limit: int) -> list[TestedState]:
+        """Pool states of a unit, beginning with a number."""
+        return self._read(
+            TestedState,
+            "SELECT number, state, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
+            "ORDER BY number LIMIT ?",
+            unit,
+            begin,
+            limit,
+        )
+
+    def answers(self, unit: int, first: int, last: int) -> list[AnswerRow]:
+        """What oracles said about pool states of a unit."""
+        return self._read(
+            AnswerRow,
+            "SELECT number, oracle, verdict, seconds FROM answers "
+            "WHERE unit = ? AND number BETWEEN ? AND ?",
+            unit,
+            first,
+            last,
+        )
+
+    def problem_names(self, campaign: int) -> dict[int, str]:
+        """The problems that a campaign tests."""
+        return dict(
+            self._rows(
+                "SELECT DISTINCT p.id, p.name FROM units u JOIN problems p ON p.id = u.problem "
+                "WHERE u.campaign = ?",
+                (campaign,),
+            )
+        )
+
+    def policies(self, campaign: int) -> list[PolicyRow]:
+        """The policies that a campaign tests."""
+        return self._read(
+            PolicyRow,
+            "SELECT DISTINCT y.id, y.name, y.spec, y.file FROM units u "
+            "JOIN policies y ON y.id = u.policy WHERE u.campaign = ? ORDER BY y.id",
+            campaign,
+        )
+
+    def finding_places(self, campaign: int) -> list[FindingPlace]:
+        """Where bugs are, those with the best bounds last."""
+        return self._read(
+            FindingPlace,
+            "SELECT f.id, f.state, u.problem, u.policy FROM findings f JOIN units u "
+            "ON u.id = f.unit WHERE u.campaign = ? ORDER BY f.bound DESC, f.id DESC",
+            campaign,
+        )
+
+    def policy_runs(self, campaign: int) -> list[RunRow]:
+        """How the policies of a campaign did in its pool states."""
+        return self._read(
+            RunRow,
+            "SELECT x.state, y.id AS policy, x.outcome, x.policy_cost FROM pool x JOIN units u "
+            "ON u.id = x.unit JOIN policies y ON y.id = u.policy "
+            "WHERE u.campaign = ? AND x.outcome IS NOT NULL",
+            campaign,
+        )
+
     def damage(self) -> str:
         """What is wrong with the file; empty if nothing is."""
-        ((answer,),) = self.rows("PRAGMA quick_check(1)")
+        ((answer,),) = self._rows("PRAGMA quick_check(1)")
         return "" if answer == "ok" else str(answer)
 
-    def _has_table(self, name: str) -> bool:
-        """An old file that may not be written is not brought up to date and lacks what is new."""
-        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
-
     def _file(self, sha256: str, path: str | None) -> File:
-        ((name, content),) = self.rows(
-            "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
-        )
-        file = checked(File(name, expand(content), path or name))
+        name, content = self._one("SELECT name, content FROM inputs WHERE sha256 = ?", sha256)
+        with stored_records(self.path), decoding():
+            file = checked(File(name, expand(content), path or name))
         if file.sha256 != sha256:
-            raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
+            raise damaged(self.path, f"the copy of {name} was changed")
         return file
 
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
-        """The answer to a query; errors of the database in the user's words."""
-        with workspace_errors(self.path):
-            return self.connection.execute(query, parameters).fetchall()
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        return self._connection.rows(query, parameters)
+
+    def _one(self, query: str, *parameters: object) -> tuple[Any, ...]:
+        """The row that another one refers to."""
+        rows: list[tuple[Any, ...]] = self._rows(query, parameters)
+        if len(rows) != 1:
+            raise damaged(self.path, "something is missing that other parts refer to")
+        return rows[0]
+
+    def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
+        with stored_records(self.path), self._connection.reading() as connection:
+            return rows_of(kind, connection.execute(query, parameters))

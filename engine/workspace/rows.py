@@ -1,18 +1,22 @@
 """What is asked of a workspace comes as rows: campaigns, units, pool states, findings, the log.
 
-`of` makes one of the columns of a query and checks what a stranger may have written there.
+The columns of a query have the names of a row's fields. Records in them are decoded here.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.campaign.config_reader import CampaignConfig
-from engine.records.codec import checked, unpack
+from engine.errors import DamagedRecordError
+from engine.records.codec import checked, decode, unpack
 from engine.records.events import (
     OracleStatistics,
     RivalStatistics,
@@ -51,11 +55,6 @@ class BugRow:
     bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
     duplicate_of: int | None = None  # the bug that this one repeats, if that was said
 
-    @classmethod
-    def of(cls, columns: Sequence[Any]) -> BugRow:
-        *values, retrospective, bad_action, original = columns
-        return cls(*[*values, bool(retrospective), bad_action or "", original])
-
     @property
     def status_text(self) -> str:
         return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
@@ -85,11 +84,6 @@ class UnitRow:
     error: str
     statistics: dict[str, Any]
 
-    @classmethod
-    def of(cls, columns: Sequence[Any]) -> UnitRow:
-        *values, statistics = columns
-        return cls(*[*values, _statistics(statistics)])
-
 
 @dataclass(frozen=True, slots=True)
 class PoolRow:
@@ -113,11 +107,6 @@ class CampaignRow:
     seconds: float
     status: str
 
-    @classmethod
-    def of(cls, columns: Sequence[Any]) -> CampaignRow:
-        number, config, *rest = columns
-        return cls(number, _config(config), *rest)
-
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
@@ -125,6 +114,130 @@ class LogRow:
     level: str
     unit: int | None
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignCounts:
+    """What a list shows of a campaign beside its row."""
+
+    campaign: int
+    bugs: int
+    failed_units: int
+    limited_units: int  # they met a limit
+
+
+@dataclass(frozen=True, slots=True)
+class BugPoint:
+    """What a bug costs: what is possible, and what the policy pays (None: it fails)."""
+
+    id: int
+    bound: int
+    policy_cost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingMoment:
+    """When a bug was found, by which oracle."""
+
+    id: int
+    unit: int
+    state: int
+    oracle: str
+    kind: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestedState:
+    """A pool state that all oracles are done with."""
+
+    number: int
+    state: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    number: int
+    oracle: str
+    verdict: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    id: int
+    name: str
+    spec: str
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingPlace:
+    """Where a bug is: in a state of a problem, with a policy."""
+
+    id: int
+    state: int
+    problem: int
+    policy: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """How a policy did in a pool state."""
+
+    state: int
+    policy: int
+    outcome: str
+    policy_cost: int | None
+
+
+Row = TypeVar("Row")
+
+
+@contextmanager
+def decoding() -> Iterator[None]:
+    """Around the decoding of what is no record of the codec, and raises whatever it meets."""
+    try:
+        yield
+    except RecursionError:
+        raise DamagedRecordError("it is nested too deeply") from None
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise DamagedRecordError(str(error)) from error
+
+
+def rows_of(kind: type[Row], cursor: sqlite3.Cursor) -> list[Row]:
+    """The rows of a query whose columns have the names of the fields."""
+    names = [column[0] for column in cursor.description]
+    columns = dict(zip(names, zip(*cursor.fetchall(), strict=True), strict=False))
+    if not columns:
+        return []
+    decoders = _DECODERS.get(kind, {})
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    for name, decode_column in decoders.items():
+        with decoding():
+            columns[name] = tuple(map(decode_column, columns[name]))
+    values = [columns[field.name] for field in fields]
+    return [kind(*row) for row in zip(*values, strict=True)]
+
+
+def by_name(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def bug_of(row: Mapping[str, Any]) -> Bug:
+    values = {field.name: row[field.name] for field in dataclasses.fields(BugRow)}
+    with decoding():
+        state, operators = unpack(row["state"]), unpack(row["operators"])
+    return Bug(
+        BugRow(**{**values, "retrospective": bool(row["retrospective"])}),
+        row["problem_id"],
+        row["policy_id"],
+        state,
+        decode(row["evidence"], Evidence),
+        StoredRun(row["outcome"], row["reason"], row["cost"], operators, row["last_decision"]),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -145,15 +258,24 @@ def _statistics(text: str) -> dict[str, Any]:
     return document
 
 
-def root_cause_of(columns: Sequence[Any], bugs: Sequence[int]) -> RootCause:
-    number, kind, problem, policy, packed, operator, action = columns
+def root_cause_of(row: Mapping[str, Any], bugs: Sequence[int]) -> RootCause:
+    with decoding():
+        kind, state = CauseKind(row["kind"]), unpack(row["state"])
     return RootCause(
-        id=number,
-        kind=CauseKind(kind),
-        problem=problem,
-        policy=policy,
-        state=unpack(packed),
-        operator=operator_of(operator),
-        action=action,
+        id=row["id"],
+        kind=kind,
+        problem=row["problem"],
+        policy=row["policy"],
+        state=state,
+        operator=operator_of(row["operator"]),
+        action=row["action"],
         bugs=tuple(bugs),
     )
+
+
+_DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
+    BugRow: {"retrospective": bool},
+    UnitRow: {"statistics": _statistics},
+    CampaignRow: {"config": _config},
+    PoolRow: {"state": unpack, "walk": unpack},
+}

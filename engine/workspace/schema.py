@@ -1,21 +1,23 @@
-"""The tables of a workspace, as a list of migrations.
+"""The tables of a workspace and its version, the only one so far.
 
-`PRAGMA user_version` counts the migrations a file has seen. A migration that was ever released is
-never changed; what is to be different later is appended.
+`PRAGMA user_version` tells the version of a file. What is to be different after a release is
+appended to `MIGRATIONS`; a migration that was ever released is never changed.
 """
 
 from __future__ import annotations
 
+import random
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 
 from engine.records.finding import BugKind, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
+FIRST_VERSION = 9  # 1 to 8 were those of Plumbline 0.1
 
-_FIRST = """
+_TABLES = """
 CREATE TABLE inputs (
     sha256 TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -141,25 +143,16 @@ CREATE TABLE writer (
     process_start TEXT NOT NULL,
     heartbeat REAL NOT NULL
 );
-"""
-
-_PORTFOLIOS = """
 CREATE TABLE portfolios (
     campaign INTEGER NOT NULL REFERENCES campaigns,
     position INTEGER NOT NULL,
     policy INTEGER NOT NULL REFERENCES policies,
     PRIMARY KEY (campaign, position)
 ) WITHOUT ROWID;
-"""
-
-_PROJECT = """
 CREATE TABLE project (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     document TEXT NOT NULL  -- JSON
 );
-"""
-
-_LOCALIZATION = """
 CREATE TABLE root_causes (
     id INTEGER PRIMARY KEY,
     policy INTEGER NOT NULL REFERENCES policies,
@@ -182,9 +175,6 @@ CREATE TABLE localizations (
     steps BLOB NOT NULL  -- zlib, JSON
 );
 CREATE INDEX localization_by_root_cause ON localizations (root_cause);
-"""
-
-_COMPARISONS = """
 CREATE TABLE comparisons (
     id INTEGER PRIMARY KEY,
     created REAL NOT NULL,
@@ -195,53 +185,56 @@ CREATE TABLE comparisons (
     question TEXT NOT NULL,  -- JSON
     answer TEXT NOT NULL  -- JSON
 );
-"""
-
-_TRAININGS = """
 CREATE TABLE trainings (
     folder TEXT PRIMARY KEY,
     created REAL NOT NULL,
     document TEXT NOT NULL  -- JSON
 ) WITHOUT ROWID;
-"""
-
-_POOLS = """
 CREATE TABLE pools (
     campaign INTEGER PRIMARY KEY REFERENCES campaigns,
     path TEXT NOT NULL,
     file TEXT NOT NULL REFERENCES inputs
 );
-"""
-
-_DUPLICATES = """
 CREATE TABLE duplicates (
     finding INTEGER PRIMARY KEY REFERENCES findings,
     original INTEGER NOT NULL REFERENCES findings
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (
-    _FIRST,
-    _PORTFOLIOS,
-    _PROJECT,
-    _LOCALIZATION,
-    _COMPARISONS,
-    _TRAININGS,
-    _POOLS,
-    _DUPLICATES,
-)
+MIGRATIONS: tuple[str, ...] = ()
+"""From each version to the next, beginning with FIRST_VERSION."""
+VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 
-def is_empty(connection: sqlite3.Connection) -> bool:
-    """A file nobody has written to yet, or whose first writer was killed before it was done."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    return bool(tables == 0 and application == 0)
+def create(connection: sqlite3.Connection, version: int = VERSION) -> None:
+    """Make the tables, in the transaction of the caller."""
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    _run(connection, _TABLES)
+    connection.execute(f"PRAGMA user_version = {FIRST_VERSION}")
+    migrate(connection, version)
+    set_identity(connection)
 
 
-def version_of(connection: sqlite3.Connection) -> int:
+def migrate(connection: sqlite3.Connection, version: int = VERSION) -> None:
+    """Bring a file up to date, in the transaction of the caller."""
+    (old,) = connection.execute("PRAGMA user_version").fetchone()
+    for script in MIGRATIONS[old - FIRST_VERSION : version - FIRST_VERSION]:
+        _run(connection, script)
+    connection.execute(f"PRAGMA user_version = {version}")
+
+
+def set_identity(connection: sqlite3.Connection) -> None:
+    """Let the file differ from all others in a number that its journals repeat.
+
+    SQLite only compares it with itself, to see whether the tables have changed.
+    """
+    connection.execute(f"PRAGMA schema_version = {random.randrange(1, 2**31)}")
+
+
+def mark_first_page(connection: sqlite3.Connection) -> None:
+    """Let the journal of a transaction begin with the first page, which says whose it is."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
+    connection.execute(f"PRAGMA user_version = {version}")
 
 
 def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
@@ -255,10 +248,10 @@ def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
 
 @cache
 def objects_of_version(version: int) -> Mapping[str, str]:
-    """What a file that has seen so many migrations holds."""
+    """What a file of this version holds."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        migrate(connection, MIGRATIONS[:version])
+        create(connection, version)
         return objects_of(connection)
     finally:
         connection.close()
@@ -269,31 +262,10 @@ def _plain(sql: str) -> str:
     return " ".join(re.sub(r"--[^\n]*", "", sql).split())
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Bring a file up to date, all or nothing, even if two processes try at once."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for number in range(version_of(connection), len(migrations)):
-            for statement in _statements(migrations[number]):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(migrations)}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has undone it already
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _statements(script: str) -> list[str]:
-    """`executescript` would commit in between."""
-    found, rest = [], ""
-    for piece in script.split(";"):
-        rest += piece + ";"
-        if sqlite3.complete_statement(rest) and piece.strip():
-            found.append(rest.strip())
-            rest = ""
-    return found
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    """`executescript` would commit before it begins."""
+    for statement in script.split(";\n"):
+        connection.execute(statement)
 
 
 _CLASSES = {

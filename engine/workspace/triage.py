@@ -34,7 +34,7 @@ def decide(
     )
     if duplicate_of is not None:
         connection.executemany(
-            "INSERT INTO duplicates VALUES (?, ?)",
+            "INSERT INTO duplicates (finding, original) VALUES (?, ?)",
             [(finding, duplicate_of) for finding in findings],
         )
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,19 +19,24 @@ from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.records.events import Event
+from engine.records.evidence import Evidence
 from engine.records.localization import Localization
 from engine.records.project import Project
-from engine.workspace import lock as writer
+from engine.workspace import lock
+from engine.workspace.connection import Connection, WorkspaceLostError
 from engine.workspace.event_writer import (
-    EventRows,
+    Changes,
+    EventWriter,
     add_file,
     add_policy,
     add_problem,
+    save_evidence,
     save_localization,
 )
-from engine.workspace.guard import open_workspace, second_connection, workspace_errors
+from engine.workspace.guard import open_workspace, second_connection
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.triage import decide
+from engine.workspace.watch import WorkspaceWatch
 
 
 def campaign_key(
@@ -65,9 +69,10 @@ def _identities(policies: Sequence[PolicyInput]) -> list[list[str]]:
 class Workspace(WorkspaceReader):
     """Reads and writes; use it in one thread, and as a context manager."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: Connection) -> None:
         super().__init__(path, connection)
         self._last_beat = 0.0
+        self._watch: WorkspaceWatch | None = None  # while a campaign writes
 
     @classmethod
     def open(cls, path: str | Path) -> Workspace:
@@ -77,7 +82,7 @@ class Workspace(WorkspaceReader):
     @classmethod
     def create(cls, path: str | Path) -> Workspace:
         """A workspace that may exist already."""
-        return cls(Path(path), open_workspace(Path(path), create=True))
+        return cls(Path(path), open_workspace(Path(path), may_create=True))
 
     def for_another_thread(self) -> WorkspaceReader:
         """The same file, by a connection of its own."""
@@ -94,30 +99,34 @@ class Workspace(WorkspaceReader):
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        self.connection.close()
+    @property
+    def change_count(self) -> int:
+        """How many rows were changed through this object."""
+        return self._connection.change_count
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing; errors of the database in the user's words."""
-        with workspace_errors(self.path):
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self.connection
-                self.connection.execute("COMMIT")
-            except BaseException:
-                if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
-                raise
+    def writing(self) -> Iterator[None]:
+        """Be the one campaign that writes to this workspace; call `heartbeat` often."""
+        with self._connection.writing() as connection:
+            lock.claim(connection, self.path)
+        watch = self._watch = WorkspaceWatch(self._connection)
+        try:
+            yield
+            watch.look()
+        finally:
+            self._watch = None
+            # On a broken disk there is worse to tell; others see anyway that we are gone.
+            with suppress(WorkspaceError), self._connection.writing() as connection:
+                lock.release(connection)
 
-    def claim(self) -> None:
-        """Become the one campaign that writes to this workspace."""
-        with workspace_errors(self.path):
-            writer.claim(self.connection, self.path)
+    def heartbeat(self) -> None:
+        """Every few seconds let others see that we are there, and see that the file is."""
+        if self._watch is not None and self._is_beat_due():
+            self.apply([])
+            self._watch.look()
 
-    def release(self) -> None:
-        with workspace_errors(self.path):
-            writer.release(self.connection)
+    def _is_beat_due(self) -> bool:
+        return time.monotonic() - self._last_beat > lock.HEARTBEAT_SECONDS
 
     def begin(
         self,
@@ -146,7 +155,7 @@ class Workspace(WorkspaceReader):
                 f"{self.path} holds no campaign with this configuration and these inputs",
                 hint="undo what was changed since, or run it without --resume beside the others",
             )
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             cursor = connection.execute(
                 "INSERT INTO campaigns (key, config, created) VALUES (?, ?, ?)",
                 (key, json.dumps(config.to_json()), time.time()),
@@ -188,15 +197,19 @@ class Workspace(WorkspaceReader):
                     "do not use this file unless you know where it comes from",
                 )
 
-    def apply(self, events: Iterable[Event]) -> None:
-        """Write events down and commit them."""
-        with self.transaction() as connection:
-            rows = EventRows(connection)
-            for event in events:
-                rows.write(event)
-            if time.monotonic() - self._last_beat > writer.HEARTBEAT_SECONDS:
-                self._last_beat = time.monotonic()
-                writer.beat(connection)
+    def apply(self, events: Iterable[Event]) -> Changes:
+        """Write events down and commit them; a lost file is saved elsewhere."""
+        try:
+            with self._connection.writing(lock.CAMPAIGN_PATIENCE_SECONDS) as connection:
+                writer = EventWriter(connection)
+                for event in events:
+                    writer.write(event)
+                if self._is_beat_due():
+                    self._last_beat = time.monotonic()
+                    lock.beat(connection)
+        except WorkspaceLostError as error:
+            raise (self._watch.rescued(error) if self._watch else error) from None
+        return writer.changes
 
     def set_status(
         self,
@@ -206,20 +219,21 @@ class Workspace(WorkspaceReader):
         duplicate_of: int | None = None,
     ) -> None:
         """What the user thinks of findings."""
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             decide(connection, findings, status, note, duplicate_of)
 
     def set_project(self, project: Project) -> None:
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO project VALUES (1, ?)", (json.dumps(project.to_json()),)
+                "INSERT OR REPLACE INTO project (id, document) VALUES (1, ?)",
+                (json.dumps(project.to_json()),),
             )
 
     def add_comparison(
         self, a: File, b: File, question: Mapping[str, Any], answer: Mapping[str, Any]
     ) -> int:
         """Keep a comparison of two domains; returns its number."""
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             cursor = connection.execute(
                 "INSERT INTO comparisons (created, name_a, name_b, file_a, file_b, question, "
                 "answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -236,16 +250,21 @@ class Workspace(WorkspaceReader):
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
+    def save_evidence(self, finding: int, evidence: Evidence, gap: int | None) -> None:
+        """Evidence that is as good as what is known, in its place."""
+        with self._connection.writing() as connection:
+            save_evidence(connection, finding, evidence, gap)
+
     def save_localization(self, finding: int, localization: Localization) -> None:
         """What was found out about the steps of a bug's run, in place of what was known."""
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             save_localization(connection, finding, localization)
 
     def save_training(self, folder: str, document: Mapping[str, Any]) -> None:
         """What is known of the training in a folder, instead of what was known before."""
-        with self.transaction() as connection:
+        with self._connection.writing() as connection:
             connection.execute(
-                "INSERT INTO trainings VALUES (?, ?, ?) "
+                "INSERT INTO trainings (folder, created, document) VALUES (?, ?, ?) "
                 "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
                 (folder, time.time(), json.dumps(dict(document))),
             )

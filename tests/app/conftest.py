@@ -40,6 +40,13 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     return home
 
 
+@pytest.fixture
+def callable_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers may call the functions of `reference.background_work`, too."""
+    monkeypatch.setattr("engine.workers.launch.WORKER", "reference.callable_worker")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+
+
 @pytest.fixture(autouse=True)
 def no_leaks(qapp: QApplication) -> Iterator[None]:
     """What a test starts it ends."""

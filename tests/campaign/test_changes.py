@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forge
 
 from engine.campaign.changes import Change, Trend, compare_campaigns
 from engine.campaign.config_reader import CampaignConfig
@@ -52,7 +53,7 @@ def test_bugs_are_new_gone_or_still_there(
             for name, config in campaigns.items()
         }
         states = {
-            name: {state for (state,) in store.rows(_FINDINGS, (number,))}
+            name: {place.state for place in store.finding_places(number)}
             for name, number in numbers.items()
         }
         assert states["greedy"]
@@ -151,7 +152,8 @@ def test_what_the_other_policy_pays_decides(
         for row in store.bugs(first)
         if row.kind == "qualitative" and row.pool_number is not None
     )
-    store.connection.execute(
+    forge(
+        store.path,
         "UPDATE pool SET outcome = ?, policy_cost = ? WHERE number = ? AND unit = "
         "(SELECT id FROM units WHERE campaign = ?)",
         (outcome, None if cost is None else bug.bound + cost, bug.pool_number, second),
@@ -170,7 +172,8 @@ def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Workspace, camp
     second = campaign('"builtin:optimal"', objective="goal")
     strict = campaign('"builtin:optimal"')
     bug = next(row for row in store.bugs(first) if row.pool_number is not None)
-    store.connection.execute(
+    forge(
+        store.path,
         "UPDATE pool SET outcome = 'solved', policy_cost = ? WHERE number = ?",
         (bug.bound + 1, bug.pool_number),
     )
@@ -181,9 +184,9 @@ def test_where_only_the_goal_counts_reaching_it_is_no_bug(store: Workspace, camp
 
     assert change(second) is Change.GONE
     assert change(strict) is Change.STILL
-    store.connection.execute("UPDATE pool SET outcome = 'aborted'")
+    forge(store.path, "UPDATE pool SET outcome = 'aborted'")
     assert change(second) is Change.UNDECIDED
-    store.connection.execute("UPDATE pool SET outcome = 'failed', policy_cost = NULL")
+    forge(store.path, "UPDATE pool SET outcome = 'failed', policy_cost = NULL")
     assert change(second) is Change.STILL
 
 
@@ -205,8 +208,7 @@ def test_a_bug_without_its_policy_is_left_out(store: Workspace, campaign: Run) -
     """As everywhere: a damaged file must not end in a defect of ours."""
     first, second = campaign('"builtin:hadd"'), campaign('"builtin:hadd"', seed=1)
     assert compare_campaigns(store, first, second).bugs
-    store.connection.execute("PRAGMA foreign_keys = OFF")
-    store.connection.execute("DELETE FROM policies")
+    forge(store.path, "DELETE FROM policies")
     assert compare_campaigns(store, first, second).bugs == ()
 
 
@@ -217,7 +219,8 @@ def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(
     row = next(bug.before for bug in compare_campaigns(store, first, second).bugs if bug.after)
     assert row is not None
     assert row.kind == "qualitative"
-    store.connection.execute(
+    forge(
+        store.path,
         "UPDATE findings SET kind = 'quantitative', policy_cost = bound + 2, gap = 2 WHERE id = ?",
         (row.id,),
     )
@@ -230,6 +233,3 @@ def test_a_bug_of_another_kind_is_the_same_bug_with_a_trend(
     assert bug.before is not None
     assert bug.after is not None
     assert (bug.before.kind, bug.after.kind) == ("quantitative", "qualitative")
-
-
-_FINDINGS = "SELECT f.state FROM findings f JOIN units u ON u.id = f.unit WHERE u.campaign = ?"

@@ -50,7 +50,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
         (folder / "pool.txt").write_text(pool_text(store, unit))
         (folder / "found.bugs").write_text(bugs_text(store, unit))
         states = [row.state for row in store.pool(unit.id)]
-        bugs = {store.with_proof(row).state: (row.gap, row.bound) for row in store.bugs()}
+        bugs = {store.bug(row.id).state: (row.gap, row.bound) for row in store.bugs()}
     assert bugs
     for name, expected in (("pool.txt", states), ("found.bugs", list(bugs))):
         config = configure(more=f'pool = "{name}"\n{ASTAR}')
@@ -59,7 +59,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
             (row,) = store.units()
             assert (row.status, row.statistics["size"]) == ("finished", len(expected))
             assert [entry.state for entry in store.pool(row.id)] == expected
-            again = {store.with_proof(bug).state: (bug.gap, bug.bound) for bug in store.bugs()}
+            again = {store.bug(bug.id).state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs
             assert run(config, store, executor=in_threads(), resume=True).finished  # type: ignore[arg-type]
 
@@ -134,7 +134,7 @@ def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: P
     path = tmp_path / "policy.cache"
     with finished as store:
         path.write_text(policy_cache_text(store, unit_called(store, 1)))
-        bugs = [store.with_proof(row) for row in store.bugs()]
+        bugs = [store.bug(row.id) for row in store.bugs()]
     policy = open_policy_file(path)
     assert policy.describe().kind == "policy cache"
     runs = PolicyRuns(policy.bind(task), StateTable(task))

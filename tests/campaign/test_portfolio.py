@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig, parse_config
 from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import ConfigurationError
 from engine.records.codec import decode
-from engine.records.events import BugFound, UnitEvent, UnitFinished
+from engine.records.events import BugFound, UnitFinished
 from engine.records.evidence import Evidence
-from engine.workers.gate import Gate
 from engine.workspace.workspace import Workspace, campaign_key
 
 Configure = Callable[..., CampaignConfig]
@@ -65,8 +65,9 @@ def test_findings_and_statistics_name_the_rivals(configure: Configure) -> None:
     config = configure(policies='"builtin:random"', more=RIVALS)
     (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
     unit = Unit(1, problem, policy, 0, config.fuzzing, config.testing, config.limits)
-    events: list[UnitEvent] = []
-    run_unit(replace(unit, portfolio=portfolio_inputs(config)), events.append, Gate())
+    link = RecordingLink()
+    run_unit(link, replace(unit, portfolio=portfolio_inputs(config)))
+    events = link.events
     origins = {
         step.origin
         for event in events

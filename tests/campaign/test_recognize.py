@@ -126,13 +126,14 @@ def test_factories_take_the_task_alone() -> None:
 OTHER_PROCESS = """
 import sys
 from engine.workspace.workspace import Workspace
-with Workspace.open(sys.argv[1]) as store, store.transaction() as connection:
-    connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'other')")
+from engine.records.events import Warned
+with Workspace.open(sys.argv[1]) as store:
+    store.apply([Warned(None, "other")])
 """
 
 
 def test_a_workspace_that_is_open_here_is_not_taken_away(tmp_path: Path) -> None:
-    """Reading it beside SQLite would drop our locks, and two logs would destroy the file."""
+    """Reading it beside SQLite drops SQLite's locks; ours hold."""
     path = tmp_path / "w.plumb"
 
     def write_elsewhere() -> None:

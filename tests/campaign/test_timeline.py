@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import per_oracle
@@ -69,7 +70,7 @@ def test_a_running_campaign_is_read_as_it_grows(
             progress = course.progress()
             seen.append((progress.states, progress.bugs))
 
-        run(config, store, listen, executor=in_threads())
+        run(config, store, RecordingLink(hear=listen), executor=in_threads())
         while courses[0].read_more():
             pass
         grown, whole = courses[0].progress(), whole_course(reader, 1)
@@ -97,7 +98,12 @@ def test_a_campaign_is_taken_up_without_its_files(
     config = configure(problems='"p1.pddl", "p2.pddl"', more=ORACLES)
     with Workspace.create(tmp_path / "w.plumb") as store:
         turns = iter([False] * 3 + [True] * 100)
-        end = run(config, store, cancelled=lambda: next(turns), executor=in_threads())
+        end = run(
+            config,
+            store,
+            RecordingLink(cancelled=lambda: next(turns)),
+            executor=in_threads(),
+        )
         assert not end.finished
         assert store.pending(end.campaign)
         (tmp_path / "domain.pddl").unlink()

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from reference import fdr
+from reference.recording_link import RecordingLink
 
 from engine.campaign import unit as unit_module
 from engine.campaign.unit import Unit, run_unit
@@ -33,18 +34,18 @@ from engine.records.events import (
 )
 from engine.records.evidence import Evidence
 from engine.task.sas import parse_sas
-from engine.workers import gate as gate_module
-from engine.workers.gate import Gate
+from engine.workers import link as link_module
+from engine.workers.limits import ProcessLimits
 
 MakeUnit = Callable[..., Unit]
 
 SIZE = 24  # the pool of a unit if nothing else is said
 
 
-def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, gate or Gate())
-    return events
+def events_of(unit: Unit) -> list[UnitEvent]:
+    link = RecordingLink()
+    run_unit(link, unit)
+    return link.events
 
 
 def timeless(events: list[UnitEvent]) -> list[UnitEvent]:
@@ -213,15 +214,9 @@ def test_too_few_states_are_said_and_no_endless_walk(make_unit: MakeUnit) -> Non
 
 
 def test_stopping_ends_with_what_was_found(make_unit: MakeUnit) -> None:
-    gate = Gate()
-    events: list[UnitEvent] = []
-
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
-        if isinstance(event, StateTested) and event.number == 5:
-            gate.stop()
-
-    run_unit(make_unit(), emit, gate)
+    link = RecordingLink(lambda event: isinstance(event, StateTested) and event.number == 5)
+    run_unit(link, make_unit())
+    events = link.events
     whole = timeless(events_of(make_unit()))
     assert isinstance(events[-1], UnitStopped)
     part = timeless(events)[:-1]
@@ -232,44 +227,43 @@ def test_a_time_limit_finishes_the_unit(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(gate_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     more = "[fuzzing]\nsize = 1000000\n[limits]\nunit_seconds = 0.5\n"
     unit = make_unit(problems='"p3.pddl"', more=more)
-    events: list[UnitEvent] = []
 
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
+    def pass_time(event: UnitEvent) -> None:
         if isinstance(event, StateTested) and event.number == 5:
             now[0] += 0.5
 
-    run_unit(unit, emit, Gate(unit.limits.unit_seconds))
+    link = RecordingLink(pass_time, ProcessLimits(unit.limits.unit_seconds))
+    run_unit(link, unit)
+    events = link.events
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 0.5 s"
     assert any("of 1000000 states were tested" in e.text for e in events if isinstance(e, Warned))
 
 
 def test_a_pause_holds_the_unit_and_its_clock(make_unit: MakeUnit) -> None:
-    gate = Gate()
-    events: list[UnitEvent] = []
     added = threading.Event()
 
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
+    def pause(event: UnitEvent) -> None:
         if isinstance(event, StateTested) and event.number == 2:
-            gate.pause()
+            link.pause()
             added.set()
 
-    thread = threading.Thread(target=run_unit, args=(make_unit(), emit, gate), daemon=True)
+    link = RecordingLink(pause)
+    events = link.events
+    thread = threading.Thread(target=run_unit, args=(link, make_unit()), daemon=True)
     thread.start()
     try:
         assert added.wait(60)
-        clock = gate.seconds
+        clock = link.seconds
         thread.join(0.2)
         assert thread.is_alive()
         assert max(e.number for e in events if isinstance(e, StateAdded)) <= 3
-        assert gate.seconds == clock
+        assert link.seconds == clock
     finally:
-        gate.resume()
+        link.resume()
         thread.join(60)
     assert isinstance(events[-1], UnitFinished)
 

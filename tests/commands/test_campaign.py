@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forge
 
 from engine.cli import main
+from engine.errors import WorkspaceError
 from engine.task.load import load_task
 from engine.task.sas import write_sas
+from engine.workspace.workspace import Workspace
 
 DOMAIN = """\
 (define (domain rooms)
@@ -201,13 +204,6 @@ def test_failures_have_an_infinite_gap() -> None:
         assert parse_filter(text.lower())(row) is expected, text
 
 
-def forge(path: Path, change: str) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute(change)
-    connection.commit()
-    connection.close()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -309,7 +305,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, out = folder / "c.toml", folder / "w.plumb"
     assert "--out" in error(capsys, "campaign", config)
     assert "--init" in error(capsys, "campaign")
-    assert "no executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
+    assert "unknown executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
     config.write_text(CONFIG.replace("size = 8", "siez = 8"))
     message = error(capsys, "campaign", config, "--out", out)
     assert message.startswith(f"error: {config}:5:1: there is no setting 'fuzzing.siez'")
@@ -372,14 +368,8 @@ def test_interrupted_it_keeps_what_was_found(folder: Path, number: signal.Signal
 def wait_for_bugs(path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        if path.exists():
-            connection = sqlite3.connect(path)
-            try:
-                if connection.execute("SELECT count(*) FROM findings").fetchone()[0]:
-                    return
-            except sqlite3.OperationalError:
-                pass  # it is being made
-            finally:
-                connection.close()
+        with suppress(WorkspaceError), Workspace.open(path) as store:  # it is being made
+            if store.bugs(limit=1):
+                return
         time.sleep(0.1)
     raise AssertionError("no bug was found")

@@ -72,9 +72,9 @@ def test_wrong_questions(
     workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["changes", str(workspace), "--after", "7"]) == 2
-    assert "no campaign 7" in capsys.readouterr().err
+    assert "unknown campaign 7" in capsys.readouterr().err
     (tmp_path / "domain.pddl").write_text(DOMAIN)
     (tmp_path / "p2.pddl").write_text(problem_text(2))
     run_campaign(tmp_path, "gc")
     assert main(["changes", str(tmp_path / "w.plumb")]) == 2
-    assert "holds 1 campaign, and it takes two" in capsys.readouterr().err
+    assert "has 1 campaign; two are needed" in capsys.readouterr().err

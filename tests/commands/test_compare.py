@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import cli
-from engine.commands import compare as command
+from engine.commands.console import ConsoleLink
 from engine.equivalence import StageStarted
 from engine.errors import ExitCode
 
@@ -94,7 +94,7 @@ def test_the_exit_code_speaks_of_the_first_reading(capsys) -> None:
 def test_undecided_names_the_construct_and_its_place(capsys) -> None:
     assert compare("a.pddl", "odd.pddl") == ExitCode.LIMIT_REACHED
     output = capsys.readouterr().out
-    assert "Not decided" in output
+    assert "Undecided" in output
     assert "odd.pddl:2:" in output
     assert "'forall' in an effect of action 'odd'" in output
 
@@ -129,17 +129,17 @@ def test_a_time_limit(capsys) -> None:
 
 
 def test_evidence_that_fails_is_a_defect_of_ours(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(command, "verify_certificate", lambda *_: ["a step is wrong"])
+    monkeypatch.setattr("engine.equivalence.verify_certificate", lambda *_: ["a step is wrong"])
     assert compare("a.pddl", "more.pddl", "--verify") == ExitCode.INTERNAL
     assert "the evidence for 'distinct' fails: a step is wrong" in capsys.readouterr().out
 
 
 def test_an_interrupt_keeps_what_was_found(capsys, monkeypatch) -> None:
-    def interrupt(event, bar) -> None:
+    def interrupt(link, event) -> None:
         if event == StageStarted("pddl", "operators"):
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(command, "_show", interrupt)
+    monkeypatch.setattr(ConsoleLink, "emit", interrupt)
     before = signal.getsignal(signal.SIGINT)
     assert compare("a.pddl", "less.pddl", "--json") == ExitCode.INTERRUPTED
     document = json.loads(capsys.readouterr().out)

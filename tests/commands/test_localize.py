@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forging
 
 from engine.cli import main
 from engine.commands.console import ConsoleLink
@@ -69,7 +70,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = fill(tmp_path_factory.mktemp("finished"))
     assert main(["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb")]) == 0
     shutil.copy(folder / "c.plumb", folder / "plain.plumb")
-    with Workspace.open(folder / "plain.plumb") as store, store.transaction() as connection:
+    with forging(folder / "plain.plumb") as connection:
         connection.execute("DELETE FROM localizations")
         connection.execute("DELETE FROM root_causes")
     return folder
@@ -151,8 +152,8 @@ def test_a_bug_that_loses_the_goal(folder: Path, capsys: pytest.CaptureFixture[s
     assert found["steps"][2]["policy_to_go"] is None
     assert main(["localize", str(path), "--bug", str(bug["id"])]) == 0
     text = capsys.readouterr().out
-    assert "BAD: the goal, 4 away, is out of reach after it" in text
-    assert "to blame: step 2 (drown c marsh)" in text
+    assert "BAD: makes the goal unreachable; cost-to-go before: 4" in text
+    assert "root cause: step 2 (drown c marsh)" in text
 
 
 def test_all_bugs_at_once_then_none_is_left(

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from reference.forging import forging
 
 from engine.cli import main
 from engine.records.finding import INFINITY
@@ -84,13 +85,13 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
         bugs = store.bugs()
         assert bugs
         for row in bugs[:30]:
-            bug, name = store.with_proof(row), f"bug-{row.id}"
+            bug, name = store.bug(row.id), f"bug-{row.id}"
             assert name in page.names
             operators = store.task(bug.problem_id).operators
             assert all(f"({operators[number].name})" in text for number in bug.run.operators)
         failures = [row for row in bugs if row.policy_cost is None]
         assert failures
-    assert f"{failures[0].bound} is enough, found by {failures[0].found_by}" in text
+    assert f"{failures[0].bound} suffices, found by {failures[0].found_by}" in text
     assert "cost - against" not in text
     assert "oracles = [" in text
 
@@ -146,16 +147,16 @@ def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
 
 def test_losses_that_are_bounds_are_called_so() -> None:
     step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
-    assert note(step) == "costs 2 more than needed"
-    assert note(replace(step, after_high=INFINITY)) == "costs at least 2 more than needed"
-    assert note(replace(step, optimal_low=5)) == "costs at least 2 more than needed"
-    assert note(replace(step, after_low=INFINITY)) == "from here the goal is out of reach"
+    assert note(step) == "costs 2 more than necessary"
+    assert note(replace(step, after_high=INFINITY)) == "costs at least 2 more than necessary"
+    assert note(replace(step, optimal_low=5)) == "costs at least 2 more than necessary"
+    assert note(replace(step, after_low=INFINITY)) == "loses the goal"
 
 
 def test_a_unit_that_was_not_worked_through_has_not_passed(workspace: Path, tmp_path: Path) -> None:
     copy, out = tmp_path / "w.plumb", tmp_path / "report.xml"
     copy.write_bytes(workspace.read_bytes())
-    with Workspace.open(copy) as store, store.transaction() as connection:
+    with forging(copy) as connection:
         for table in ("localizations", "history", "evidence", "runs"):
             connection.execute(f"DELETE FROM {table}")
         connection.execute("DELETE FROM findings")
@@ -178,9 +179,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--out", "report.odt"], "the format of report.odt is not clear"),
+        (["--out", "report.odt"], "cannot tell the format of report.odt"),
         (["--out", "missing/report.html"], "missing/report.html: cannot be written"),
-        (["--out", "report.html", "--campaign", "7"], "holds no campaign 7; it holds 1"),
+        (["--out", "report.html", "--campaign", "7"], "unknown campaign 7 in"),
         (["--out", "report.html", "--details", "-1"], "'-1' is not a whole number"),
     ],
 )

@@ -65,7 +65,7 @@ def test_the_answer_names_every_checkpoint_and_the_best(
 def test_people_read_where_the_policy_is(files: list[str], tmp_path: Path, capsys) -> None:
     assert train(files, tmp_path / "out", "--epochs", "1") == ExitCode.DONE
     text = capsys.readouterr().out
-    assert "1 epochs, all epochs done." in text
+    assert "1 epoch, all epochs done." in text
     assert f"policy      {tmp_path / 'out' / 'policy.pt'}" in text
 
 

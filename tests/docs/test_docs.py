@@ -15,7 +15,7 @@ import pytest
 from engine.cli import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IMAGES = ROOT / "docs" / "images"
 MOST_BYTES = 200_000
@@ -72,7 +72,7 @@ def test_every_command_runs(name: str, script: str, place: Path) -> None:
     assert result.returncode == 0, f"{name}: {result.stdout[-2000:]}{result.stderr[-2000:]}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert not missing
@@ -86,14 +86,22 @@ def test_pictures_are_shown_and_small() -> None:
     assert [path.name for path in pictures if path.stat().st_size > MOST_BYTES] == []
 
 
-def test_headings_that_are_linked_exist() -> None:
-    for page in PAGES:
-        text = page.read_text()
-        headings = {
-            heading.strip().lower().replace(" ", "-")
-            for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-        }
-        assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings, page.name
+def anchors(page: Path) -> set[str]:
+    """How a code host names the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_headings_that_are_linked_exist(page: Path) -> None:
+    linked = re.findall(r"\]\(([^)#:\s]*)#([^)]+)\)", page.read_text())
+    missing = [
+        f"{target}#{anchor}"
+        for target, anchor in linked
+        if anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert not missing
 
 
 def test_the_guide_of_the_command_line_is_up_to_date() -> None:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
@@ -28,8 +29,7 @@ from engine.records.training import TrainingConfig
 from engine.task.load import load_task
 from engine.training.imitation import train
 from engine.usecases.campaign import run_campaign
-from engine.workers.job_messages import Batch, Done, End, Failed, Stopped
-from engine.workers.link import Failure
+from engine.workers.channel import Call, Command, End, Events
 from engine.workers.supervisor import Supervisor
 from engine.workspace.workspace import Workspace
 
@@ -199,7 +199,8 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
     command = ("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = bench.start(*command)
-        wait_for(lambda process=process: process.poll() is not None or bench.processes("worker"))
+        begun = partial(bench.processes, "engine.workers.worker")
+        wait_for(lambda process=process, begun=begun: process.poll() is not None or begun())
         interrupt(process, number, chance)
         said = bench.end_of(process)
         assert said.code in (0, 130, ended_late(number))
@@ -230,14 +231,11 @@ class Window:
 
     def __init__(self, *arguments: object) -> None:
         self._ends: SimpleQueue[End] = SimpleQueue()
-        self.events: list[object] = []
-        self.supervisor = Supervisor(run_campaign, arguments, self._report)
+        self.supervisor = Supervisor(Call.of(run_campaign, *arguments), self._report)
         self.supervisor.start()
 
-    def _report(self, report: Batch | End) -> None:
-        if isinstance(report, Batch):
-            self.events += report.events
-        else:
+    def _report(self, report: Events | End) -> None:
+        if isinstance(report, End):
             self._ends.put(report)
 
     def end(self) -> End:
@@ -255,19 +253,16 @@ def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) ->
     wait_for(lambda: bench.processes("engine.workers.worker"))
     time.sleep(Random(way).random() * 0.4)
     if way == "stop":
-        window.supervisor.stop()
-        assert isinstance(window.end(), Stopped | Done)
+        window.supervisor.order(Command.STOP)
+        assert window.end().failure is None
     else:
         assert window.supervisor.pid is not None
         with suppress(ProcessLookupError):
             os.kill(window.supervisor.pid, signal.SIGKILL)
-        end = window.end()
-        assert isinstance(end, Failed | Done)
-        if isinstance(end, Failed):
-            assert end.failure == Failure(
-                "the worker process was killed from outside, or needed more memory than there is",
-                "what was saved before is safe: start it again",
-            )
+        failure = window.end().failure
+        if failure is not None:
+            assert failure.message.startswith("the worker was killed from outside")
+            assert failure.hint == "everything saved so far is safe; start it again"
     assert findings(path) <= expected
-    assert isinstance(Window(*arguments).end(), Done)
+    assert Window(*arguments).end().result is not None
     assert findings(path) == expected

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from reference.faulty import Bench, findings
+from reference.forging import forge
 
 from app.services.jobs import Eta
 from engine.caches import keep, read_kept
@@ -44,7 +45,7 @@ def test_a_campaign_finds_the_same(
     assert findings(bench.folder / "w.plumb") == expected
     with Workspace.open(bench.folder / "w.plumb") as store:
         seconds = [row.seconds for row in store.bugs()]
-        times = [when for (when,) in store.connection.execute("SELECT time FROM log")]
+        times = [row.time for row in store.log()]
     assert all(0 <= value < 1000 for value in seconds)
     assert all(abs(when - time.time()) > 1e8 for when in times)  # the clock did jump
     for command in (("verify",), ("report", "--out", "r.html")):
@@ -82,14 +83,13 @@ def test_who_writes_to_a_workspace(
 ) -> None:
     """On this machine the process tells, whatever the clock; of another one silence is an end."""
     now = writer.time.time()
-    with Workspace.open(workspace) as store:
-        store.claim()
+    with Workspace.open(workspace) as store, store.writing():
         monkeypatch.setattr(writer.time, "time", lambda: now + jump)
-        assert writer.current(store.connection) is not None
-        store.connection.execute("UPDATE writer SET host = 'elsewhere'")
-        assert writer.current(store.connection) is None
-        store.connection.execute("UPDATE writer SET heartbeat = ?", (now + jump,))
-        assert writer.current(store.connection) is not None
+        assert store.writer() is not None
+        forge(workspace, "UPDATE writer SET host = 'elsewhere'")
+        assert store.writer() is None
+        forge(workspace, "UPDATE writer SET heartbeat = ?", (now + jump,))
+        assert store.writer() is not None
 
 
 def test_files_from_the_future(bench: Bench) -> None:

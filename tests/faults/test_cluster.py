@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-from concurrent.futures import Future
-from multiprocessing import AuthenticationError
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +16,33 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
 from reference.ports import free_port
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import read_config
 from engine.records.events import Event, UnitFailed
 from engine.usecases.campaign import run
-from engine.workers.channel import Ticket
-from engine.workers.launch import WorkerEnd, run_worker
+from engine.workers.channel import ChannelError
+from engine.workers.server import RemoteExecutor, WorkerAddress, make_call
 from engine.workspace.workspace import Workspace
 
 
-class Exposed(InThreads):
+class Exposed(RemoteExecutor):
     """Units of a campaign that listens on the network, where others come first."""
 
     def __init__(self, host: str) -> None:
-        super().__init__(1)
-        self.hub_address = host, 0
+        super().__init__((host, 0))
         self.strangers: list[socket.socket] = []
+        self._pool = ThreadPoolExecutor(1)
 
-    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
-        assert not isinstance(ticket.address, str)
+    def _send_away(self, address: WorkerAddress) -> Future[str]:
         for words in (None, None, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", os.urandom(500)):
-            stranger = socket.create_connection(ticket.address)
+            stranger = socket.create_connection(address.address)
             self.strangers.append(stranger)
             if words is not None:
                 stranger.sendall(words)
-        with pytest.raises((AuthenticationError, OSError, EOFError)):
-            Ticket(ticket.unit, ticket.address, b"guessed").connect()
-        return super().submit(function, ticket)
+        with pytest.raises((ChannelError, OSError, EOFError)):
+            replace(address, secret=b"guessed").connect()
+        return self._pool.submit(make_call, address)
 
 
 def has_ipv6() -> bool:
@@ -68,12 +68,12 @@ def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any], host
     assert findings(path) == expected
 
 
-class Unreachable(InThreads):
+class Unreachable(Exposed):
     """Workers behind a wall: the port of the campaign is closed for them."""
 
-    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
-        elsewhere = Ticket(ticket.unit, ("127.0.0.1", free_port()), ticket.secret)
-        return super(InThreads, self).submit(run_worker, elsewhere)
+    def _send_away(self, address: WorkerAddress) -> Future[str]:
+        elsewhere = replace(address, address=("127.0.0.1", free_port()))
+        return self._pool.submit(make_call, elsewhere)
 
 
 def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
@@ -81,7 +81,7 @@ def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
     path: Path = bench.folder / "w.plumb"
     with Workspace.create(path) as store:
         config = read_config(bench.folder / "campaign.toml")
-        run(config, store, seen.append, executor=Unreachable(1))
+        run(config, store, RecordingLink(hear=seen.append), executor=Unreachable("127.0.0.1"))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
     assert failure.lost  # so that resuming does it again
     assert "the campaign at 127.0.0.1:" in failure.error
@@ -95,7 +95,7 @@ def test_units_that_find_no_room_for_their_files(
     with Workspace.create(bench.folder / "w.plumb") as store:
         config = read_config(bench.folder / "campaign.toml")
         monkeypatch.setattr("tempfile.tempdir", "/proc/none")
-        run(config, store, seen.append, executor=InThreads(1))
+        run(config, store, RecordingLink(hear=seen.append), executor=InThreads(1))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
     assert "temporary files cannot be handled" in failure.error
     assert "set TMPDIR to another folder" in failure.error

@@ -15,8 +15,9 @@ from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.policy import RemoteSettings, open_remote
 from engine.policies.remote.protocol import grpc
 from engine.policies.remote.server import PolicyServer
+from engine.records.codec import Record
 from engine.task.task import Task
-from engine.workers.frames import Frame, FrameError, FrameReader
+from engine.workers.channel import ChannelError, FrameReader, Take, frame
 
 hostile = settings.get_profile("hostile")
 
@@ -117,15 +118,15 @@ def test_a_server_of_others_can_only_be_wrong(
 
 @settings(hostile, max_examples=100)
 @given(pieces=st.lists(st.binary(max_size=20), max_size=5))
-def test_frames_of_a_plug_in(pieces: list[bytes]) -> None:
+def test_messages_of_a_plug_in(pieces: list[bytes]) -> None:
     reader = FrameReader()
     for piece in (*pieces, b"\xff" * 16, b"\0" * 64):
         reader.feed(piece)
         try:
-            frame = reader.take()
-        except FrameError:
+            message = reader.take()
+        except ChannelError:
             break
-        assert frame is None or isinstance(frame, Frame)
+        assert message is None or isinstance(message, Record)
     sound = FrameReader()
-    sound.feed(Frame({"kind": "ready"}, b"x").encode())
-    assert sound.take() == Frame({"kind": "ready"}, b"x")
+    sound.feed(frame(Take(3)))
+    assert sound.take() == Take(3)

@@ -63,9 +63,9 @@ def test_what_we_did_not_make_is_not_even_opened(changed: Change, statements: st
 
 def test_sqlite_trusts_no_file(sound: Path) -> None:
     with Workspace.open(sound) as store:
-        assert store.rows("PRAGMA trusted_schema") == [(0,)]
+        assert store._rows("PRAGMA trusted_schema") == [(0,)]
         with pytest.raises(sqlite3.OperationalError, match="not authorized"):
-            store.connection.execute("SELECT load_extension('x')")
+            store._rows("SELECT load_extension('x')")
 
 
 def test_a_few_bytes_do_not_fill_the_memory(

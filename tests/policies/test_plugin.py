@@ -19,7 +19,6 @@ from engine.records.finding import EndReason, RunOutcome
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
-from engine.workers.frames import Frame, FrameError, FrameReader
 
 GUIDE = Path(__file__).parents[2] / "docs" / "policy-plugins.md"
 QUICK = PluginSettings(start_seconds=60.0, decide_seconds=2.0)
@@ -107,14 +106,14 @@ def test_nonsense_is_named_and_does_not_end_the_plugin(tmp_path: Path) -> None:
     answers = [answer for answer, _ in NONSENSE]
     choose = f"return [2] if len(states) == 1 else eval({answers}[states[0][0]])"
     policy = bind(tmp_path, deciding(choose))
-    process = policy._worker._process.pid
+    process = policy._worker.pid
     for number, (_, complaint) in enumerate(NONSENSE):
         with pytest.raises(PolicyError) as caught:
             policy.decide(np.array([[number, 0], [0, 0]], dtype=np.int32))
         assert complaint in str(caught.value)
         assert "plugin.py" in str(caught.value)
         assert policy.decide(STATES[:1]).tolist() == [2]
-    assert policy._worker._process.pid == process
+    assert policy._worker.pid == process
     policy.close()
 
 
@@ -192,8 +191,8 @@ def test_a_factory_that_fails(tmp_path: Path, code: str, complaint: str) -> None
 def test_a_plugin_that_forges_answers_is_caught(tmp_path: Path) -> None:
     """Its code shares a process with the worker's checks, so ours must hold alone."""
     forge = """
-        import __main__
-        __main__._operator_ids = lambda answer, count, operators: answer
+        from engine.policies.plugin import host
+        host._operator_ids = lambda answer, count, operators: answer
         return __import__('numpy').array([0, 99, 0])
     """
     policy = bind(tmp_path, deciding(forge))
@@ -201,7 +200,7 @@ def test_a_plugin_that_forges_answers_is_caught(tmp_path: Path) -> None:
         policy.decide(STATES)
     garbage = """
         import os
-        for number in range(3, 12):
+        for number in range(3, 100):
             try:
                 os.write(number, b'\\xff' * 64)
             except OSError:
@@ -273,7 +272,7 @@ def test_the_whole_process_group_ends(tmp_path: Path, ending: str) -> None:
 
 def test_a_policy_that_is_let_go_takes_its_process_along(tmp_path: Path) -> None:
     policy = bind(tmp_path, deciding("import os\nreturn [0] * len(states)"))
-    process = policy._worker._process.pid
+    process = policy._worker.pid
     assert is_running(process)
     del policy
     assert not is_running(process)
@@ -307,26 +306,24 @@ def test_the_thread_that_started_a_plugin_may_end(tmp_path: Path) -> None:
     code = deciding("return [2] * len(states)")
     with ThreadPoolExecutor(1) as thread:
         policy = thread.submit(bind, tmp_path, code).result()
-    process = policy._worker._process.pid
+    process = policy._worker.pid
     assert policy.decide(STATES).tolist() == [2, 2, 2]
-    assert policy._worker._process.pid == process
+    assert policy._worker.pid == process
     policy.close()
 
 
-def test_frames_come_in_any_pieces() -> None:
-    frames = [Frame({"kind": "a", "n": 1}, b"\x00" * 10), Frame({"kind": "b"})]
-    data = b"".join(frame.encode() for frame in frames)
-    reader, found = FrameReader(), []
-    for byte in data:
-        reader.feed(bytes([byte]))
-        if frame := reader.take():
-            found.append(frame)
-    assert found == frames
-
-
-@pytest.mark.parametrize("header", [b"[]", b"{", b"[" * 100_000])
-def test_broken_headers(header: bytes) -> None:
-    reader = FrameReader()
-    reader.feed(len(header).to_bytes(4, "little") + bytes(4) + header)
-    with pytest.raises(FrameError):
-        reader.take()
+def test_it_sees_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "hush")
+    tell = f"""
+        import os
+        print(sorted(os.environ), open('/proc/self/environ').read(),
+              file=open({str(tmp_path / "seen")!r}, 'w'), flush=True)
+        return [0] * len(states)
+    """
+    policy = bind(tmp_path, deciding(tell))
+    policy.decide(STATES)
+    policy.close()
+    seen = (tmp_path / "seen").read_text()
+    assert "'PATH'" in seen
+    assert "TOKEN" not in seen
+    assert "hush" not in seen

@@ -44,7 +44,7 @@ class Scripted:
 
 
 def run_by_the_book(task: Task, script: Mapping[fdr.State, int], start: fdr.State):
-    """RunOutcome, reason, cost, states and operators (ALGORITHMS 1.1)."""
+    """Outcome, reason, cost, states and operators."""
     states, operators, cost = [start], [], 0
     while True:
         state = states[-1]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.records.project import Project
-from engine.workspace import guard as workspace_file
-from engine.workspace.schema import MIGRATIONS, migrate
 from engine.workspace.workspace import Workspace
 
 names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
@@ -45,25 +41,6 @@ def test_a_workspace_keeps_its_project(
     with Workspace.open(path) as store:
         assert store.project() == project
         assert not store.project().is_empty
-
-
-def test_a_workspace_of_before_has_an_empty_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "w.plumb"
-    with monkeypatch.context() as past:
-        past.setattr(workspace_file, "MIGRATIONS", MIGRATIONS[:2])
-        past.setattr(
-            workspace_file, "migrate", lambda connection: migrate(connection, MIGRATIONS[:2])
-        )
-        Workspace.create(path).close()
-    with monkeypatch.context() as locked:
-        locked.setattr(os, "access", lambda *arguments: False)
-        with Workspace.open(path) as store:
-            assert store.project() == Project()
-    with Workspace.open(path) as store:  # now it can be brought up to date
-        store.set_project(Project("d"))
-        assert store.project().domain == "d"
 
 
 def test_files_join_once_and_leave_whatever_they_are() -> None:

@@ -1,5 +1,5 @@
 """Whether actions are optimal, by looking at every state of small random tasks, and AOCA* in plain
-Python from its pseudo-code (ALGORITHMS 12.3).
+Python from its pseudo-code (Eisenhut et al. 2025, section 5).
 """
 
 from __future__ import annotations

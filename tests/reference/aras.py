@@ -1,4 +1,7 @@
-"""Action elimination straight from its definition (ALGORITHMS 9.1)."""
+"""Action elimination straight from its definition.
+
+See docs/theory/searches.md, "Plan improvement".
+"""
 
 from __future__ import annotations
 

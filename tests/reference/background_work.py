@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from os import system  # noqa: F401  imported, but not of this module
 from pathlib import Path
 
 from engine.errors import Location, PddlError
+from engine.records.events import Warned
 from engine.workers.link import Link
 from engine.workspace.workspace import Workspace
 
@@ -89,9 +91,15 @@ def meet_a_defect(link: Link) -> None:
     raise ZeroDivisionError("a defect")
 
 
-def return_something_unpicklable(link: Link) -> object:
+def return_a_function(link: Link) -> object:
     del link
     return lambda: None
+
+
+def emit_a_function(link: Link) -> None:
+    link.emit(lambda: None)
+    while not link.cancelled():
+        time.sleep(0.01)
 
 
 def print_and_die(link: Link) -> None:
@@ -112,9 +120,4 @@ def fill_the_disk(link: Link, workspace: Path) -> None:
     del link
     with Workspace.open(workspace) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
-        with store.transaction() as connection:
-            for number in range(100):
-                connection.execute(
-                    "INSERT INTO log (time, level, text) VALUES (0, 'info', ?)",
-                    (f"{number} {'long ' * 1000}",),
-                )
+        store.apply([Warned(None, f"{number} {'long ' * 1000}") for number in range(100)])

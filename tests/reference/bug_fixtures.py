@@ -41,7 +41,7 @@ def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
     """The first bug whose run ended for a reason, with evidence of a kind."""
 
     def find(reason: str, evidence: str = "plan") -> Bug:
-        bugs = (store.with_proof(row) for row in store.bugs() if row.evidence_kind == evidence)
+        bugs = (store.bug(row.id) for row in store.bugs() if row.evidence_kind == evidence)
         return next(bug for bug in bugs if bug.run.reason == reason)
 
     return find

@@ -6,16 +6,17 @@ policies are greedy: one drives to and fro for ever, one pays too much, one gets
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from engine.campaign.config_reader import parse_config
 from engine.usecases.campaign import run
-from engine.workers.channel import Ticket
-from engine.workers.launch import WorkerEnd
-from engine.workers.worker import serve
+from engine.workers.channel import Call, Command, End, Events, pack
+from engine.workers.limits import ProcessLimits
+from engine.workers.link import WorkerLink
+from engine.workers.supervisor import Report
+from engine.workers.worker import find_function, perform
 from engine.workspace.workspace import Workspace
 
 DOMAIN = """\
@@ -60,15 +61,45 @@ testing.skip_known_bugs = false
 """
 
 
-class InThreads(ThreadPoolExecutor):
-    """Units run in threads, over the same connections as processes do."""
+class InThreads:
+    """Units run in threads; what they say is encoded as between processes."""
 
-    def submit(self, function: Any, ticket: Ticket) -> Future[WorkerEnd]:
-        def work() -> WorkerEnd:
-            serve(ticket)
-            return WorkerEnd(0, "")
+    lost = False
+    size = None
 
-        return super().submit(work)
+    def __init__(self, places: int) -> None:
+        self._pool = ThreadPoolExecutor(places)
+        self._links: list[ReportingLink] = []
+
+    def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
+        link = ReportingLink(limits, report)
+        self._links.append(link)
+        self._pool.submit(self._work, call, link)
+
+    def order(self, command: Command) -> None:
+        for link in self._links:
+            getattr(link, command.value)()
+
+    def close(self) -> None:
+        self.order(Command.STOP)
+        self._pool.shutdown()
+
+    def _work(self, call: Call, link: ReportingLink) -> None:
+        end = End(stopped=True)
+        if not link.control.cancelled:
+            function = find_function(call.function)
+            end = perform(function, link, call.arguments_for(function))
+        link.close()
+        link.report(end)
+
+
+class ReportingLink(WorkerLink):
+    def __init__(self, limits: ProcessLimits, report: Report) -> None:
+        super().__init__(limits)
+        self.report = report
+
+    def emit(self, event: object) -> None:
+        self.report(Events((pack(event),)))
 
 
 def make_workspace(folder: Path, configuration: str = CONFIG) -> Path:

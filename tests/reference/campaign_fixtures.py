@@ -58,42 +58,67 @@ def contents() -> Callable[[Workspace], dict[str, list[Any]]]:
     """All that a campaign leaves behind, but for times and the order among units."""
 
     def read(store: Workspace) -> dict[str, list[Any]]:
-        unit = "p.name, y.name, u.seed"
-        units = "JOIN units u ON u.id = x.unit JOIN problems p ON p.id = u.problem "
-        units += "JOIN policies y ON y.id = u.policy"
-        queries = {
-            "units": f"SELECT {unit}, u.status FROM units u JOIN problems p ON p.id = u.problem "
-            "JOIN policies y ON y.id = u.policy",
-            "findings": f"SELECT {unit}, s.packed, x.kind, x.policy_cost, x.bound, x.gap, "
-            "x.oracle, x.retrospective, e.document, r.outcome, r.reason, r.cost, r.operators, "
-            "r.last_decision, (SELECT t.packed FROM findings g JOIN states t ON t.id = g.state "
-            f"WHERE g.id = x.region) FROM findings x {units} JOIN states s ON s.id = x.state "
-            "JOIN evidence e ON e.finding = x.id JOIN runs r ON r.finding = x.id",
-            "pool": f"SELECT {unit}, x.number, s.packed, x.reference, x.walk, x.outcome, "
-            f"x.reason, x.policy_cost, x.tested FROM pool x {units} "
-            "JOIN states s ON s.id = x.state",
-            "answers": f"SELECT {unit}, x.number, x.oracle, x.verdict, x.bound "
-            f"FROM answers x {units}",
-            "localizations": f"SELECT {unit}, s.packed, l.step, l.searches, l.expanded, "
-            "l.limited, l.failure, l.steps, c.kind, c.action, (SELECT packed FROM states "
-            "WHERE id = c.state) FROM localizations l JOIN findings x ON x.id = l.finding "
-            "LEFT JOIN root_causes c ON c.id = l.root_cause "
-            f"JOIN states s ON s.id = x.state {units}",
-            "history": f"SELECT {unit}, s.packed, h.bound, h.gap FROM history h "
-            f"JOIN findings x ON x.id = h.finding JOIN states s ON s.id = x.state {units}",
+        tables = store.dump()
+        by_id = {name: {row.get("id"): row for row in rows} for name, rows in tables.items()}
+
+        def unit(number: int) -> tuple[Any, ...]:
+            row = by_id["units"][number]
+            problem, policy = by_id["problems"][row["problem"]], by_id["policies"][row["policy"]]
+            return problem["name"], policy["name"], row["seed"]
+
+        def state(number: int | None) -> bytes | None:
+            return None if number is None else by_id["states"][number]["packed"]
+
+        def finding(number: int | None) -> tuple[Any, ...] | None:
+            if number is None:
+                return None
+            row = by_id["findings"][number]
+            return unit(row["unit"]), state(row["state"])
+
+        def cause(number: int | None) -> tuple[Any, ...] | None:
+            if number is None:
+                return None
+            row = by_id["root_causes"][number]
+            return row["kind"], row["action"], state(row["state"])
+
+        meanings = {
+            "unit": unit,
+            "state": state,
+            "finding": finding,
+            "region": finding,
+            "root_cause": cause,
         }
         found = {
-            name: store.connection.execute(query).fetchall() for name, query in queries.items()
+            name: [
+                (
+                    *((finding(row["id"]),) if name == "findings" else ()),
+                    *(
+                        meanings.get(column, lambda value: value)(value)
+                        for column, value in row.items()
+                        if column not in ("id", "seconds", "naive_searches")
+                    ),
+                )
+                for row in tables[name]
+            ]
+            for name in COMPARED
         }
-        statistics = [json.loads(text) for (text,) in _statistics(store)]
+        found["units"] = [(*unit(row["id"]), row["status"]) for row in tables["units"]]
+        statistics = [json.loads(row["statistics"]) for row in tables["units"]]
         found["statistics"] = [_timeless(item) for item in statistics]
         return {name: sorted(rows, key=repr) for name, rows in found.items()}
 
     return read
 
 
-def _statistics(store: Workspace) -> list[Any]:
-    return store.connection.execute("SELECT statistics FROM units ORDER BY id").fetchall()
+COMPARED = (
+    "findings",
+    "evidence",
+    "runs",
+    "pool",
+    "answers",
+    "localizations",
+    "history",
+)
 
 
 def _timeless(statistics: dict[str, Any]) -> dict[str, Any]:

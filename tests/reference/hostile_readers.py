@@ -142,15 +142,16 @@ def read_workspace(path: Path) -> None:
 def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
     yield from (store.project, store.log, store.trainings, store.root_causes)
     yield lambda: [store.comparison(row.id) for row in store.comparisons()]
-    numbers = [number for (number,) in store.rows("SELECT id FROM campaigns LIMIT 2")]
+    tables = store.dump()
+    numbers = [row["id"] for row in tables["campaigns"][:2]]
     for campaign in numbers:
         yield lambda campaign=campaign: store.pending(campaign)
         yield lambda campaign=campaign: _reports(store, campaign)
         yield lambda campaign=campaign: compare_campaigns(store, campaign, numbers[0])
-    for (unit,) in store.rows("SELECT id FROM units LIMIT 2"):
+    for unit in [row["id"] for row in tables["units"][:2]]:
         yield lambda unit=unit: store.pool(unit)
         yield lambda unit=unit: _exports(store, unit)
-    for (bug,) in store.rows("SELECT id FROM findings LIMIT 2"):
+    for bug in [row["id"] for row in tables["findings"][:2]]:
         yield lambda bug=bug: _whole_bug(store, bug)
         yield lambda bug=bug: write_bundle(store, bug, out)
     yield lambda: matching(store.bugs(), parse_terms(FILTER))

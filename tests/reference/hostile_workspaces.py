@@ -63,7 +63,6 @@ def full_workspace(folder: Path) -> Path:
         plan = TrainingPlan(str(domain), (problem,), (problem,), str(folder / "training"))
         known = {"plan": plan.to_json(), "status": "stopped", "reason": "", "epochs": [EPOCH]}
         store.save_training(plan.folder, known)
-        store.connection.execute("PRAGMA journal_mode = DELETE")
     return path
 
 

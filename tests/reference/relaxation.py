@@ -1,7 +1,8 @@
-"""Heuristics of the delete relaxation straight from their definitions (ALGORITHMS 13).
+"""Heuristics of the delete relaxation straight from their definitions.
 
 h_max and h_add are fixed points, found by sweeping over all operators until nothing changes.
 h_FF needs an order among equals and follows the one that the kernel promises.
+See docs/theory/searches.md, "Relaxation heuristics".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """D(s, t) <= h*(s) - h*(t) for all pairs of states of random tasks, whatever the variant, the
-factors and the truncation; and the check notices when a rule is broken (ALGORITHMS 4.9).
+factors and the truncation; and the check notices when a rule is broken.
 
     python tests/soundness/test_dominance.py SEED TASKS
 

@@ -1,4 +1,4 @@
-"""The 47 pitfalls of ALGORITHMS 16 are tests: this finds them by the numbers they name."""
+"""The pitfalls of docs/theory/pitfalls.md are tests: this finds them by the numbers they name."""
 
 import ast
 import re

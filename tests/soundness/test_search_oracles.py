@@ -1,4 +1,7 @@
-"""No oracle may say anything false, whatever the task and the policy (ALGORITHMS 16 and 19)."""
+"""No oracle may say anything false, whatever the task and the policy.
+
+See docs/theory/evidence.md, "What tests hold against the truth".
+"""
 
 from random import Random
 

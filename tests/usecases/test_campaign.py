@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import summary
@@ -30,7 +31,7 @@ from engine.records.events import (
     UnitStopped,
 )
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -73,7 +74,7 @@ def test_events_are_stored_before_they_are_told(
                 bugs = sum(type(known) is BugFound for known in seen)
                 assert len(other.bugs()) >= bugs
 
-        end = run(config, store, emit, executor=in_threads())
+        end = run(config, store, RecordingLink(hear=emit), executor=in_threads())
         assert end.finished
         assert isinstance(seen[0], CampaignStarted)
         assert isinstance(seen[-1], CampaignFinished)
@@ -99,7 +100,13 @@ def test_stopped_and_resumed_it_finds_the_same(
         for tests in (3, 15, 30):
             seen: list[Event] = []
             enough = partial(has_tested, seen, tests)
-            end = run(config, store, seen.append, enough, executor=in_threads(), resume=True)
+            end = run(
+                config,
+                store,
+                RecordingLink(hear=seen.append, cancelled=enough),
+                executor=in_threads(),
+                resume=True,
+            )
             stops += not end.finished
             assert set(contents(store)["history"]) <= set(expected["history"])
         assert stops
@@ -117,7 +124,9 @@ def test_finished_units_are_not_done_again(
     seen: list[Event] = []
     with Workspace.create(path) as store:
         run(config, store, executor=in_threads())
-        end = run(config, store, seen.append, executor=in_threads(), resume=True)
+        end = run(
+            config, store, RecordingLink(hear=seen.append), executor=in_threads(), resume=True
+        )
     assert end.finished
     assert not [event for event in seen if isinstance(event, UnitStarted)]
 
@@ -158,10 +167,8 @@ def test_in_a_pause_nothing_happens_until_it_is_over(
         run(
             config,
             store,
-            pause.seen.append,
-            pause.went_on,
+            RecordingLink(hear=pause.seen.append, cancelled=pause.went_on, paused=pause.paused),
             executor=in_threads(),
-            paused=pause.paused,
         )
     assert pause.during_pause
     assert pause.went_on()
@@ -195,7 +202,7 @@ def test_wrong_pddl_is_said_before_anything_runs(
 
 @pytest.mark.parametrize("text", ["local", "local:0", "local:-1", "local:x", "cloud:3"])
 def test_unknown_executors_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no executor"):
+    with pytest.raises(UsageError, match="unknown executor"):
         make_executor(text)
 
 
@@ -217,7 +224,7 @@ def test_a_killed_worker_costs_one_unit(
 
     with Workspace.create(path) as store:
         # No unit gets ahead of its killer: all wait until somebody was killed.
-        end = run(config, store, emit, paused=lambda: not victims)
+        end = run(config, store, RecordingLink(hear=emit, paused=lambda: not victims))
         assert end.finished
         lost = [event for event in seen if isinstance(event, UnitFailed)]
         assert [event.unit for event in lost] == victims
@@ -276,8 +283,10 @@ def test_a_second_campaign_on_the_same_file_is_refused(
 ) -> None:
     code = (
         "import time; from engine.workspace.workspace import Workspace\n"
-        f"store = Workspace.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
-        "time.sleep(60)"
+        f"store = Workspace.create({str(path)!r})\n"
+        "with store.writing():\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
@@ -302,7 +311,11 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
         return any(isinstance(event, BugFound) for event in seen)
 
     with Workspace.create(path) as store:
-        end = run(configure(problems='"p3.pddl"', more=more), store, seen.append, cancelled)
+        end = run(
+            configure(problems='"p3.pddl"', more=more),
+            store,
+            RecordingLink(hear=seen.append, cancelled=cancelled),
+        )
         assert not end.finished
         assert store.bugs()
         assert isinstance(seen[-2], UnitStopped)

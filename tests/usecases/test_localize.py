@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from reference import fdr
 from reference.bug_workspace import what_is_known
+from reference.forging import forge
 from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig, parse_config
@@ -42,8 +42,8 @@ from engine.usecases.localize import (
     Localizing,
     localize,
 )
-from engine.workers.gate import Gate
-from engine.workspace.schema import MIGRATIONS, migrate
+from engine.workers.channel import pack, unpack
+from engine.workers.limits import ProcessLimits
 from engine.workspace.workspace import Workspace, campaign_key
 
 MakeUnit = Callable[..., Unit]
@@ -53,10 +53,10 @@ Contents = Callable[[Workspace], dict[str, list[Any]]]
 ON = "[localization]\nenabled = true\n"
 
 
-def events_of(unit: Unit, gate: Gate | None = None) -> list[UnitEvent]:
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, gate or Gate())
-    return events
+def events_of(unit: Unit) -> list[UnitEvent]:
+    link = RecordingLink()
+    run_unit(link, unit)
+    return link.events
 
 
 def test_every_bug_is_localized_and_the_verdicts_are_true(make_unit: MakeUnit) -> None:
@@ -109,15 +109,9 @@ def test_a_small_budget_leaves_steps_undecided(make_unit: MakeUnit) -> None:
 def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
     make_unit: MakeUnit,
 ) -> None:
-    gate = Gate()
-    events: list[UnitEvent] = []
-
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
-        if sum(isinstance(item, BugLocalized) for item in events) == 3:
-            gate.stop()
-
-    run_unit(make_unit(more=ON), emit, gate)
+    link = RecordingLink(lambda event: len(link.heard(BugLocalized)) == 3)
+    run_unit(link, make_unit(more=ON))
+    events = link.events
     assert isinstance(events[-1], UnitStopped)
     found = [event for event in events if isinstance(event, BugLocalized)]
     assert len(found) == 3
@@ -126,15 +120,14 @@ def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
 
 def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
     unit = make_unit(more=ON)
-    gate = Gate(megabytes_limit=10**6)
-    events: list[UnitEvent] = []
 
-    def emit(event: UnitEvent) -> None:
-        events.append(event)
+    def refuse_memory(event: UnitEvent) -> None:
         if isinstance(event, BugLocalized):
-            assert gate.memory_is_over()
+            assert link.memory_is_over()
 
-    run_unit(unit, emit, gate)
+    link = RecordingLink(refuse_memory, ProcessLimits(megabytes=10**6))
+    run_unit(link, unit)
+    events = link.events
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 1000000 MB"
     left = events[-1].statistics.bugs - 1
@@ -155,14 +148,19 @@ def test_a_campaign_that_was_stopped_and_resumed_leaves_the_same(
         whole = contents(store)
         totals = summary(store, 1)
     assert whole["localizations"]
-    assert totals["root_causes"] == len({row[-3:] for row in whole["localizations"]})
+    assert totals["root_causes"] == len({row[1] for row in whole["localizations"]})
     with Workspace.create(tmp_path / "parts.plumb") as store:
         seen: list[int] = []
 
         def hear(event: object) -> None:
             seen.extend([1] if isinstance(event, BugLocalized) else [])
 
-        end = run_campaign(config, store, hear, lambda: len(seen) > 2, executor=in_threads())
+        end = run_campaign(
+            config,
+            store,
+            RecordingLink(hear=hear, cancelled=lambda: len(seen) > 2),
+            executor=in_threads(),
+        )
         run_campaign(config, store, executor=in_threads(), resume=True)
         assert seen or end.finished
         assert contents(store) == whole
@@ -270,51 +268,9 @@ def test_all_kinds_of_localizations_are_read_as_they_were_written(
     assert {CauseKind.DEAD_END, CauseKind.LOOP, CauseKind.DETOUR} <= kinds
 
 
-def older_copy(path: Path, target: Path, version: int) -> None:
-    """The same workspace as a file that has seen only some migrations."""
-    new = sqlite3.connect(target, isolation_level=None)
-    migrate(new, MIGRATIONS[:version])
-    new.execute("ATTACH ? AS whole", (str(path),))
-    for (table,) in new.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        new.execute(f"INSERT INTO main.{table} SELECT * FROM whole.{table}")
-    new.close()
-
-
-def test_older_workspaces_are_brought_up_to_date(one_road: Path, tmp_path: Path) -> None:
-    old = tmp_path / "old.plumb"
-    older_copy(one_road, old, 2)
-    with Workspace.open(old) as store:
-        rows = store.bugs()
-        assert {row.root_cause for row in rows} == {None}
-        assert store.localization(rows[0].id) is None
-        assert (store.root_causes(), store.localized_bugs()) == ([], set())
-        assert summary(store, 1)["root_causes"] is None
-        localizer = BugLocalizer(store)
-        for row in rows:
-            bug = store.bug(row.id)
-            localizer.keep(bug, localizer.localize(bug))
-        assert len(store.root_causes()) == 1
-        assert summary(store, 1)["root_causes"] == 1
-
-
-def test_an_older_workspace_that_cannot_be_written_is_still_read(
-    one_road: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = tmp_path / "old.plumb"
-    older_copy(one_road, old, 2)
-    monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
-    with Workspace.open(old) as store:
-        (first, *_) = store.bugs()
-        assert first.root_cause is None
-        assert store.localization(first.id) is None
-        assert (store.root_causes(), store.localized_bugs()) == ([], set())
-        with pytest.raises(WorkspaceError, match="cannot be written"):
-            store.save_localization(first.id, BugLocalizer(store).localize(store.bug(first.id)))
-
-
 def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> None:
     with Workspace.open(one_road) as store:
-        store.connection.execute("UPDATE localizations SET steps = x'0102'")
+        forge(store.path, "UPDATE localizations SET steps = x'0102'")
         with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
             store.localization(1)
         localizer, bug = BugLocalizer(store), store.bug(1)
@@ -334,7 +290,7 @@ def test_a_plan_that_comes_to_light_becomes_evidence(workspace: Path) -> None:
     link, bugs = RecordingLink(), bugs_with_bounds_only(workspace)
     done = localize(link, workspace, bugs)
     assert [item.bug for item in done] == bugs
-    assert link.heard(Localized) == list(done)
+    assert link.heard(Localized) == list(done) == [unpack(pack(item)) for item in done]
     assert [item.not_kept for item in done] == ["", "", ""]
     with Workspace.open(workspace) as store:
         assert {store.bug(bug).row.evidence_kind for bug in bugs} == {"plan"}
@@ -385,7 +341,7 @@ def test_a_workspace_that_cannot_be_written_still_gets_an_answer(
 ) -> None:
     bug, *_ = bugs_with_bounds_only(workspace)
     before = what_is_known(workspace)
-    monkeypatch.setattr("engine.workspace.guard._is_writable", lambda path: False)
+    monkeypatch.setattr("engine.workspace.guard.os.access", lambda path, mode: False)
     (item,) = localize(RecordingLink(), workspace, [bug])
     assert "cannot be written" in item.not_kept
     assert item.localization.bad_steps

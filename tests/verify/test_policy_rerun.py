@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from reference.bug_workspace import InThreads
+from reference.forging import forge
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.policies.consent import Consent, consent_name
@@ -158,7 +159,7 @@ def test_that_an_answer_was_not_applicable_can_be_asked_for(
 
 def test_an_address_is_not_called_unasked(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:gc"')
-    store.connection.execute("UPDATE policies SET spec = 'grpc://127.0.0.1:1'")
+    forge(store.path, "UPDATE policies SET spec = 'grpc://127.0.0.1:1'")
     said = replies(store)
     assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert "address of a server" in said[0].reason
@@ -178,5 +179,5 @@ def test_a_long_run_is_asked_in_parts(
 
 def test_who_is_not_the_author_is_noticed(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:hadd"')
-    store.connection.execute("UPDATE policies SET spec = 'builtin:random'")
+    forge(store.path, "UPDATE policies SET spec = 'builtin:random'")
     assert RerunAnswer.OTHER in {reply.answer for reply in replies(store)}

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from reference.dask_cluster import PATIENCE, Cluster, wait_for
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError
 from engine.records.events import Event, StateTested, UnitFailed, UnitStopped
 from engine.usecases.campaign import run
-from engine.workers.launch import make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -82,7 +83,9 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
             victim.wait()
 
     with Workspace.create(tmp_path / "killed.plumb") as store:
-        assert run(config, store, emit, executor=make_executor(cluster_of_two)).finished
+        assert run(
+            config, store, RecordingLink(hear=emit), executor=make_executor(cluster_of_two)
+        ).finished
         assert victim.returncode == -signal.SIGKILL
         assert not [event for event in seen if isinstance(event, UnitFailed | UnitStopped)]
         as_here(store)
@@ -99,7 +102,12 @@ def test_stopping_reaches_the_units_of_the_cluster(
         return any(isinstance(event, StateTested) for event in seen)
 
     with Workspace.create(tmp_path / "w.plumb") as store:
-        end = run(endless, store, seen.append, cancelled, executor=make_executor(cluster_of_two))
+        end = run(
+            endless,
+            store,
+            RecordingLink(hear=seen.append, cancelled=cancelled),
+            executor=make_executor(cluster_of_two),
+        )
         assert not end.finished
         assert [unit.status for unit in store.units()] == ["stopped"]
     wait_for(lambda: not _unit_processes(cluster))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from reference.dask_cluster import PATIENCE, Cluster
+from reference.recording_link import RecordingLink
 from reference.slow_policy import write_slow_policy
 
 from engine.campaign.config_reader import CampaignConfig
@@ -19,8 +20,8 @@ from engine.errors import UsageError, WorkerLostError
 from engine.records.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
 from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
-from engine.workers.cluster import ClusterSize, look_at, problem_with_address
-from engine.workers.launch import make_executor
+from engine.workers.cluster import look_at, problem_with_address
+from engine.workers.supervisor import ClusterSize, make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -158,7 +159,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
     with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor(f"dask:{cluster.address}")
         config = configure(policies='"slow.py:factory"')
-        assert run(config, store, emit, executor=executor).finished
+        assert run(config, store, RecordingLink(hear=emit), executor=executor).finished
         assert [unit.status for unit in store.units()] == ["finished"]
     sizes = [event.workers for event in seen if isinstance(event, ClusterChanged)]
     assert sizes == [1, 0, 1]
@@ -185,7 +186,7 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
     with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor(f"dask:{cluster.address}")
         with pytest.raises(WorkerLostError, match="all that was found is kept") as caught:
-            run(config, store, emit, executor=executor)
+            run(config, store, RecordingLink(hear=emit), executor=executor)
         assert "resume the campaign, there or on this machine" in caught.value.hint
         (campaign,) = store.campaigns()
         assert campaign.status == "stopped"

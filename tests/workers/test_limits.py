@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.unit import Unit, run_unit
 from engine.cli import main
-from engine.records.events import UnitEvent, UnitFailed
+from engine.records.events import UnitFailed
 from engine.usecases.campaign import run
-from engine.workers.gate import Gate
-from engine.workers.launch import make_executor
-from engine.workers.limits import SLACK_MEGABYTES, used_megabytes
+from engine.workers.limits import SLACK_MEGABYTES, ProcessLimits, used_megabytes
+from engine.workers.supervisor import make_executor
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
@@ -118,7 +118,7 @@ def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path:
     with Workspace.open(path) as store:
         assert store.pool_states(1) == unit.statistics["states"] > 0
         assert len(store.bugs()) == unit.statistics["bugs"]
-        (text,) = (row[0] for row in store.rows("SELECT text FROM log WHERE level = 'warning'"))
+        (text,) = (row.text for row in store.log() if row.level == "warning")
     assert text.startswith(unit.statistics["limit"])
 
 
@@ -136,11 +136,10 @@ def test_a_limit_before_the_first_state_is_a_failure_with_words(
     make_unit: Callable[..., Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "empty"))
-    gate = Gate(megabytes_limit=64)
-    events: list[UnitEvent] = []
-    gate.memory_is_over()
-    run_unit(make_unit(), events.append, gate)
-    (failure,) = (event for event in events if isinstance(event, UnitFailed))
+    link = RecordingLink(limits=ProcessLimits(megabytes=64))
+    link.memory_is_over()
+    run_unit(link, make_unit())
+    (failure,) = link.heard(UnitFailed)
     assert failure.error == "stopped at its limit of 64 MB, before it could test a state"
 
 

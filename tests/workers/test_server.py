@@ -1,4 +1,4 @@
-"""Where workers connect: when the way to it is gone, and when workers do not do their part."""
+"""Where workers of other machines connect: when they do not do their part."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
-from pathlib import Path
+from dataclasses import replace
+from queue import Empty, SimpleQueue
 
 import pytest
 from reference.dask_cluster import wait_for
 
-from engine.campaign.inputs import File, PolicyInput
-from engine.campaign.unit import Unit
-from engine.records.events import UnitEvent, UnitStarted, UnitStopped
-from engine.workers.channel import Assignment, Command, Goodbye, Hello, Report, Ticket
-from engine.workers.server import Hub
+from engine.campaign.inputs import File
+from engine.records.events import Warned
+from engine.usecases.compare import compare
+from engine.workers.channel import (
+    Call,
+    ChannelError,
+    Command,
+    Connection,
+    End,
+    Events,
+    Order,
+    Take,
+    pack,
+    unpack,
+)
+from engine.workers.server import WorkerAddress, WorkerServer, make_call
 
-MakeUnit = Callable[..., Unit]
+CALL = Call.of(compare)
 
 
 def in_time(action: Callable[[], object]) -> None:
@@ -29,70 +40,68 @@ def in_time(action: Callable[[], object]) -> None:
     assert not thread.is_alive()
 
 
-@pytest.fixture
-def unit(make_unit: MakeUnit) -> Unit:
-    return make_unit()
+class Heard:
+    """What a server reports of one call."""
+
+    def __init__(self, server: WorkerServer, call: Call = CALL) -> None:
+        self._messages: SimpleQueue[Events | End] = SimpleQueue()
+        self.address = server.add(call, self._messages.put)
+
+    def message(self) -> Events | End:
+        return self._messages.get(timeout=30)
+
+    def text(self) -> str:
+        """Of a warning."""
+        message = self.message()
+        assert isinstance(message, Events)
+        (event,) = message.events
+        return unpack(event, [Warned]).text
+
+    def is_silent(self) -> bool:
+        try:
+            self._messages.get_nowait()
+        except Empty:
+            return True
+        return False
 
 
 @pytest.fixture
-def hub(unit: Unit) -> Iterator[Hub]:
-    hub = Hub({unit.number: unit})
-    yield hub
-    in_time(hub.close)
+def server() -> Iterator[WorkerServer]:
+    server = WorkerServer(("127.0.0.1", 0))
+    yield server
+    in_time(server.close)
 
 
-def connect(hub: Hub, unit: Unit) -> Connection:
-    """A worker that wants its unit."""
-    connection = hub.ticket(unit).connect()
-    connection.send(Hello(unit.number))
+def connect(address: WorkerAddress) -> Connection:
+    """A worker that wants its call."""
+    connection = address.connect()
+    connection.send(Take(address.number))
     return connection
 
 
-def begin(hub: Hub, unit: Unit) -> Connection:
+def begin(address: WorkerAddress) -> Connection:
     """A worker that has it."""
-    connection = connect(hub, unit)
-    assert connection.recv() == Assignment(unit)
+    connection = connect(address)
+    assert connection.receive() == CALL
     return connection
 
 
 def is_hung_up(connection: Connection) -> bool:
     try:
-        connection.recv()
+        connection.receive()
     except (EOFError, OSError):
         return True
     return False
 
 
-def receive(hub: Hub, count: int) -> list[UnitEvent]:
-    """So many events."""
-    events: list[UnitEvent] = []
-
-    def listen() -> None:
-        while len(events) < count:
-            events.extend(hub.receive(0.1))
-
-    in_time(listen)
-    return events
+def warning(text: str) -> Events:
+    return Events((pack(Warned(1, text)),))
 
 
-def started(unit: Unit, seed: int = 0) -> UnitStarted:
-    return UnitStarted(unit.number, "p", "y", seed)
-
-
-def test_a_hub_whose_socket_was_deleted_can_be_closed() -> None:
-    """Whoever cleans up temporary files must not make a campaign wait for ever at its end."""
-    hub = Hub({})
-    address = hub._listener.address
-    assert isinstance(address, str)
-    Path(address).unlink()
-    in_time(hub.close)
-
-
-def test_all_workers_of_a_large_cluster_may_connect_at_once() -> None:
-    hub = Hub({}, ("127.0.0.1", 0))
-    ticket = Ticket(1, hub._address, hub._secret)
+def test_all_workers_of_a_large_cluster_may_connect_at_once(server: WorkerServer) -> None:
+    address = server.add(CALL, lambda message: None)
     workers = [
-        threading.Thread(target=lambda: ticket.connect().close(), daemon=True) for _ in range(300)
+        threading.Thread(target=lambda: address.connect().close(), daemon=True) for _ in range(300)
     ]
 
     def start_all() -> None:
@@ -102,66 +111,101 @@ def test_all_workers_of_a_large_cluster_may_connect_at_once() -> None:
             worker.join()
 
     in_time(start_all)
-    in_time(hub.close)
+
+
+def test_who_does_not_know_the_secret_stays_outside(server: WorkerServer) -> None:
+    heard = Heard(server)
+    with pytest.raises((ChannelError, OSError, EOFError)):
+        replace(heard.address, secret=b"guessed").connect()
+    assert "guessed" not in repr(replace(heard.address, secret=b"guessed"))
 
 
 def test_a_worker_that_falls_silent_in_the_middle_of_a_message_keeps_nobody_waiting(
-    hub: Hub, unit: Unit
+    server: WorkerServer,
 ) -> None:
-    with begin(hub, unit) as silent:
-        with socket.socket(fileno=silent.fileno()) as half:
-            half.sendall(struct.pack("!i", 1000) + b"the rest of it never comes")
-            half.detach()
-        in_time(lambda: hub.receive(0.1))
-        with begin(hub, unit) as other:
-            other.send(Report((started(unit),)))
-            assert receive(hub, 1) == [started(unit)]
+    heard = Heard(server)
+    with begin(heard.address) as silent:
+        silent.socket.sendall(struct.pack("<I", 1000) + b"the rest of it never comes")
+        with begin(heard.address) as other:
+            other.send(warning("heard"))
+            assert heard.text() == "heard"
         assert is_hung_up(silent)
 
 
-def test_a_worker_that_does_not_listen_keeps_nobody_waiting(make_unit: MakeUnit) -> None:
-    unit = make_unit()
-    policy = PolicyInput("large", "large", File("large", bytes(2**24), "large"))
-    large = Unit(2, unit.problem, policy, 0, unit.fuzzing, unit.testing, unit.limits)
-    hub = Hub({1: unit, 2: large})
-    with connect(hub, large), begin(hub, unit) as other:
-        other.send(Report((started(unit),)))
-        wait_for(lambda: hub.has(2))
-        in_time(lambda: hub.command(Command.PAUSE))
-        assert other.recv() is Command.PAUSE
-        assert receive(hub, 1) == [started(unit)]
-        in_time(hub.close)
+def test_a_worker_that_does_not_listen_keeps_nobody_waiting(server: WorkerServer) -> None:
+    file = File("large", bytes(2**24), "large")
+    large, heard = Heard(server, Call.of(compare, file)), Heard(server)
+    with connect(large.address), begin(heard.address) as other:
+        other.send(warning("heard"))
+        wait_for(lambda: server._calls[0].connection is not None)
+        in_time(lambda: server.order(Command.PAUSE))
+        assert other.receive() == Order(Command.PAUSE)
+        assert heard.text() == "heard"
+        in_time(server.close)
 
 
-def test_what_a_worker_says_that_has_lost_its_unit_is_not_heard(hub: Hub, unit: Unit) -> None:
-    with begin(hub, unit) as first:
-        first.send(Report((started(unit, seed=1),)))
-        assert receive(hub, 1) == [started(unit, seed=1)]
-        with begin(hub, unit) as second:
+def test_what_a_worker_says_that_has_lost_its_call_is_not_heard(server: WorkerServer) -> None:
+    heard = Heard(server)
+    with begin(heard.address) as first:
+        first.send(warning("first"))
+        assert heard.text() == "first"
+        with begin(heard.address) as second:
             assert is_hung_up(first)
-            second.send(Report((started(unit, seed=2),)))
-            second.send(Goodbye())
-            assert receive(hub, 1) == [started(unit, seed=2)]
-            in_time(lambda: receive_until(hub, lambda: not hub.has(unit.number)))
+            second.send(warning("second"))
+            second.send(End())
+            assert heard.text() == "second"
+            assert heard.message() == End()
 
 
-def receive_until(hub: Hub, condition: Callable[[], bool]) -> None:
-    while not condition():
-        assert not hub.receive(0.1)
-
-
-def test_a_unit_that_is_over_is_not_given_to_another_worker(hub: Hub, unit: Unit) -> None:
+def test_a_call_that_is_over_is_not_given_to_another_worker(server: WorkerServer) -> None:
     """Dask runs it again if the machine is lost that could have told its end."""
-    with begin(hub, unit) as first:
-        first.send(Report((UnitStopped(unit.number),)))
-        assert receive(hub, 1) == [UnitStopped(unit.number)]
-    with connect(hub, unit) as second:
+    heard = Heard(server)
+    with begin(heard.address) as first:
+        first.send(End(stopped=True))
+        assert heard.message() == End(stopped=True)
+    with connect(heard.address) as second:
         assert is_hung_up(second)
+    server.settle(heard.address.number, End())
+    assert heard.is_silent()
 
 
-def test_a_worker_that_comes_during_a_pause_hears_of_it(hub: Hub, unit: Unit) -> None:
-    hub.command(Command.PAUSE)
-    with begin(hub, unit) as late:
-        assert late.recv() is Command.PAUSE
-        hub.command(Command.RESUME)
-        assert late.recv() is Command.RESUME
+def test_the_end_of_a_worker_that_does_not_tell_it(server: WorkerServer) -> None:
+    heard = Heard(server)
+    with begin(heard.address) as worker:
+        server.settle(heard.address.number, End(stopped=True))
+        worker.send(warning("before the end"))
+        assert heard.text() == "before the end"
+    assert heard.message() == End(stopped=True)
+
+
+def test_a_worker_that_comes_during_a_pause_hears_of_it(server: WorkerServer) -> None:
+    heard = Heard(server)
+    server.order(Command.PAUSE)
+    with begin(heard.address) as late:
+        assert late.receive() == Order(Command.PAUSE)
+        server.order(Command.RESUME)
+        assert late.receive() == Order(Command.RESUME)
+
+
+@pytest.mark.parametrize("message", [Take(0), Order(Command.STOP), CALL])
+def test_a_worker_that_talks_nonsense_is_hung_up_on(
+    server: WorkerServer, message: Take | Order | Call
+) -> None:
+    heard = Heard(server)
+    with begin(heard.address) as worker:
+        worker.send(message)
+        assert is_hung_up(worker)
+    assert heard.is_silent()
+
+
+def test_a_machine_with_another_version_makes_no_call() -> None:
+    """It may have come to the cluster after all others were asked for theirs."""
+    problem = make_call(WorkerAddress(1, ("127.0.0.1", 1), b"secret", version="0.1"))
+    assert problem.endswith("the campaign 0.1: install the same version")
+
+
+def test_a_server_that_cannot_be_reached_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        address = gone.getsockname()
+    problem = make_call(WorkerAddress(1, address, b"secret"))
+    assert problem.startswith(f"the campaign at 127.0.0.1:{address[1]} cannot be reached: [Errno")

@@ -1,43 +1,82 @@
-"""The process of a unit, as far as it can be seen from inside."""
+"""The process of a worker, as far as it can be seen from inside."""
 
 from __future__ import annotations
 
+import socket
 import threading
-from typing import Any
 
+import pytest
+
+from engine.records.codec import Record
 from engine.records.events import Warned
-from engine.workers.channel import Report, Ticket
-from engine.workers.launch import run_worker
-from engine.workers.worker import _Outbox
+from engine.workers.channel import Call, ChannelError, Connection, End, Events, unpack
+from engine.workers.limits import NO_LIMITS
+from engine.workers.worker import _ProcessLink, find_function, serve
 
 
-class Refusing:
+class Refusing(Connection):
     """A connection for which there is no memory the first time."""
 
     def __init__(self) -> None:
+        ours, self.theirs = socket.socketpair()
+        super().__init__(ours)
         self.refused = threading.Event()
         self.sent: list[Warned] = []
 
-    def send(self, message: Report) -> None:
+    def send(self, message: Record) -> None:
         if not self.refused.is_set():
             self.refused.set()
             raise MemoryError
-        self.sent += message.events  # type: ignore[arg-type]
+        if isinstance(message, Events):
+            self.sent += [unpack(event) for event in message.events]
 
 
 def test_what_there_was_no_memory_to_send_is_sent_later() -> None:
     """A unit at its limit must not say that it is done when half of what it found is missing."""
-    connection: Any = Refusing()
-    outbox = _Outbox(connection)
-    outbox.put(Warned(1, "first"))
+    connection = Refusing()
+    link = _ProcessLink(connection, NO_LIMITS)
+    link.emit(Warned(1, "first"))
     assert connection.refused.wait(30)
-    outbox.put(Warned(1, "second"))
-    outbox.close()
+    link.emit(Warned(1, "second"))
+    link.finish(End())
     assert connection.sent == [Warned(1, "first"), Warned(1, "second")]
+    connection.theirs.close()
 
 
-def test_a_machine_with_another_version_does_no_unit() -> None:
-    """It may have come to the cluster after all others were asked for theirs."""
-    end = run_worker(Ticket(1, "nowhere", b"secret", version="0.1"))
-    assert end.return_code == 1
-    assert end.last_words.endswith("the campaign 0.1: install the same version")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os:system",
+        "engine.files:write_text",
+        "engine.usecases.campaign:_work",  # its first parameter is not a link
+        "engine.usecases.campaign:Path",
+        "engine.usecases.export:shutil.rmtree",
+        "engine.usecases.nothing:run",
+        "engine.usecases.campaign:make_executor",  # imported there
+        "",
+    ],
+)
+def test_only_declared_functions_may_be_called(name: str) -> None:
+    with pytest.raises((ChannelError, ImportError)):
+        find_function(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["engine.usecases.campaign:run_campaign", "engine.campaign.unit:run_unit"],
+)
+def test_declared_functions(name: str) -> None:
+    function = find_function(name)
+    assert f"{function.__module__}:{function.__name__}" == name
+
+
+def test_a_call_that_does_not_fit_its_function_is_refused() -> None:
+    for arguments in ((), (b"\x01",), (b"\x01", b"\xc1", b"", b"")):
+        ours, theirs = socket.socketpair()
+        with Connection(ours) as caller, Connection(theirs) as worker:
+            caller.send(Call("engine.usecases.campaign:run_campaign", arguments))
+            serve(worker)
+            end = caller.receive()
+            assert isinstance(end, End)
+            assert end.failure is not None
+            assert "the call cannot be made" in end.failure.message

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
 
 from engine.errors import CancelledError, WorkspaceError
-from engine.workspace.backup import copy_workspace
+from engine.records.events import Warned
 from engine.workspace.workspace import Workspace
 
 LINES = 20_000
@@ -18,32 +18,34 @@ LINES = 20_000
 def workspace(tmp_path: Path) -> Path:
     """Of some megabytes."""
     path = tmp_path / "w.plumb"
-    with Workspace.create(path) as store, store.transaction() as connection:
-        connection.executemany(
-            "INSERT INTO log (time, level, text) VALUES (0, 'info', ?)",
-            ((f"line {number} " + "x" * 200,) for number in range(LINES)),
-        )
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, f"line {number} " + "x" * 200) for number in range(LINES)])
     return path
 
 
 def test_the_copy_is_of_the_moment_at_which_it_began(workspace: Path, tmp_path: Path) -> None:
-    """Whoever writes meanwhile does not make it begin anew."""
+    """A process that writes meanwhile waits for the end."""
     told: list[tuple[int, int]] = []
-    other = sqlite3.connect(workspace)
+    with Workspace.open(workspace) as store, Workspace.open(workspace) as other:
 
-    def write(done: int, total: int) -> None:
-        told.append((done, total))
-        with other:
-            other.execute("INSERT INTO log (time, level, text) VALUES (1, 'info', 'later')")
+        def write() -> None:
+            with Workspace.open(workspace) as other:
+                other.apply([Warned(None, "later")])
 
-    with Workspace.open(workspace) as store:
-        copy_workspace(store.connection, tmp_path / "copy.plumb", write)
-    other.close()
+        def progress(done: int, total: int) -> None:
+            if not told:
+                writing.start()
+            told.append((done, total))
+
+        writing = threading.Thread(target=write)
+        store.save_copy(tmp_path / "copy.plumb", progress)
+        writing.join()
+        assert len(other.log()) == LINES + 1
     assert len(told) > 3
     assert told == sorted(set(told))
     assert told[-1][0] == told[-1][1] > LINES * 200
     with Workspace.open(tmp_path / "copy.plumb") as copy:
-        assert copy.rows("SELECT count(*) FROM log") == [(LINES,)]
+        assert len(copy.log()) == LINES
 
 
 def test_a_copy_that_is_stopped_leaves_what_was_there(workspace: Path, tmp_path: Path) -> None:
@@ -56,17 +58,17 @@ def test_a_copy_that_is_stopped_leaves_what_was_there(workspace: Path, tmp_path:
 
     with Workspace.open(workspace) as store:
         with pytest.raises(CancelledError):
-            copy_workspace(store.connection, target, stop)
+            store.save_copy(target, stop)
         assert target.read_text() == "something else"
         assert not list(tmp_path.glob("*.part"))
         with pytest.raises(WorkspaceError):
-            copy_workspace(store.connection, tmp_path / "no such folder" / "copy.plumb")
-        copy_workspace(store.connection, target)
+            store.save_copy(tmp_path / "no such folder" / "copy.plumb")
+        store.save_copy(target)
     with Workspace.open(target) as copy:
-        assert copy.rows("SELECT count(*) FROM log") == [(LINES,)]
+        assert len(copy.log()) == LINES
 
 
 def test_a_place_where_nothing_can_be_is_an_error_of_ours(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with Workspace.open(workspace) as store, pytest.raises(WorkspaceError, match=r"copy\.plumb"):
-        copy_workspace(store.connection, tmp_path / "file" / "copy.plumb")
+        store.save_copy(tmp_path / "file" / "copy.plumb")

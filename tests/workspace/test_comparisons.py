@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,6 @@ from engine.campaign.inputs import File
 from engine.equivalence import compare_domains
 from engine.errors import WorkspaceError
 from engine.pddl import parse_domain
-from engine.workspace.guard import open_workspace
-from engine.workspace.schema import MIGRATIONS
 from engine.workspace.workspace import Workspace
 
 DOMAIN = "(define (domain a) (:predicates (p) (q)) (:action go :effect (and (p) (not (q)))))"
@@ -96,27 +92,6 @@ def test_an_answer_that_is_none_is_damage(
         store.add_comparison(file, file, {}, answer)
         with pytest.raises(WorkspaceError, match="damaged"):
             store.comparisons()
-
-
-def test_an_old_workspace_that_may_not_be_written_has_none(tmp_path: Path) -> None:
-    path = tmp_path / "w.plumb"
-    connection = open_workspace(path, create=True)
-    connection.execute("DROP TABLE comparisons")
-    number = next(n for n, text in enumerate(MIGRATIONS) if "TABLE comparisons" in text)
-    for text in MIGRATIONS[number + 1 :]:
-        for name in re.findall(r"CREATE TABLE (\w+)", text):
-            connection.execute(f"DROP TABLE {name}")
-    connection.execute(f"PRAGMA user_version = {number}")
-    connection.execute("PRAGMA journal_mode = DELETE")
-    connection.close()
-    if os.geteuid() != 0:  # root may write whatever the mode says
-        path.chmod(0o444)
-        with Workspace.open(path) as store:
-            assert store.comparisons() == []
-        path.chmod(0o644)
-    with Workspace.open(path) as store:
-        assert store.comparisons() == []
-        assert store.rows("SELECT count(*) FROM comparisons") == [(0,)]
 
 
 def test_a_training_is_told_anew(tmp_path: Path) -> None:

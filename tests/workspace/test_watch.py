@@ -11,7 +11,6 @@ import pytest
 
 from engine.errors import WorkspaceError
 from engine.workspace import watch as keeping
-from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.workspace import Workspace
 
 
@@ -29,11 +28,9 @@ def test_a_user_without_a_home_loses_nothing(
     monkeypatch.setattr(keeping.Path, "home", no_home)
     monkeypatch.setattr(keeping, "LAST_RESORT", last)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "ends with the process"))
-    with Workspace.create(folder / "w.plumb") as store:
-        keeper = WorkspaceWatch(store)
+    lost = pytest.raises(WorkspaceError, match=r"last.w-rescued\.plumb")
+    with Workspace.create(folder / "w.plumb") as store, lost, store.writing():
         shutil.rmtree(folder)
-        with pytest.raises(WorkspaceError, match=r"last.w-rescued\.plumb"):
-            keeper.refuse_loss()
     with Workspace.open(last / "w-rescued.plumb") as rescued:
         assert rescued.campaigns() == []
 
@@ -53,8 +50,6 @@ def test_a_folder_that_nobody_may_look_into_any_more(
         return look(path, **options)
 
     with Workspace.create(folder / "w.plumb") as store:
-        keeper = WorkspaceWatch(store)
-        monkeypatch.setattr(Path, "stat", closed)
         monkeypatch.setattr(keeping.Path, "home", lambda: home)
-        with pytest.raises(WorkspaceError, match=r"home.w-rescued\.plumb"):
-            keeper.refuse_loss()
+        with pytest.raises(WorkspaceError, match=r"home.w-rescued\.plumb"), store.writing():
+            monkeypatch.setattr(Path, "stat", closed)

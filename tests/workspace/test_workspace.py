@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forge
+from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.unit import Unit, run_unit
 from engine.errors import UsageError, WorkspaceError
-from engine.records.events import BugFound, StateAdded, UnitEvent
-from engine.workers.gate import Gate
-from engine.workspace import lock as writer
-from engine.workspace import schema
-from engine.workspace.schema import APPLICATION_ID, MIGRATIONS, migrate, version_of
+from engine.records.events import BugFound, StateAdded, UnitEvent, Warned
+from engine.records.project import Project
+from engine.workspace import guard, lock, schema
+from engine.workspace.event_writer import NO_CHANGES, Changes
+from engine.workspace.lock import Writer
+from engine.workspace.rows import LogRow
+from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -41,8 +47,9 @@ def started(path: Path, configure: Configure) -> tuple[Path, list[UnitEvent], Un
     with Workspace.create(path) as store:
         campaign = store.begin(config, problem_inputs(config), policy_inputs(config), False)
         (unit,) = store.pending(campaign)
-    events: list[UnitEvent] = []
-    run_unit(unit, events.append, Gate())
+    link = RecordingLink()
+    run_unit(link, unit)
+    events = link.events
     assert sum(isinstance(event, BugFound) for event in events) > 5
     return path, events, unit
 
@@ -183,9 +190,7 @@ def test_changed_inputs_make_another_campaign(
 def unusable(path: Path) -> dict[str, Callable[[], None]]:
     def newer() -> None:
         Workspace.create(path).close()
-        with sqlite3.connect(path) as connection:
-            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-        connection.close()
+        forge(path, f"PRAGMA user_version = {VERSION + 1}")
 
     def corrupt() -> None:
         Workspace.create(path).close()
@@ -195,10 +200,7 @@ def unusable(path: Path) -> dict[str, Callable[[], None]]:
         path.write_bytes(bytes(data))
 
     def foreign() -> None:
-        connection = sqlite3.connect(path)
-        connection.execute("CREATE TABLE asnets_info (parameter TEXT)")
-        connection.commit()
-        connection.close()
+        forge(path, "CREATE TABLE asnets_info (parameter TEXT)")
 
     return {
         "newer Plumbline": newer,
@@ -220,17 +222,76 @@ def test_other_files_are_refused_in_plain_words(path: Path, reason: str) -> None
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
+OLD = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE campaigns (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, config TEXT NOT NULL,
+    created REAL NOT NULL, seconds REAL NOT NULL DEFAULT 0, status TEXT NOT NULL DEFAULT 'running');
+CREATE TABLE log (id INTEGER PRIMARY KEY, time REAL NOT NULL, level TEXT NOT NULL, unit INTEGER,
+    text TEXT NOT NULL);
+INSERT INTO campaigns (key, config, created) VALUES ('k', '{}', 0);
+PRAGMA user_version = 8;
+PRAGMA application_id = 1347177794;
+"""
+"""The way in which version 0.1 wrote, and some of its tables."""
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "with its log"])
+def test_a_workspace_of_version_0_1_is_refused_and_not_touched(path: Path, is_open: bool) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(OLD)
+        if is_open:
+            connection.execute("PRAGMA wal_checkpoint")
+            connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'new')")
+            connection.commit()
+            for file in list(path.parent.iterdir()):  # as a killed process leaves them
+                shutil.copy(file, file.with_name(file.name.replace("w.plumb", "old.plumb")))
+    if is_open:
+        path = path.with_name("old.plumb")
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    assert (path.with_name("old.plumb-wal") in before) is is_open
+    for open_it in (Workspace.open, Workspace.create):
+        with pytest.raises(WorkspaceError, match=r"made by Plumbline 0\.1; run the campaign again"):
+            open_it(path)
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_what_was_committed_is_on_the_disk(path: Path) -> None:
+    with Workspace.create(path) as store:
+        assert store._rows("PRAGMA journal_mode") == [("delete",)]
+        assert store._rows("PRAGMA synchronous") == [(3,)]  # EXTRA: the folder, too
+
+
+def test_a_defect_of_ours_is_not_called_damage(
+    started: tuple[Path, list[UnitEvent], Unit],
+) -> None:
+    """Only the guard and the codec say that a file is damaged."""
+    path, events, _ = started
+    with Workspace.open(path) as store:
+        store.apply(events)
+        with pytest.raises(sqlite3.OperationalError, match="no such column"):
+            store._read(LogRow, "SELECT nonsense FROM log")
+        with pytest.raises(KeyError):
+            store._read(LogRow, "SELECT id FROM units")
+        forge(path, "UPDATE runs SET operators = x'09' WHERE finding = 1")
+        with pytest.raises(WorkspaceError, match="damaged: bug 1: these bytes are no sequence"):
+            store.bug(1)
+        assert store.bug(2)
+
+
+def test_events_say_what_they_have_changed(started: tuple[Path, list[UnitEvent], Unit]) -> None:
+    path, events, unit = started
+    with Workspace.open(path) as store:
+        assert store.apply([]) == NO_CHANGES
+        assert store.apply([Warned(unit.number, "beware")]) == Changes.LOG
+        first = next(event for event in events if isinstance(event, BugFound))
+        assert store.apply([first]) == Changes.BUGS
+        changes = store.apply(events)
+        assert changes == Changes.UNITS | Changes.POOL | Changes.BUGS
+
+
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="folder does not exist"):
         Workspace.create(tmp_path / "none" / "w.plumb")
-
-
-def test_a_file_whose_first_writer_was_killed_at_once_is_taken_over(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.close()
-    with Workspace.create(path) as store:
-        assert store.campaigns() == []
 
 
 def test_a_full_disk_keeps_what_was_there(
@@ -241,12 +302,12 @@ def test_a_full_disk_keeps_what_was_there(
         half = len(events) // 2
         store.apply(events[:half])
         before = contents(store)
-        (pages,) = store.connection.execute("PRAGMA page_count").fetchone()
-        store.connection.execute(f"PRAGMA max_page_count = {pages}")
+        ((pages,),) = store._rows("PRAGMA page_count")
+        store._rows(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(WorkspaceError, match="disk is full"):
             store.apply([*events, *many_bugs(events, 300)])
         assert contents(store) == before
-        store.connection.execute("PRAGMA max_page_count = 1000000")
+        store._rows("PRAGMA max_page_count = 1000000")
         store.apply(events)
         assert store.damage() == ""
 
@@ -255,22 +316,24 @@ def test_only_one_campaign_writes(path: Path) -> None:
     """Another process holds the workspace; when it is killed, the workspace is free."""
     code = (
         "import sys, time; from engine.workspace.workspace import Workspace\n"
-        f"store = Workspace.create({str(path)!r}); store.claim(); print('ready', flush=True)\n"
-        "time.sleep(60)"
+        f"store = Workspace.create({str(path)!r})\n"
+        "with store.writing():\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         with Workspace.open(path) as store:
-            with pytest.raises(WorkspaceError, match=f"process {process.pid}"):
-                store.claim()
+            with pytest.raises(WorkspaceError, match=f"process {process.pid}"), store.writing():
+                raise AssertionError
             assert store.bugs() == []  # reading is free
             process.kill()
             process.wait()
-            store.claim()
-            store.claim()
-            store.release()
+            with store.writing():
+                assert store.writer() == Writer(os.getpid(), socket.gethostname())
+            assert store.writer() is None
     finally:
         process.kill()
         process.wait()
@@ -280,46 +343,42 @@ def test_only_one_campaign_writes(path: Path) -> None:
 def test_a_writer_elsewhere_counts_as_long_as_it_is_heard(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Workspace.create(path) as store:
-        store.claim()
-        store.connection.execute("UPDATE writer SET host = 'far-away'")
-        with pytest.raises(WorkspaceError, match="far-away"):
-            store.claim()
-        monkeypatch.setattr(writer, "SILENCE_SECONDS", 0.0)
-        store.claim()
+    with Workspace.create(path) as store, store.writing():
+        forge(path, "UPDATE writer SET host = 'far-away'")
+        with pytest.raises(WorkspaceError, match="far-away"), store.writing():
+            raise AssertionError
+        monkeypatch.setattr(lock, "SILENCE_SECONDS", 0.0)
+        with store.writing():
+            assert store.dump()["writer"][0]["host"] == socket.gethostname()
 
 
 def test_a_number_given_to_another_process_is_no_writer(path: Path) -> None:
+    with Workspace.create(path) as store, store.writing():
+        forge(path, "UPDATE writer SET pid = ?, process_start = 'long ago'", (1,))
+        with store.writing():
+            assert store.writer() == Writer(os.getpid(), socket.gethostname())
+
+
+def test_a_migration_runs_once_and_keeps_what_is_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None was needed yet; the way they will go is tested all the same."""
     with Workspace.create(path) as store:
-        store.claim()
-        store.connection.execute("UPDATE writer SET pid = ?, process_start = 'long ago'", (1,))
-        store.claim()
-
-
-def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
-    steps = ["CREATE TABLE a (x); CREATE TABLE b (y);", "ALTER TABLE a ADD COLUMN z;"]
-    migrate(connection, steps[:1])
-    assert version_of(connection) == 1
-    migrate(connection, steps)
-    migrate(connection, steps)
-    assert version_of(connection) == 2
-    with pytest.raises(sqlite3.OperationalError):
-        migrate(connection, [*steps, "CREATE TABLE c (x); CREATE TABLE a (x);"])
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    assert tables == {"a", "b"}
-    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-    connection.close()
-
-
-def test_the_first_schema_never_changes() -> None:
-    """Files of this version exist: what is different later goes into a new migration."""
-    import hashlib
-
-    assert hashlib.sha256(schema.MIGRATIONS[0].encode()).hexdigest()[:16] == FIRST_SCHEMA
-
-
-FIRST_SCHEMA = "72614db91fc44b53"
+        store.set_project(Project(domain="/mine"))
+    steps = ("CREATE TABLE later (x INTEGER);\n", "ALTER TABLE later ADD COLUMN y TEXT;\n")
+    for count in (1, 2, 2):
+        for module in (schema, guard):
+            monkeypatch.setattr(module, "VERSION", schema.FIRST_VERSION + count)
+        monkeypatch.setattr(schema, "MIGRATIONS", steps[:count])
+        monkeypatch.setattr(schema.migrate, "__defaults__", (schema.FIRST_VERSION + count,))
+        schema.objects_of_version.cache_clear()
+        with Workspace.open(path) as store:
+            assert store.project().domain == "/mine"
+            assert "later" in store.dump()
+    monkeypatch.undo()
+    schema.objects_of_version.cache_clear()
+    with pytest.raises(WorkspaceError, match="newer Plumbline"):
+        Workspace.open(path)
 
 
 def test_a_read_only_workspace_can_be_read(
@@ -345,8 +404,6 @@ def test_many_findings_are_listed_quickly(
         store.apply(events[:2])
         store.apply(many_bugs(events, 5000))
         assert len(store.bugs()) == 5000
-        plan = store.connection.execute(
-            "EXPLAIN QUERY PLAN SELECT * FROM findings WHERE unit = 1 AND state = 5"
-        ).fetchall()
+        plan = store._rows("EXPLAIN QUERY PLAN SELECT * FROM findings WHERE unit = 1 AND state = 5")
         assert "INDEX" in str(plan)
     assert path.stat().st_size < 5000 * 600

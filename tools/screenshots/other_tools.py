@@ -75,7 +75,7 @@ def _servers(stage: Stage, page: ProjectPage) -> None:
     assert isinstance(adding, ServerDialog)
     adding.address.setText(strip.address.text().rpartition(" ")[2])
     QTest.mouseClick(adding.test, Qt.MouseButton.LeftButton)
-    stage.wait(lambda: "server answers" in adding.verdict.text(), "for its answer")
+    stage.wait(lambda: "Found a policy server" in adding.verdict.text(), "for its answer")
     stage.grab("add-policy-server", adding)
     QTest.mouseClick(adding.add, Qt.MouseButton.LeftButton)
     stage.wait(lambda: not page.files.is_busy, "for the files")

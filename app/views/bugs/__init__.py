@@ -1,1 +1,1 @@
-"""The bug browser: a table of bugs, and for one of them what went wrong, where and why."""
+"""The bug browser: a table of bugs, and the details of one: plans, state, costs, evidence."""

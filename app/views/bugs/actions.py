@@ -1,57 +1,80 @@
-"""What can be done with bugs, as actions with keys: for the menu, the table and the keyboard."""
+"""The actions on bugs: for the screen's menu, the context menu of the table and the keyboard."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QUndoCommand
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu
 
 from app.models.step_cursor import Side
 from app.services.folders import last_folder
 from app.views.unit_export import UnitExport
+from app.widgets.builders import action
 from engine.errors import PlumblineError
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.usecases.export import problems_folder, reproduce_command, write_problem
 from engine.workspace.rows import BugRow
 from engine.workspace.triage import DUPLICATE
+from engine.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from app.views.bugs.page import BugsPage
 
-
-from collections.abc import Sequence
-
-from PySide6.QtGui import QUndoCommand
-
-from engine.workspace.workspace import Workspace
-
-Told = Callable[[list[int]], None]
-"""Hears of bugs whose status or note is different now."""
+EXPORT_FOLDER = "bugs/export-folder"
+MAX_SPIN_BOX_VALUE = 2**31 - 1
+MARK_AS_DUPLICATE = "Mark as duplicate of…"
+Changed = Callable[[list[int]], None]
+"""Called with the bugs whose status or note has changed."""
 Failed = Callable[[str], object]
-"""Hears why a decision could not be kept."""
+"""Called with the reason why a status or note was not saved."""
+Part = str | None | tuple[str, tuple[str | None, ...]]
+"""The name of an action, a separator, or a submenu with its title and entries."""
+
+MENU: tuple[Part, ...] = (
+    *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
+    *("localize", "verify", "find-plan", None),
+    ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
+    (
+        "Steps",
+        (
+            *("next-step", "previous-step", None, "next-difference", "previous-difference"),
+            *(None, "bad-action"),
+        ),
+    ),
+    ("Show", tuple(f"tab-{number}" for number in range(5))),
+    ("Copy", ("copy-command", "copy-policy-plan", "copy-better-plan")),
+    None,
+    *("export", "export-problem", "open-problem", "export-unit"),
+)
+CONTEXT_MENU = (
+    *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
+    *("localize", "verify", "find-plan", None),
+    *("export", "export-problem", "open-problem", "export-unit"),
+)
+"""Actions on the selected bugs; navigation is in the menu of the screen."""
 
 
-class Decision(QUndoCommand):
-    """A status, a note, or both, for some bugs."""
+class TriageCommand(QUndoCommand):
+    """Sets the status, the note, or both of some bugs."""
 
     def __init__(
         self,
         store: Workspace,
         rows: Sequence[BugRow],
-        told: Told,
+        changed: Changed,
         failed: Failed,
         *,
         status: str | None = None,
         note: str | None = None,
         duplicate_of: int | None = None,
     ) -> None:
-        super().__init__(_words(rows, status))
-        self._store, self._told, self._failed = store, told, failed
+        super().__init__(_undo_text(rows, status))
+        self._store, self._changed, self._failed = store, changed, failed
         self._before = [(row.id, row.status, row.note, row.duplicate_of) for row in rows]
         self._after = [
             (
@@ -78,45 +101,16 @@ class Decision(QUndoCommand):
                 self._store.set_status(bugs, status, note, original)
         except PlumblineError as error:
             self.setObsolete(True)  # nothing happened, so there is nothing to undo
-            self._failed(f"The decision cannot be kept: {error}")
-        self._told([bug for bug, *_ in decisions])
+            self._failed(f"Cannot save the triage: {error}")
+        self._changed([bug for bug, *_ in decisions])
 
 
-def _words(rows: Sequence[BugRow], status: str | None) -> str:
+def _undo_text(rows: Sequence[BugRow], status: str | None) -> str:
     which = f"bug {rows[0].id}" if len(rows) == 1 else f"{len(rows)} bugs"
     verbs = {"confirmed": "confirm", "ignored": "ignore", "duplicate": "mark as duplicate"}
     if status is None:
         return f"note on {which}"
     return f"{verbs[status]} {which}" if status in verbs else f"mark {which} as {status}"
-
-
-EXPORT_FOLDER = "bugs/export-folder"
-MAX_SPIN_BOX_VALUE = 2**31 - 1  # that Qt's fields can show
-Part = str | None | tuple[str, tuple[str | None, ...]]
-"""An action's name, a line, or a submenu's title and what is in it."""
-
-MENU: tuple[Part, ...] = (
-    *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "verify", "find-plan", None),
-    ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
-    (
-        "Steps",
-        (
-            *("next-step", "previous-step", None, "next-difference", "previous-difference"),
-            *(None, "bad-action"),
-        ),
-    ),
-    ("Show", tuple(f"tab-{number}" for number in range(5))),
-    ("Copy", ("copy-command", "copy-policy-plan", "copy-better-plan")),
-    None,
-    *("export", "export-problem", "open-problem", "export-unit"),
-)
-CONTEXT_MENU = (
-    *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "verify", "find-plan", None),
-    *("export", "export-problem", "open-problem", "export-unit"),
-)
-"""What is done with bugs; how to get about is in the menu of the screen."""
 
 
 class BugActions(QObject):
@@ -128,55 +122,53 @@ class BugActions(QObject):
         self._exchange = UnitExport(page.context, page)
         self._noted: list[BugRow] = []
         self.by_name: dict[str, QAction] = {}
-        self._add_ways_about()
-        self._add_decisions()
-        self._add_work()
+        self._add_navigation()
+        self._add_triage()
+        self._add_jobs()
         self.menu = [self._part(part) for part in MENU]
         page.view.addActions([self._part(part) for part in CONTEXT_MENU])
         names = ("copy-command", "copy-policy-plan", "copy-better-plan")
         page.detail.plan.addActions([self.by_name[name] for name in names])
 
-    def _add_ways_about(self) -> None:
+    def _add_navigation(self) -> None:
         page, detail = self._page, self._page.detail
         self._add("next-bug", "Next bug", self.next_bug, "J", "Alt+Down")
         self._add("previous-bug", "Previous bug", self.previous_bug, "K", "Alt+Up")
         self._add("find", "Filter bugs", page.filter.focus, "Ctrl+F", "/")
         self._add("sort", "Sort by the current column", page.view.sort_by_current, "S", "Shift+S")
-        self._add("columns", "Choose columns", page.view.choose_columns, "Ctrl+Shift+C")
+        self._add("columns", "Choose columns…", page.view.choose_columns, "Ctrl+Shift+C")
         forth, back = detail.plan.next_difference, detail.plan.previous_difference
         self._add("next-difference", "Next difference", forth, "F8")
         self._add("previous-difference", "Previous difference", back, "Shift+F8")
         self._add("next-step", "Next step", detail.steps.forth, "Alt+Right")
         self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
-        self._add("bad-action", "Go to the bad action", detail.plan.go_to_bad_step, "B", icon="bad")
+        self._add("bad-action", "Go to bad step", detail.plan.go_to_bad_step, "B", icon="bad")
         for number in range(detail.tabs.count()):
             title = detail.tabs.tabText(number)
             self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
 
-    def _add_decisions(self) -> None:
+    def _add_triage(self) -> None:
         self._add("confirm", "Confirm", self.confirm, "C", icon="check")
         self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
         self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
-        self._add(
-            "duplicate-of", "Mark as duplicate of another\u2026", self.duplicate_of, "Shift+D"
-        )
+        self._add("duplicate-of", MARK_AS_DUPLICATE, self.duplicate_of, "Shift+D")
         self._add("new", "Mark as new", self.mark_new, "U", icon="new")
-        self._add("note", "Write a note", self.write_note, "N", icon="note")
-        self._advance = self._add("advance", "Go on after a decision", self._keep_advance)
+        self._add("note", "Edit note", self.write_note, "N", icon="note")
+        self._advance = self._add("advance", "Select next bug after triage", self._keep_advance)
         self._advance.setCheckable(True)
         self._advance.setChecked(self._page.context.settings.get("bugs/advance", True))
 
-    def _add_work(self) -> None:
+    def _add_jobs(self) -> None:
         self._add("localize", "Localize", self.localize, "L", icon="localize")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
-        self._add("find-plan", "Find a better plan", self.find_plan, "P", icon="search")
-        self._add("export", "Export as bundles\u2026", self.export, "Ctrl+E", icon="export")
-        self._add("export-problem", "Export the state as a problem\u2026", self.export_problem)
-        self._add("open-problem", "Open as problem", self.open_as_problem, icon="problem")
-        self._add("export-unit", "Export for other tools\u2026", self.export_unit)
-        self._add("copy-command", "Copy the command to reproduce", self.copy_command)
-        self._add("copy-policy-plan", "Copy the policy's plan", self.copy_policy_plan)
-        self._add("copy-better-plan", "Copy the better plan", self.copy_better_plan)
+        self._add("find-plan", "Find better plan", self.find_plan, "P", icon="search")
+        self._add("export", "Export bundles…", self.export, "Ctrl+E", icon="export")
+        self._add("export-problem", "Export state as problem…", self.export_problem)
+        self._add("open-problem", "Add state to project", self.open_as_problem, icon="problem")
+        self._add("export-unit", "Export for other tools…", self.export_unit)
+        self._add("copy-command", "Copy command to reproduce", self.copy_command)
+        self._add("copy-policy-plan", "Copy policy plan", self.copy_policy_plan)
+        self._add("copy-better-plan", "Copy better plan", self.copy_better_plan)
 
     def _part(self, part: Part) -> QAction:
         if isinstance(part, str):
@@ -192,7 +184,7 @@ class BugActions(QObject):
         return menu.menuAction()
 
     def keep_note(self, note: str) -> None:
-        """What was written is for the bugs that were selected when writing began."""
+        """Save the note for the bugs that were selected when editing started."""
         rows = [row for row in self._noted if row.note != note]
         self._noted = []
         if rows:
@@ -220,18 +212,18 @@ class BugActions(QObject):
 
     @Slot()
     def duplicate_of(self) -> None:
-        """Asks for the bug that the selected ones repeat; the first of their region comes first."""
+        """Ask for the original bug; suggest the first bug of the region."""
         rows = self._page.selected()
         if not rows:
             return
         likely = min(rows[0].duplicate_of or rows[0].region or 1, MAX_SPIN_BOX_VALUE)
-        which = f"Bug {rows[0].id} repeats" if len(rows) == 1 else f"{len(rows)} bugs repeat"
+        which = f"Bug {rows[0].id} duplicates" if len(rows) == 1 else f"{len(rows)} bugs duplicate"
         number, chosen = QInputDialog.getInt(
-            self._page, "Mark as duplicate", f"{which} the bug with the number", likely, 1
+            self._page, "Mark as duplicate", f"{which} bug number:", likely, 1
         )
         if chosen and not self._page.context.document.store.bug_rows([number]):
             self._page.context.messages.error(
-                f"There is no bug {number}: take a number from the first column of the table."
+                f"Unknown bug {number}; enter a number from the first column of the table."
             )
         elif chosen:
             self._decide(rows, status=DUPLICATE, duplicate_of=number)
@@ -265,7 +257,9 @@ class BugActions(QObject):
     @Slot()
     def export(self) -> None:
         bugs, folder = self._selected_numbers(), str(self._export_folder())
-        if bugs and (name := QFileDialog.getExistingDirectory(self._page, "Export to", folder)):
+        if bugs and (
+            name := QFileDialog.getExistingDirectory(self._page, "Export bundles", folder)
+        ):
             self._page.context.settings.set(EXPORT_FOLDER, name)
             self._page.jobs.export(bugs, Path(name))
 
@@ -276,7 +270,7 @@ class BugActions(QObject):
             return
         suggested = str(self._export_folder() / f"bug-{known.bug.row.id}.pddl")
         name, _ = QFileDialog.getSaveFileName(
-            self._page, "Export the state as a problem", suggested, "PDDL problems (*.pddl)"
+            self._page, "Export state as problem", suggested, "PDDL problems (*.pddl)"
         )
         if name:
             self._page.context.settings.set(EXPORT_FOLDER, str(Path(name).parent))
@@ -284,7 +278,7 @@ class BugActions(QObject):
 
     @Slot()
     def export_unit(self) -> None:
-        """The pool and all bugs of a unit, at first of the one this bug is of."""
+        """Offer the units, with that of the selected bug first."""
         rows = self._page.selected()
         self._exchange.ask(unit=rows[0].unit if rows else None)
 
@@ -294,7 +288,7 @@ class BugActions(QObject):
 
     @Slot()
     def open_as_problem(self) -> None:
-        """Back into the project: the bug state becomes a problem beside the workspace."""
+        """Save the bug state as a problem beside the workspace, and add it to the project."""
         known = self._page.detail.known
         if known is None:
             return
@@ -320,7 +314,7 @@ class BugActions(QObject):
         self._copy_plan(Side.BETTER)
 
     def _copy_plan(self, side: Side) -> None:
-        """As a plan file."""
+        """Copy a plan in the format of plan files."""
         known, comparison = self._page.detail.known, self._page.detail.cursor_at.comparison
         if known is None or comparison is None:
             return
@@ -331,15 +325,12 @@ class BugActions(QObject):
     def _add(
         self, name: str, text: str, slot: Callable[[], object], *keys: str, icon: str = ""
     ) -> QAction:
-        action = QAction(text, self._page)
-        action.setObjectName(name)
-        action.setShortcuts([QKeySequence(key) for key in keys])
-        action.triggered.connect(slot)
+        made = action(self._page, text, slot, *keys, name=name)
         if icon:
-            self._page.context.theme.keep_icon(action, icon)
-        self._page.addAction(action)
-        self.by_name[name] = action
-        return action
+            self._page.context.theme.keep_icon(made, icon)
+        self._page.addAction(made)
+        self.by_name[name] = made
+        return made
 
     def _shower(self, tab: int) -> Callable[[], None]:
         def show() -> None:
@@ -366,16 +357,16 @@ class BugActions(QObject):
         note: str | None = None,
         duplicate_of: int | None = None,
     ) -> None:
-        """By what the workspace says of them now: the table may be a moment behind."""
+        """Start from the rows in the workspace, because the table may be out of date."""
         context = self._page.context
         store = context.document.store
         try:
             known = store.bug_rows([row.id for row in rows])
         except PlumblineError as error:
-            context.messages.error(f"The decision cannot be kept: {error}")
+            context.messages.error(f"Cannot save the triage: {error}")
             return
         context.document.undo_stack.push(
-            Decision(
+            TriageCommand(
                 store,
                 known,
                 self._page.bugs_changed,

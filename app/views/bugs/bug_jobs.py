@@ -1,6 +1,6 @@
-"""Background work on bugs: verifying, localizing, looking for plans, writing bundles.
+"""Background jobs on bugs (verify, localize, find a plan, export), and a cache of their tasks.
 
-Each kind runs once at a time; what comes of it is told by signals, the rest by banners.
+One job of each kind runs at a time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from app.services.reader import QueryThread
 from app.services.settings import consent
 from engine.campaign.bundle import Bundle
 from engine.errors import PlumblineError
+from engine.report.words import count_text
 from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
@@ -64,7 +65,7 @@ class BugJobs(QObject):
             job.events.connect(self._on_localize_events)
 
     def find_plan(self, bug: int) -> None:
-        job = self._start("plan", f"Find a better plan for bug {bug}", find_better_plan, bug)
+        job = self._start("plan", f"Find better plan for bug {bug}", find_better_plan, bug)
         if job is not None:
             job.finished.connect(self._on_plan_found)
 
@@ -79,7 +80,7 @@ class BugJobs(QObject):
     ) -> Job | None:
         """None if work of this kind runs already."""
         if kind in self._jobs:
-            self._context.messages.info(f"{self._jobs[kind].title} is still running")
+            self._context.messages.info(f"Still running: {self._jobs[kind].title}")
             return None
         job = self._context.jobs.start(title, work, self._context.document.path, *arguments)
         self._jobs[kind] = job
@@ -115,12 +116,12 @@ class BugJobs(QObject):
 
     @Slot(object)
     def _on_exported(self, bundles: tuple[Bundle, ...]) -> None:
-        count = "1 bug" if len(bundles) == 1 else f"{len(bundles)} bugs"
         lacking = [str(bundle.bug) for bundle in bundles if not bundle.has_better_plan]
-        text = f"Exported {count} to {self._folder}"
+        text = f"Exported {count_text(len(bundles), 'bug')} to {self._folder}"
         if lacking:
-            text += f"; no concrete better plan was found for {', '.join(lacking)}"
-        self._context.messages.info(text, actions=[("Open the folder", self._open_folder)])
+            which = "bug" if len(lacking) == 1 else "bugs"
+            text += f"; no better plan is known for {which} {', '.join(lacking)}"
+        self._context.messages.info(text, actions=[("Open folder", self._open_folder)])
 
     def _open_folder(self) -> None:
         show_in_desktop(self._folder, self._context.messages)
@@ -146,7 +147,7 @@ class TaskCache(QObject):
         self._wanted: set[int] = set()
 
     def get(self, problem: int) -> Task | None:
-        """The task, or None: then it is fetched, and `arrived` says when it is there."""
+        """Return the task, or None and fetch it; `arrived` tells when it is there."""
         task = self._tasks.pop(problem, None)
         if task is not None:
             self._tasks[problem] = task  # the most recently used is the last

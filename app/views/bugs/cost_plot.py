@@ -17,14 +17,14 @@ TICKS = 12
 
 
 class CostPlot(Plot):
-    """Points can be clicked; `mark` shows which step is looked at."""
+    """Points can be clicked; `mark` shows the selected step."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
             theme,
             "cost-to-go",
             "Cost-to-go",
-            ("state before step", "cost-to-go"),
+            ("step", "cost-to-go"),
             legend=(-12, 8),
             parent=parent,
         )
@@ -38,7 +38,7 @@ class CostPlot(Plot):
         shown = (
             ("policy", curves.policy, "policy"),
             ("optimum", curves.optimum, "better"),
-            ("possible", curves.possible, "undecided"),
+            ("best known", curves.possible, "undecided"),
             ("better plan", curves.better, "better"),
         )
         self.set_curves(
@@ -62,7 +62,7 @@ class CostPlot(Plot):
         self._item.getAxis(side).setTickSpacing(levels=[(spacing, 0)])
 
     def mark(self, step: int | None) -> None:
-        """The step that is looked at."""
+        """Mark the selected step."""
         self._cursor_line.setVisible(step is not None)
         if step is not None:
             self._cursor_line.setPos(step + 1)

@@ -1,6 +1,6 @@
-"""The cost-to-go of the policy against the optimum, step by step, with the cursor on it.
+"""The cost-to-go of the policy compared with the optimum, step by step.
 
-pyqtgraph is slow to import, so the plot is made when the view is first shown.
+pyqtgraph is slow to import, so the plot is created when the view is first shown.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class CostView(QWidget):
 
 def _words(curves: CostCurves, localized: bool) -> str:
     if not localized:
-        return "Localize the bug to see the optimum along the policy's run."
+        return "Localize the bug to see the optimal cost-to-go along the policy's run."
     if curves.lost_from is not None:
-        return f"From step {curves.lost_from + 1} on the goal is out of reach."
+        return f"The goal cannot be reached from step {curves.lost_from + 1} on."
     if curves.possible:
-        return "Where the optimum is not known exactly, what is possible is shown instead."
-    return "The curves drift apart where a step is bad."
+        return "The lowest known cost is shown where the optimal cost is not known exactly."
+    return "The curves diverge at bad steps."

@@ -1,7 +1,6 @@
-"""One bug: its header, the plan comparison, and beside it state, picture, costs and proof.
+"""One bug: its header, the plan comparison, and tabs with state, graph, costs and evidence.
 
-All parts follow one cursor. The task may still be on its way when a bug is chosen: what the row
-says is shown at once, the rest when it is there.
+All parts follow one cursor. The row of a bug is shown at once, the rest when its task is loaded.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from engine.task.task import Task
 from engine.workspace.rows import Bug, BugRow
 
 TABS_WIDTH = 380
-"""At least; what does not fit is scrolled or elided, so that the plans keep their room."""
+"""The minimum width, so that the plans keep most of the room."""
 BLANK_MILLISECONDS = 150
-"""What belongs to the last bug stays in sight for so long: usually the next is there before."""
+"""The last bug stays visible for so long; usually the next one is loaded before."""
 History = list[tuple[int, int | None, float]]
 
 
@@ -68,15 +67,15 @@ class BugDetail(QWidget):
         self.evidence = EvidenceView(theme)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("bug-tabs")
-        self.tabs.setAccessibleName("About the bug")
+        self.tabs.setAccessibleName("Details of the bug")
         self.tabs.setDocumentMode(True)
         self.tabs.setMinimumWidth(TABS_WIDTH)
         for view, title, tip in (
-            (self.state, "State", "The facts at the step that is looked at"),
-            (self.graph, "Graph", "The state as a picture"),
-            (self.costs, "Costs", "Cost-to-go of the policy against the optimum"),
-            (self.localization, "Localization", "Which steps are bad"),
-            (self.evidence, "Evidence", "Why this is a bug"),
+            (self.state, "State", "Show the facts before the selected step"),
+            (self.graph, "Graph", "Show the state as a graph"),
+            (self.costs, "Costs", "Compare the policy's cost-to-go with the optimum"),
+            (self.localization, "Localization", "Find the bad steps"),
+            (self.evidence, "Evidence", "Show why this is a bug, and verify it"),
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(view, title), tip)
         self._lay_out()

@@ -1,4 +1,4 @@
-"""Why this is a bug: the proof in sentences, a check of it, and the way to a concrete plan."""
+"""Why this is a bug: the evidence in sentences, and buttons to verify it and to find a plan."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import html
 import re
 
 from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import button
 from app.widgets.labels import VerdictLine
 from engine.records.events import State
 from engine.records.evidence import Morph, Walk
@@ -26,7 +27,7 @@ class EvidenceView(QWidget):
     verify_requested = Signal()
     plan_requested = Signal()
     state_requested = Signal(str, object, object)
-    """A state of the proof is to be looked at: title, state, state to compare it with."""
+    """Show a state of the evidence: title, state, state to compare it with."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,16 +35,20 @@ class EvidenceView(QWidget):
         self._theme = theme
         self._states: dict[str, tuple[str, State, State | None]] = {}
         self._shown: tuple[Bug, Task, str] | None = None
-        self.verify_button = self._button("verify", "Verify", "verify-bug", self.verify_requested)
-        self.verify_button.setToolTip(
-            "Translate the task again from the stored files, replay the proof and the policy's "
-            "run with plain code, and ask VAL about the plans"
+        self.verify_button = button(
+            "Verify",
+            "verify-bug",
+            "Check the evidence with independent code: translate the stored files again, replay "
+            "the evidence and the policy's run, and validate plans with VAL",
+            clicked=self.verify_requested,
+            icon=(theme, "verify"),
         )
-        self.plan_button = self._button(
-            "search", "Find a better plan", "find-plan", self.plan_requested
-        )
-        self.plan_button.setToolTip(
-            "Only a bound is proven: look for a plan that is as good, with A* and LAMA"
+        self.plan_button = button(
+            "Find better plan",
+            "find-plan",
+            "Search for a plan within the proven bound with A* and LAMA",
+            clicked=self.plan_requested,
+            icon=(theme, "search"),
         )
         self.verdict = VerdictLine(theme)
         self.verdict.setObjectName("verification-verdict")
@@ -73,7 +78,7 @@ class EvidenceView(QWidget):
         self._render()
 
     def show_verdict(self, text: str, token: str = "muted") -> None:
-        """What the independent check said; an empty text hides it."""
+        """Show what verification found; an empty text hides it."""
         self.verdict.show_verdict((_SIGNS.get(token, ""), token, text))
         self.verdict.setVisible(bool(text))
 
@@ -81,7 +86,7 @@ class EvidenceView(QWidget):
         self.show_verdict(CHECKING)
 
     def end_of_check(self) -> None:
-        """Without a verdict, if it was stopped or failed."""
+        """Remove the progress text if the check was stopped or failed."""
         if self.verdict.text() == CHECKING:
             self.show_verdict("")
 
@@ -89,14 +94,6 @@ class EvidenceView(QWidget):
         self._shown = None
         self.text.clear()
         self.show_verdict("")
-
-    def _button(self, icon: str, text: str, name: str, signal: object) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(signal)
-        self._theme.keep_icon(button, icon)
-        return button
 
     @Slot()
     def _render(self) -> None:
@@ -143,7 +140,7 @@ def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | No
                 state = successor(task.operators[operator], state)
         elif isinstance(step, Morph):
             number += 1
-            title = f"State {number} of the proof, compared with what is reached before"
+            title = f"State {number} of the evidence, compared with the state before"
             states[f"state-{number}"] = (title, state, step.state)
             state = step.state
     return states

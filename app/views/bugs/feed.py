@@ -1,8 +1,8 @@
 """Brings the bugs of the workspace into the table, a few at a time.
 
-A hundred thousand rows take more than a second to show: in small portions, between two turns of
-the event loop, nobody notices. News is looked for again when somebody says there may be some: new
-bugs at once, changes of known ones less often the more there are.
+Showing a hundred thousand rows takes more than a second, so they are added in portions between
+turns of the event loop. New bugs are read at once, changes of known bugs less often the more
+there are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BugFeed(QObject):
         self._document, self._table = document, table
         self._position = 0
         self._again = False
-        self._reading = 0  # the number of the reading that goes on, if one does
+        self._reading = 0  # the number of the current reading; 0 if there is none
         self._readings = 0
         self._fresh: set[int] = set()  # bugs that were read after the answer that is to come
         self._began = self._all_at = 0.0

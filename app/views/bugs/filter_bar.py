@@ -1,7 +1,7 @@
-"""The filter as a line of chips: finished conditions are chips, the one being written is text.
+"""The filter of the bug table: finished conditions are chips, the one being edited is text.
 
-Space or Return finishes a condition, Backspace takes the last chip up again. What is written
-filters at once; a condition that means nothing yet is underlined in words, and the others hold.
+Space or Enter finishes a condition, Backspace edits the last chip. The filter applies while the
+user types; an invalid condition is explained below and does not filter.
 """
 
 from __future__ import annotations
@@ -32,6 +32,21 @@ from engine.workspace.filter import (
     split_words,
 )
 
+DELAY_MILLISECONDS = 120
+Values = Callable[[], Mapping[str, list[str]]]
+HELP = "\n".join(
+    (
+        "Show bugs that satisfy all conditions:",
+        "  gap>5   cost:10..20   region:none   compare numbers",
+        "  oracle:bmo|aras   kind:fails   contain one of these texts",
+        '  note:"wrong truck"   quote texts with spaces',
+        "  -status:ignored   negate a condition",
+        "  crane   contain this text in any column",
+        "",
+        *(f"  {column.name}: {column.meaning}" for column in COLUMNS.values()),
+    )
+)
+
 
 class FilterChip(QFrame):
     """A finished condition, with a cross to remove it."""
@@ -47,7 +62,7 @@ class FilterChip(QFrame):
         label.setToolTip(_meaning(condition))
         cross = QToolButton()
         cross.setObjectName("filter-chip-remove")
-        cross.setAccessibleName(f"Remove {condition}")
+        cross.setAccessibleName(f"Remove condition {condition}")
         cross.setToolTip("Remove this condition")
         cross.setAutoRaise(True)
         cross.setFixedSize(18, 18)
@@ -79,36 +94,19 @@ class FilterChip(QFrame):
 
 
 def _meaning(condition: str) -> str:
-    """What the column of a condition is about."""
+    """Return what the column of a condition means."""
     name = condition.lstrip("-").partition(":")[0]
     for mark in (">", "<", "="):
         name = name.partition(mark)[0]
     column = COLUMNS.get(name)
-    return f"{name}: {column.meaning}" if column else "anywhere in the texts of a bug"
-
-
-DELAY_MILLISECONDS = 120
-Values = Callable[[], Mapping[str, list[str]]]
-
-HELP = "\n".join(
-    (
-        "Conditions, all of which must hold:",
-        "  gap>5   cost:10..20   region:none   compare numbers",
-        "  oracle:bmo|aras   kind:fails   contain a text",
-        '  note:"wrong truck"   quotes keep spaces',
-        "  -status:ignored   the opposite",
-        "  crane   anywhere",
-        "",
-        *(f"  {column.name}: {column.meaning}" for column in COLUMNS.values()),
-    )
-)
+    return f"{name}: {column.meaning}" if column else "this text in any column"
 
 
 class FilterBar(QWidget):
     changed = Signal(object)
     """The conditions, as a tuple of `Term`."""
     left = Signal()
-    """The user wants back to the table."""
+    """The user leaves the filter for the table."""
 
     def __init__(self, theme: Theme, values: Values, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,7 +162,7 @@ class FilterBar(QWidget):
         return " ".join([*(chip.condition for chip in self._chips), self.edit.text()]).strip()
 
     def set_text(self, text: str) -> None:
-        """A whole filter; every condition of it becomes a chip."""
+        """Set the whole filter; every valid condition becomes a chip."""
         self._clear_chips()
         self.edit.clear()
         good = []
@@ -182,7 +180,7 @@ class FilterBar(QWidget):
         self.edit.selectAll()
 
     def _on_key(self, event: QKeyEvent) -> bool:
-        """Whether a key was meant for the chips."""
+        """Return whether a key was handled."""
         key, text = event.key(), self.edit.text()
         if key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             return self._finish(text, leave=key != Qt.Key.Key_Space)
@@ -253,9 +251,9 @@ class FilterBar(QWidget):
 
     @Slot()
     def _apply(self, finished: bool = False) -> None:
-        """Tell which conditions hold now; a broken one is left out, and said once it is finished.
+        """Apply the valid conditions; explain an invalid one once it is finished.
 
-        A word that may yet become the name of a column does not filter before it is finished.
+        A word that may still become the name of a column does not filter before it is finished.
         """
         self._timer.stop()
         terms: list[Term] = []

@@ -1,4 +1,4 @@
-"""A drawn state: objects as boxes, facts between two objects as lines, changes in color."""
+"""A state as a graph: objects are boxes, facts about two objects are lines, changes are colored."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GraphView(QWidget):
         self._static = QCheckBox("Constant facts")
         self._static.setObjectName("graph-static")
         self._static.setAccessibleName("Draw constant facts")
-        self._static.setToolTip("Facts that no action ever changes, such as roads")
+        self._static.setToolTip("Draw facts that no action changes, such as roads")
         self._static.setChecked(True)
         self._static.toggled.connect(self._draw)
         self.scene = QGraphicsScene(self)
@@ -90,11 +90,11 @@ class GraphView(QWidget):
             return
         if self._layout.too_many:
             count = len(self._layout.objects)
-            self._write(f"{count} objects are too many for a picture (at most {MAX_OBJECTS}).")
+            self._write(f"Too many objects to draw: {count} (at most {MAX_OBJECTS}).")
             return
         picture = self._layout.picture(self._facts, self._action, self._static.isChecked())
         if not picture.nodes:
-            self._write("No fact of this task speaks of objects: there is nothing to draw.")
+            self._write("This task has no facts about objects to draw.")
             return
         self._draw_picture(picture)
         self._legend.setText(self._legend_text())
@@ -242,7 +242,7 @@ class _Canvas(QGraphicsView):
         super().__init__(scene, parent)
         self.setObjectName("graph-canvas")
         self.setAccessibleName("State as a graph")
-        self.setToolTip("The wheel zooms, dragging moves the picture")
+        self.setToolTip("Scroll to zoom, drag to move")
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)

@@ -1,4 +1,4 @@
-"""The bug in two lines: what the policy pays and what is enough; which action is bad and why."""
+"""The header of a bug: what the policy costs and what suffices, and which step is bad."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import textwrap
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QTextDocumentFragment
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.models.bug_table import STATUS_ICONS, STATUS_TOKENS
 from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
+from app.widgets.builders import button
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
 from engine.records.localization import CauseKind, Localization, StepVerdict
-from engine.report.bug_text import kind_text, verdict_text
+from engine.report.bug_text import verdict_text
 from engine.report.trace import Ending
 from engine.task.task import Task
 from engine.workspace.rows import BugRow
 
 _HOW = {
     Ending.LOOP: " (loop)",
-    Ending.NO_ACTION: " (stuck)",
-    Ending.INAPPLICABLE: " (impossible action)",
-    Ending.POLICY_ERROR: " (error)",
+    Ending.NO_ACTION: " (no action)",
+    Ending.INAPPLICABLE: " (inapplicable action)",
+    Ending.POLICY_ERROR: " (policy error)",
 }
 
 _WHY_THIS_ONE = {
@@ -34,9 +35,8 @@ _WHY_THIS_ONE = {
     CauseKind.LOOP: "The root cause is a step that all runs into this loop share.",
 }
 MAX_LISTED_STEPS = 4
-"""More are not listed one by one."""
 TIP_WIDTH = 80
-"""Letters: plain tooltips do not break their lines."""
+"""Characters per line, because plain tooltips do not wrap."""
 
 
 class BugHeader(QWidget):
@@ -68,31 +68,31 @@ class BugHeader(QWidget):
         self.cause.setTextFormat(Qt.TextFormat.RichText)
         self.cause.setMinimumWidth(40)
         self.cause.linkActivated.connect(self.bad_step_requested)
-        self.localize_button = QPushButton("Localize")
-        self.localize_button.setObjectName("bug-localize")
-        self.localize_button.setAccessibleName("Localize the bad action")
-        self.localize_button.setToolTip("Find the bad step of the policy's run (L)")
-        self.localize_button.setProperty("primary", True)
-        self.localize_button.clicked.connect(self.localize_requested)
-        self.plan_button = QPushButton("Find a better plan")
-        self.plan_button.setObjectName("bug-find-plan")
-        self.plan_button.setAccessibleName("Find a better plan")
-        self.plan_button.setToolTip(
-            "It is proven that a better plan exists, but none is known: look for one (P)"
+        self.localize_button = button(
+            "Localize",
+            "bug-localize",
+            "Find the bad steps of the policy's run (L)",
+            clicked=self.localize_requested,
+            primary=True,
         )
-        self.plan_button.clicked.connect(self.plan_requested)
-        self.export_button = QPushButton("Export\u2026")
-        self.export_button.setObjectName("bug-export")
-        self.export_button.setAccessibleName("Export the selected bugs")
-        self.export_button.setToolTip(
-            "Save the selected bugs as bundles: all that is needed to reproduce them (Ctrl+E)"
+        self.plan_button = button(
+            "Find better plan",
+            "bug-find-plan",
+            "Search for a better plan; so far only a bound is proven (P)",
+            clicked=self.plan_requested,
         )
-        self.export_button.clicked.connect(self.export_requested)
-        theme.keep_icon(self.export_button, "export")
+        self.export_button = button(
+            "Export…",
+            "bug-export",
+            "Export the selected bugs as bundles with all files to reproduce them (Ctrl+E)",
+            clicked=self.export_requested,
+            icon=(theme, "export"),
+            accessible="Export the selected bugs",
+        )
         self.note = KeyedLineEdit(self._on_note_key)
         self.note.setObjectName("bug-note")
         self.note.setAccessibleName("Note")
-        self.note.setPlaceholderText("Note (Return keeps it, Escape leaves it)")
+        self.note.setPlaceholderText("Note (Enter saves, Esc discards)")
         self.note.hide()
         self._lay_out()
         self.localize_button.hide()
@@ -110,14 +110,14 @@ class BugHeader(QWidget):
         self._render()
 
     def edit_note(self, text: str) -> None:
-        """Let the user write; `note_written` has what comes of it."""
+        """Open the note for editing; `note_written` carries the result."""
         self.note.setText(text)
         self.note.show()
         self.note.setFocus()
         self.note.selectAll()
 
     def _on_note_key(self, event: QKeyEvent) -> bool:
-        """Return keeps what is written, Escape what was there before."""
+        """Enter saves the note, Escape discards the changes."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._hide_note()
             self.note_written.emit(self.note.text().strip())
@@ -175,18 +175,18 @@ class BugHeader(QWidget):
 
     def _title(self, row: BugRow) -> str:
         policy, better, bad = map(self._color, ("policy", "better", "bad"))
-        number = f"<b>Bug {row.id}</b> &nbsp; {kind_text(row.kind)}:"
+        number = f"<b>Bug {row.id}</b> &nbsp;"
         enough = f'<b style="color:{better}">{row.bound}</b>'
         if row.gap is None:
             how = _HOW.get(self._localized[0].policy.ending, "") if self._localized else ""
             return (
-                f'{number} the policy <b style="color:{policy}">never</b> reaches the goal{how}, '
-                f"{enough} is enough"
+                f'{number} <b style="color:{policy}">Never</b> reaches the goal{how}; '
+                f"{enough} suffices."
             )
         least = "at least " if row.kind == "unclassified" else ""
         return (
-            f'{number} the policy pays {least}<b style="color:{policy}">{row.policy_cost}</b>, '
-            f'{enough} is enough, gap <b style="color:{bad}">{row.gap}</b>'
+            f'{number} Costs {least}<b style="color:{policy}">{row.policy_cost}</b>; '
+            f'{enough} suffices. Gap {least}<b style="color:{bad}">{row.gap}</b>'
         )
 
     def _render_cause(self) -> None:
@@ -194,7 +194,7 @@ class BugHeader(QWidget):
         better = self._localized[0].better if self._localized is not None else None
         self.plan_button.setVisible(better is not None and better.ending is Ending.BOUND)
         if self._localized is None:
-            self.cause.setText("reading the task…")
+            self.cause.setText("Reading the task…")
             self.cause.setToolTip("")
             self._cause_icon.clear()
             return
@@ -203,7 +203,7 @@ class BugHeader(QWidget):
         again = found is not None and found.limited
         self.localize_button.setVisible(found is None or again)
         if found is None:
-            self.cause.setText(self._muted("Which action is bad is not known yet."))
+            self.cause.setText(self._muted("The bad steps are not known yet."))
             self._picture(self._cause_icon, "unknown", "muted")
             return
         text, token = self._cause_text(comparison, found, task)
@@ -217,13 +217,14 @@ class BugHeader(QWidget):
         bad = self._color("bad")
         cause = found.cause
         if cause is not None and cause.kind in (CauseKind.NO_ACTION, CauseKind.FAULT):
-            words = "no action" if cause.kind is CauseKind.NO_ACTION else "an impossible action"
-            return f'<b style="color:{bad}">After step {cause.index} it chooses {words}</b>', "bad"
+            words = "no action" if cause.kind is CauseKind.NO_ACTION else "an inapplicable action"
+            text = f"After step {cause.index} the policy chooses {words}."
+            return f'<b style="color:{bad}">{text}</b>', "bad"
         index = comparison.cause_step
         if index is None:
-            text = "No step is proven to be bad within the limits."
+            text = "No step was proven bad within the limits."
             if comparison.policy.ending is Ending.LOOP and not found.undecided_steps:
-                text = "Every step by itself is optimal: it is the loop that never ends."
+                text = "Every step is optimal by itself, but the loop never ends."
             return self._muted(text), "undecided"
         step = comparison.verdict(index)
         action = html.escape(comparison.policy.steps[index].action)
@@ -254,24 +255,24 @@ class BugHeader(QWidget):
 
 
 def _paragraphs(*texts: str) -> str:
-    """Rich text as it reads in a tooltip, where all is plain."""
+    """Return rich texts as plain paragraphs for a tooltip."""
     plain = [QTextDocumentFragment.fromHtml(text).toPlainText() for text in texts if text]
     return "\n\n".join(textwrap.fill(" ".join(text.split()), TIP_WIDTH) for text in plain)
 
 
 def _bad_actions(found: Localization) -> str:
-    """Which steps are bad, up to the one that is shown."""
+    """Return which steps are bad; the text ends before the step that is shown."""
     numbers = [str(step + 1) for step in found.bad_steps]
     if len(numbers) < 2:
-        return "Bad action: "
+        return "Bad step: "
     if len(numbers) > MAX_LISTED_STEPS:
         numbers = [*numbers[: MAX_LISTED_STEPS - 1], f"{len(numbers) - MAX_LISTED_STEPS + 1} more"]
     this = "root cause" if found.cause is not None else "first"
-    return f"Bad actions: steps {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
+    return f"Bad steps: {', '.join(numbers[:-1])} and {numbers[-1]}; {this}: "
 
 
 def _why_this_one(found: Localization) -> str:
-    """What a newcomer wonders about when several steps are bad."""
+    """Explain which of several bad steps is the root cause."""
     if found.cause is None or len(found.bad_steps) < 2:
         return ""
     return _WHY_THIS_ONE.get(found.cause.kind, "")

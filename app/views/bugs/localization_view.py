@@ -1,4 +1,4 @@
-"""Where exactly the policy goes wrong: the search for bad steps, its verdicts, and why."""
+"""Localization: options, progress, and the verdict on every step of the policy's run."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
-    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -20,29 +18,31 @@ from app.models.step_cursor import Side, StepCursor
 from app.models.table_model import Column, TableModel
 from app.services.theme import Theme
 from app.views.bugs.painting import ColorfulDelegate
+from app.widgets.builders import button, paragraph
 from app.widgets.table_view import TableView
 from engine.records.localization import StepVerdict, Verdict
 from engine.report.bug_text import cause_text, cost_to_go, verdict_text, why_bad
+from engine.report.words import count_text
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
 from engine.usecases.localize import ALGORITHMS, DEFAULT_OPTIONS, LocalizeOptions
 
-ALGORITHM_WORDS = {
-    "bisection": "Bisection: few searches, the usual choice",
-    "aoca": "AOCA*: one search per step",
-    "sms": "SMS: two searches per step",
-    "sms-rev": "SMS reversed: the step's successor first",
-    "sms-bc": "SMS with bounds: the second search ends early",
-    "pms-bc": "PMS with bounds: both searches at once",
-    "pms-lama": "PMS with LAMA: and a planner beside them",
-    "dominance": "Dominance only: no search, decides little",
+ALGORITHM_TEXTS = {
+    "bisection": "Bisection (few searches; default)",
+    "aoca": "AOCA* (one search per step)",
+    "sms": "SMS (two searches per step)",
+    "sms-rev": "SMS reversed (successor first)",
+    "sms-bc": "SMS with bounds (second search ends early)",
+    "pms-bc": "PMS with bounds (both searches in parallel)",
+    "pms-lama": "PMS with LAMA (and a planner in parallel)",
+    "dominance": "Dominance only (no search, decides little)",
 }
-HEURISTIC_WORDS = {
-    "lmcut": "LM-cut: strong, the usual choice",
+HEURISTIC_TEXTS = {
+    "lmcut": "LM-cut (strong; default)",
     "cartesian": "Cartesian abstractions",
     "ms": "Merge-and-shrink",
-    "hmax": "h_max: weak but quick",
-    "blind": "Blind: for tiny tasks",
+    "hmax": "h^max (weak but fast)",
+    "blind": "Blind (for tiny tasks)",
 }
 _ICONS = {
     Verdict.OPTIMAL: ("optimal", "proven"),
@@ -64,7 +64,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
             verdict_text,
             icon=lambda step: _ICONS[step.verdict][0],
             token=_token,
-            tip="Whether the action begins a cheapest plan from its state",
+            tip="Whether the action starts an optimal plan from its state",
         ),
         Column(
             "policy",
@@ -72,7 +72,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
             lambda step: step.policy_cost_to_go,
             numeric=True,
             token=lambda step: "policy",
-            tip="What the policy pays from this state to the goal",
+            tip="Cost of the policy from this state to the goal",
         ),
         Column(
             "optimum",
@@ -81,7 +81,7 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
             lambda step: cost_to_go(step.optimal_low, step.optimal_high),
             numeric=True,
             token=lambda step: "better",
-            tip="What the goal costs from this state if everything is done right",
+            tip="Optimal cost from this state to the goal",
         ),
         Column("action", "Action", action, mono=True, token=_token),
     )
@@ -103,35 +103,28 @@ class LocalizationView(QWidget):
         self._task: Task | None = None
         self.algorithm = self._choice("localize-algorithm", "Algorithm")
         for name in ALGORITHMS:
-            self.algorithm.addItem(ALGORITHM_WORDS.get(name, name), name)
+            self.algorithm.addItem(ALGORITHM_TEXTS.get(name, name), name)
         self.heuristic = self._choice("localize-heuristic", "Heuristic")
-        for name, words in HEURISTIC_WORDS.items():
+        for name, text in HEURISTIC_TEXTS.items():
             if name in ADMISSIBLE:
-                self.heuristic.addItem(words, name)
+                self.heuristic.addItem(text, name)
         self.expansions = self._number("localize-expansions", "States per search", 10_000_000)
         self.expansions.setValue(DEFAULT_OPTIONS.search_expansions or 0)
         self.expansions.setSingleStep(10_000)
         self.seconds = self._number("localize-seconds", "Seconds", 36_000)
         self.seconds.setValue(int(DEFAULT_OPTIONS.bug_seconds or 0))
         self.seconds.setSuffix(" s")
-        self.run_button = QPushButton("Localize")
-        self.run_button.setObjectName("localize-run")
-        self.run_button.setAccessibleName("Localize")
-        self.run_button.setProperty("primary", True)
-        self.run_button.clicked.connect(self._run)
-        self.stop_button = QPushButton("Stop")
-        self.stop_button.setObjectName("localize-stop")
-        self.stop_button.setAccessibleName("Stop localizing")
-        self.stop_button.clicked.connect(self.stop_requested)
+        self.run_button = button("Localize", "localize-run", clicked=self._run, primary=True)
+        self.stop_button = button(
+            "Stop", "localize-stop", clicked=self.stop_requested, accessible="Stop localizing"
+        )
         self.progress = QProgressBar()
         self.progress.setObjectName("localize-progress")
         self.progress.setAccessibleName("Progress of the localization")
-        self.words = QLabel()
+        self.words = paragraph(role="")
         self.words.setObjectName("localize-words")
-        self.words.setWordWrap(True)
-        self.why = QLabel()
+        self.why = paragraph(role="")
         self.why.setObjectName("localize-why")
-        self.why.setWordWrap(True)
         self.steps: TableModel[StepVerdict] = TableModel(_columns(None), theme, self)
         self.table = TableView("localize-steps", "Verdicts by step")
         self.table.setModel(self.steps)
@@ -182,8 +175,8 @@ class LocalizationView(QWidget):
         limits.addWidget(self.run_button)
         limits.addWidget(self.stop_button)
         form.addRow("Limits", limits)
-        self.expansions.setToolTip("How many states one search may expand")
-        self.seconds.setToolTip("How long it may take for one bug; what is open then is undecided")
+        self.expansions.setToolTip("Expand at most this many states per search")
+        self.seconds.setToolTip("Stop after this time; the remaining steps stay undecided")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(8)
@@ -208,7 +201,9 @@ class LocalizationView(QWidget):
     def _show_comparison(self) -> None:
         comparison = self._cursor.comparison
         found = comparison.localization if comparison else None
-        self.run_button.setToolTip("" if found is None else "Once more, with these settings")
+        self.run_button.setToolTip(
+            "Find the bad steps" if found is None else "Localize again with these settings"
+        )
         self.steps.set_rows(found.steps if found else ())
         self.table.setVisible(found is not None)
         self.run_button.setEnabled(comparison is not None)
@@ -216,12 +211,15 @@ class LocalizationView(QWidget):
             self.words.setText("")
         elif found is None:
             self.words.setText(
-                "Which steps are bad is not known yet. Localizing compares each step of the "
-                "policy with the optimum, by searches."
+                "The bad steps are not known yet. Localizing runs searches that compare each "
+                "step of the policy with the optimum."
             )
         else:
-            effort = f"{found.searches} searches, {found.expanded} states, {found.seconds:.1f} s"
-            self.words.setText(f"{cause_text(found)}  ({effort})")
+            effort = (
+                f"{count_text(found.searches, 'search')}, {count_text(found.expanded, 'state')}, "
+                f"{found.seconds:.1f} s"
+            )
+            self.words.setText(f"{cause_text(found)}\n{effort}")
         self.table.resizeColumnsToContents()
         self._follow()
 

@@ -1,4 +1,4 @@
-"""The bug browser: find bugs in the table, see what went wrong, decide, all by keyboard."""
+"""The bug browser: find bugs in the table, see what went wrong, and triage them by keyboard."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
+from engine.report.words import count_text, sentence
 from engine.usecases.better_plan import FoundPlan, plan_of_localization
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
@@ -117,10 +118,10 @@ class BugsPage(Page):
         self.count.setProperty("role", "muted")
         self.group.setObjectName("bug-group")
         self.group.setAccessibleName("Group bugs by")
-        self.group.setToolTip("Put bugs together that have something in common")
+        self.group.setToolTip("Group bugs that have something in common")
         for choice in GroupBy:
-            words = choice.value if choice is GroupBy.NOTHING else f"by {choice.value}"
-            self.group.addItem(words, choice)
+            is_none = choice is GroupBy.NOTHING
+            self.group.addItem(choice.value if is_none else f"By {choice.value}", choice)
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 8, 12, 8)
         bar.setSpacing(8)
@@ -131,9 +132,9 @@ class BugsPage(Page):
         self._nothing = EmptyState(
             theme,
             "search",
-            "No bug fits the filter",
-            "Remove a condition, or all of them.",
-            action_text="Clear the filter",
+            "No matching bugs",
+            "Remove some or all conditions of the filter.",
+            action_text="Clear filter",
             on_action=self._clear_filter,
         )
         self._tables.addWidget(self.view)
@@ -156,8 +157,8 @@ class BugsPage(Page):
             theme,
             "bugs",
             "No bugs yet",
-            "A campaign tests a policy on states near your problems; what it finds appears here.",
-            action_text="Set up a campaign",
+            "Run a campaign to test the policy; the bugs it finds appear here.",
+            action_text="Configure campaign",
             on_action=self._go_to_campaign,
         )
         self._stack = QStackedWidget()
@@ -209,7 +210,7 @@ class BugsPage(Page):
         self._telling = False
 
     def bugs_changed(self, bugs: list[int]) -> None:
-        """A decision was made, or taken back: by this screen, so that it need not read again."""
+        """Update bugs after triage on this screen, or its undo."""
         self.feed.take(bugs)
         if self._bug in bugs:
             row = self.table.known(self._bug)
@@ -240,7 +241,7 @@ class BugsPage(Page):
         self._show_count()
         row = None if self._bug is None else self.table.known(self._bug)
         if row is not None and row != self._row:
-            self._show_row(row)  # somebody else has changed it
+            self._show_row(row)  # another process has changed it
         if self._wanted is not None and self.view.select_bug(self._wanted):
             self._wanted = None
         elif not self.view.currentIndex().isValid():
@@ -290,13 +291,13 @@ class BugsPage(Page):
         )
 
     def _cannot_show(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Bug {self._bug} cannot be shown: {error}")
+        self.context.messages.error(f"Cannot show bug {self._bug}: {error}")
 
     def _show_whole(self, whole: tuple[Bug, Localization | None, History]) -> None:
         bug, found, history = whole
         number = bug.row.id
         if number != self._bug or self._bug_query.is_waiting:
-            return  # by now another one is looked at, or there is news
+            return  # the user has selected another bug, or the bug has changed
         task = self.tasks.get(bug.problem_id)
         if task is None:
             return  # it comes later
@@ -321,7 +322,7 @@ class BugsPage(Page):
 
     @Slot(int, str)
     def _on_task_failed(self, _: int, why: str) -> None:
-        self.context.messages.error(f"The task of this bug cannot be read: {why}")
+        self.context.messages.error(f"Cannot read the task of this bug: {why}")
 
     @Slot()
     def _verify_current(self) -> None:
@@ -336,17 +337,19 @@ class BugsPage(Page):
             if verdict.bug == self._bug:
                 self.detail.evidence.show_verdict(*_verdict_text(verdict))
         if broken:
-            which = f"{len(broken)} of {len(verdicts)} bugs do"
+            which = f"{len(broken)} of {len(verdicts)} bugs"
             self.context.messages.error(
-                f"{which if len(verdicts) > 1 else f'Bug {broken[0].bug} does'} not hold",
+                f"Verification failed for {which if len(verdicts) > 1 else f'bug {broken[0].bug}'}",
                 "\n".join(f"bug {item.bug}: {item.problem}" for item in broken),
             )
         elif len(verdicts) > 1:
             opinions = sum(verdict.opinions for verdict in verdicts)
             others = [item for item in verdicts if item.policy and item.policy.is_other]
-            changed = f"; the policy no longer takes {len(others)} of the runs" if others else ""
+            runs = count_text(len(others), "run")
+            changed = f"; the policy does not reproduce {runs}" if others else ""
+            plans = count_text(opinions, "plan")
             self.context.messages.info(
-                f"All {len(verdicts)} bugs hold; VAL accepted {opinions} plans{changed}"
+                f"Verified all {len(verdicts)} bugs; VAL accepted {plans}{changed}"
             )
         elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
             words, _ = _verdict_text(verdicts[0])
@@ -385,18 +388,18 @@ class BugsPage(Page):
     def _on_plan_found(self, found: FoundPlan) -> None:
         if found.operators is None:
             self.context.messages.warning(
-                f"No plan better than the policy's was found for bug {found.bug} within the "
-                "limits; the bound is proven all the same"
+                f"No better plan found for bug {found.bug} within the limits; the bound is still "
+                "proven"
             )
             return
         if not found.kept:
             self._found_plans[found.bug] = found.operators
             self.context.messages.info(
-                f"A plan of cost {found.cost} was found for bug {found.bug}: better than the "
-                "policy's, but not yet as good as what is proven possible"
+                f"Found a plan of cost {found.cost} for bug {found.bug}; it is better than the "
+                "policy's, but worse than the proven bound"
             )
         else:
-            self.context.messages.info(f"A plan of cost {found.cost} was found for bug {found.bug}")
+            self.context.messages.info(f"Found a plan of cost {found.cost} for bug {found.bug}")
         self.bugs_changed([found.bug])
         self._tell_others()
 
@@ -419,7 +422,7 @@ class BugsPage(Page):
         self.view.setFocus()
 
     def _drag_files(self, bugs: list[int]) -> list[Path]:
-        """Bug states as problem files, for whoever they are dropped on."""
+        """Write bug states as problem files for drag and drop."""
         if self._drag_folder is None:
             self._drag_folder = QTemporaryDir()
         folder = Path(self._drag_folder.path())
@@ -440,20 +443,14 @@ class BugsPage(Page):
         self.feed.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802  Qt's name
-        """Nobody looks: news is read when it is shown again."""
+        """Stop reading; changes are read when the screen is shown again."""
         super().hideEvent(event)
         self.feed.stop()
 
 
 def _verdict_text(verdict: Verified) -> tuple[str, str]:
     if verdict.problem:
-        return f"Does not hold: {verdict.problem}", "bad"
-    plans = "" if not verdict.opinions else f", and VAL accepts {verdict.opinions} plans"
-    if verdict.opinions == 1:
-        plans = ", and VAL accepts the plan"
-    text = f"Verified: the proof and the policy's run hold when they are replayed{plans}."
-    return f"{text} {_sentence(str(verdict.policy))}", "proven"
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+        return f"Verification failed: {verdict.problem}", "bad"
+    plans = f"; VAL accepts {count_text(verdict.opinions, 'plan')}" if verdict.opinions else ""
+    text = f"Verified: the evidence and the policy's run are valid{plans}."
+    return f"{text} {sentence(str(verdict.policy))}", "proven"

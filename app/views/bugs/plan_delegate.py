@@ -1,6 +1,6 @@
-"""Draws the plan comparison: the eye is to find the bad step first, then what differs.
+"""Draws the plan comparison so that bad steps stand out first, then the differences.
 
-Common steps are quiet, differing ones in the colors of their plans, gaps hatched; a bad step is
+Common steps are plain, differing ones in the colors of their plans, gaps hatched; a bad step is
 red with its icon and a note below it; a loop has a bracket beside its steps.
 """
 

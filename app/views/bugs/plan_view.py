@@ -1,4 +1,4 @@
-"""The plan comparison: what the policy does beside what would have been better."""
+"""The plan comparison: the policy's run beside a better plan."""
 
 from __future__ import annotations
 

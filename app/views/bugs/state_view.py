@@ -1,4 +1,4 @@
-"""The state at the step that is looked at: its goals, what the step changes, and all its facts."""
+"""The state before the selected step: its goals, what the step changes, and all its facts."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class StateView(QWidget):
         self._grouping.setObjectName("state-grouping")
         self._grouping.setAccessibleName("Group facts by")
         for grouping in Grouping:
-            self._grouping.addItem(f"by {grouping.value}", grouping)
+            self._grouping.addItem(f"By {grouping.value}", grouping)
         self._grouping.currentIndexChanged.connect(self._group)
         static = QCheckBox("Constant facts")
         static.setObjectName("state-static")
         static.setAccessibleName("Show constant facts")
-        static.setToolTip("Facts that no action ever changes")
+        static.setToolTip("Show facts that no action changes")
         static.toggled.connect(self.facts.set_static)
         bar = QHBoxLayout()
         bar.setSpacing(8)
@@ -138,7 +138,7 @@ class FactDelegate(QStyledItemDelegate):
         painter.setPen(self._theme.color("text"))
         room = inner.adjusted(SIGN + 4, 0, 0, 0)
         if line.before != line.after:
-            word = "reached now" if line.after else "undone now"
+            word = "reached" if line.after else "undone"
             painter.setPen(self._theme.color("proven" if line.after else "bad"))
             painter.drawText(inner, RIGHT, word)
             width = painter.fontMetrics().horizontalAdvance(word)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QStyle, QToolButton,
 
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
+from app.widgets.builders import icon_button
 
 
 class StepBar(QWidget):
@@ -19,8 +20,12 @@ class StepBar(QWidget):
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cursor = cursor
-        self._previous = self._button(theme, "left", "Previous step", self.back)
-        self._next = self._button(theme, "right", "Next step", self.forth)
+        self._previous = icon_button(
+            theme, "left", "step-left", "Previous step (Alt+Left)", clicked=self.back
+        )
+        self._next = icon_button(
+            theme, "right", "step-right", "Next step (Alt+Right)", clicked=self.forth
+        )
         self.slider = _MarkedSlider(theme)
         self.slider.valueChanged.connect(self._on_value_changed)
         self.label = QLabel()
@@ -45,26 +50,17 @@ class StepBar(QWidget):
         theme.changed.connect(self.slider.update)
         self._show_comparison()
 
-    def _button(self, theme: Theme, icon: str, text: str, slot: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(f"step-{icon}")
-        button.setAccessibleName(text)
-        button.setToolTip(text)
-        button.setAutoRaise(True)
-        button.clicked.connect(slot)
-        theme.keep_icon(button, icon, "muted")
-        return button
-
     def _fold_button(self, theme: Theme) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName("fold-common")
-        button.setAccessibleName("Fold common steps")
-        button.setToolTip("Fold long parts that both plans have in common")
+        button = icon_button(
+            theme,
+            "fold",
+            "fold-common",
+            "Fold common steps",
+            "Hide long parts that both plans have in common",
+        )
         button.setCheckable(True)
         button.setChecked(True)
-        button.setAutoRaise(True)
         button.toggled.connect(self.folding)
-        theme.keep_icon(button, "fold", "muted")
         return button
 
     @Slot()

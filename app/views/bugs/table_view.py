@@ -1,4 +1,4 @@
-"""The table of bugs: groups drawn across it, keys to open them, and files when it is dragged."""
+"""The view of the bug table: group rows across all columns, keys, and drag and drop of files."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from app.models.table_model import Column
 from app.services.theme import COLORS, Theme
 from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
 from app.widgets.table_view import TableView
+from engine.report.words import count_text
 from engine.workspace.rows import BugRow
 
 Exporter = Callable[[list[int]], list[Path]]
@@ -218,7 +219,7 @@ class _BugDelegate(QStyledItemDelegate):
         width = painter.fontMetrics().horizontalAdvance(f"{title}   ")
         painter.setFont(self._plain[0])
         painter.setPen(self._colors["muted"])
-        count = f"{group.count} {'bug' if group.count == 1 else 'bugs'}"
+        count = count_text(group.count, "bug")
         painter.drawText(whole.adjusted(width, 0, 0, 0), LEFT, count)
 
     @Slot()

@@ -1,1 +1,1 @@
-"""The campaign screen: set one up, watch it, and see what it found."""
+"""The campaign screen: configure a campaign, watch it, and see what it found."""

@@ -1,7 +1,7 @@
-"""All campaigns of the workspace, the newest first, with what they have found so far.
+"""All campaigns of the workspace, the newest first, with their status and bugs.
 
-A running campaign changes often and its bugs take time to count: they are counted at a pace that
-can be kept, and not at all while nobody looks.
+Counting the bugs of a running campaign takes time, so the list is read at a limited rate, and not
+at all while it is hidden.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.models.campaign_controller import CampaignController
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.reader import LatestQuery
+from app.widgets.builders import heading, paragraph
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import CampaignRow
+from engine.workspace.rows import CampaignCounts, CampaignRow
 
-NOTHING = "None yet. Choose the settings, and press Run (F5)."
+NOTHING = "No campaigns yet. Choose settings and press Run (F5)."
 COUNT_MILLISECONDS = 1000
 COUNT_SHARE = 20
 """The pause is at least this many times as long as counting takes."""
@@ -33,13 +34,11 @@ class _Counted(NamedTuple):
     """Campaigns, and by their numbers how many bugs and units they have."""
 
     rows: list[CampaignRow]
-    bugs: dict[int, int]
-    failed: dict[int, int]
-    limited: dict[int, int]  # units that met a limit
+    counts: dict[int, CampaignCounts]
     seconds: float  # it took, without waiting for the disk
 
 
-NO_CAMPAIGNS = _Counted([], {}, {}, {}, 0.0)
+NO_CAMPAIGNS = _Counted([], {}, 0.0)
 
 
 class CampaignList(QWidget):
@@ -60,15 +59,12 @@ class CampaignList(QWidget):
         self.table.set_widths(4, 6, 16, 5)
         self.table.remember(context.settings)
         self.table.selectionModel().selectionChanged.connect(self._tell)
-        self.nothing = QLabel(NOTHING)
-        self.nothing.setWordWrap(True)
-        self.nothing.setProperty("role", "muted")
-        heading = QLabel("Campaigns")
-        heading.setProperty("role", "heading")
+        self.nothing = paragraph(NOTHING)
+
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(heading)
+        layout.addWidget(heading("Campaigns"))
         layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.table, 1)
         layout.addWidget(new)
@@ -103,7 +99,7 @@ class CampaignList(QWidget):
         self._show(counted)
 
     def _on_failed(self, error: PlumblineError) -> None:
-        self._context.messages.error(f"The campaigns cannot be read: {error}")
+        self._context.messages.error(f"Cannot read the campaigns: {error}")
 
     def _show(self, counted: _Counted) -> None:
         """One that has just begun is chosen, once."""
@@ -125,11 +121,12 @@ class CampaignList(QWidget):
             CampaignLine(
                 row,
                 self._controller.state(row),
-                counted.bugs.get(row.id, 0),
-                counted.failed.get(row.id, 0),
-                counted.limited.get(row.id, 0),
+                counts.bugs,
+                counts.failed_units,
+                counts.limited_units,
             )
             for row in reversed(counted.rows)
+            if (counts := counted.counts.get(row.id))
         ]
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802  Qt's name
@@ -162,15 +159,4 @@ class CampaignList(QWidget):
 
 def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
-    bugs, failed, limited = (
-        dict(store.rows(query))
-        for query in (
-            "SELECT u.campaign, count(*) FROM findings f JOIN units u ON u.id = f.unit "
-            "GROUP BY u.campaign",
-            "SELECT campaign, count(*) FROM units WHERE status IN ('failed', 'lost') "
-            "GROUP BY campaign",
-            "SELECT campaign, count(*) FROM units WHERE status = 'finished' "
-            "AND json_extract(statistics, '$.limit') != '' GROUP BY campaign",
-        )
-    )
-    return _Counted(store.campaigns(), bugs, failed, limited, time.thread_time() - began)
+    return _Counted(store.campaigns(), store.counts(), time.thread_time() - began)

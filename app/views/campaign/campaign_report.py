@@ -1,4 +1,4 @@
-"""The report of a campaign from the window: where to and in which format, written, and opened."""
+"""Write the report of a campaign: ask for a file and a format, write it, offer to open it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
-from engine.usecases.report import write_report
+from engine.usecases.report import ReportOptions, WrittenReport, write_report
 
 FOLDER = "report/folder"
 KINDS: Mapping[str, tuple[str, str]] = {
-    "html": ("A page to read", ".html"),
-    "csv": ("A table of all bugs", ".csv"),
-    "json": ("Everything, for scripts", ".json"),
-    "junit": ("Tests, for a test server (JUnit)", ".xml"),
+    "html": ("Web page", ".html"),
+    "csv": ("Table of all bugs", ".csv"),
+    "json": ("Data for scripts", ".json"),
+    "junit": ("JUnit test results", ".xml"),
 }
 """Formats by name: what such a file is, and how its name ends."""
 BY_SUFFIX = {suffix: kind for kind, (_, suffix) in KINDS.items()}
@@ -44,7 +44,9 @@ class CampaignReport(QObject):
     def write(self, campaign: int, kind: str, path: Path) -> None:
         document = self._context.document
         job = self._context.jobs.start(
-            f"Report {path.name}", write_report, document.path, campaign, kind, path
+            f"Write {path.name}",
+            write_report,
+            *(document.path, path, ReportOptions(kind, campaign)),
         )
         job.finished.connect(self._tell)
 
@@ -59,16 +61,17 @@ class CampaignReport(QObject):
         return folder / f"{workspace.stem}-campaign-{campaign}.html"
 
     @Slot(object)
-    def _tell(self, path: Path) -> None:
+    def _tell(self, report: WrittenReport) -> None:
+        path = report.path
         messages = self._context.messages
         messages.info(
-            f"The report is in {path}",
+            f"Wrote the report to {path}",
             actions=[("Open", partial(show_in_desktop, path, messages))],
         )
 
 
 class ReportDialog(QFileDialog):
-    """The name follows the format, until the user writes another ending."""
+    """Keeps the suffix of the name in line with the format."""
 
     def __init__(self, campaign: int, path: Path, parent: QWidget) -> None:
         super().__init__(parent, f"Report of campaign {campaign}", str(path.parent))

@@ -1,4 +1,4 @@
-"""One campaign, running or not: how it stands, its timeline, and what it found."""
+"""One campaign, running or finished: progress, figures, timeline, oracles, units and changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -30,6 +29,7 @@ from app.views.campaign.changes_view import ChangesView
 from app.views.campaign.oracle_view import OracleView
 from app.views.campaign.timeline_view import TimelineView
 from app.views.unit_export import UnitExport
+from app.widgets.builders import button
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
@@ -37,10 +37,23 @@ from engine.records.finding import BugKind
 from engine.workspace.rows import UnitRow
 
 MARGIN, SPACE = 12, 24
+DASH = "\N{EN DASH}"
+FIGURES = {
+    "states": "States in the pool that were tested",
+    "bugs": "States in which the policy is proven wrong. Runs from pool states lead through "
+    "further states, so there can be more bugs than pool states",
+    "fail": "Bugs where a plan exists but the policy never reaches the goal",
+    "too expensive": "Bugs where the policy reaches the goal at a higher cost than necessary",
+    "states/s": "States tested per second",
+    "policy calls/s": "States evaluated by the policy per second",
+    "time": "Time spent on this campaign",
+}
+RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED)
+_STEPS = 1000
 
 
 class Figures(QFrame):
-    """`captions` by name, with the sentence that explains each."""
+    """A row of numbers; `captions` maps each caption to its tooltip."""
 
     def __init__(
         self, theme: Theme, captions: Mapping[str, str], parent: QWidget | None = None
@@ -54,7 +67,7 @@ class Figures(QFrame):
         layout.setContentsMargins(MARGIN, 8, MARGIN, 8)
         layout.setSpacing(SPACE)
         for caption, meaning in captions.items():
-            number = QLabel("–")  # noqa: RUF001  a dash, not a minus
+            number = QLabel(DASH)
             number.setProperty("role", "title")
             number.setObjectName(f"figure-{caption.replace(' ', '-')}")
             number.setAccessibleName(caption)
@@ -73,7 +86,7 @@ class Figures(QFrame):
         layout.addStretch(1)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
-        """The first of them is enough."""
+        """Room for the first number suffices."""
         hint = super().minimumSizeHint()
         return QSize(self._cells[0].sizeHint().width() + 2 * MARGIN, hint.height())
 
@@ -82,13 +95,13 @@ class Figures(QFrame):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Numbers and text grow."""
+        """Fit again when numbers or the font grow."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)
 
     def _fit(self) -> None:
-        """What has no room is left out, the last first: half a word says nothing."""
+        """Hide the last numbers that do not fit completely."""
         end = self.width() - MARGIN
         place = MARGIN
         for cell in self._cells:
@@ -98,20 +111,6 @@ class Figures(QFrame):
 
     def show_number(self, caption: str, text: str) -> None:
         self.numbers[caption].setText(text)
-
-
-FIGURES = {
-    "states": "States that were made and tested: the pool",
-    "bugs": "States in which the policy is proven to be wrong: of the pool, and on the way from "
-    "there, so there may be more of them than states in the pool",
-    "fail": "Bugs where the policy never reaches the goal, though there is a plan",
-    "too expensive": "Bugs where the policy reaches the goal, but pays more than needed",
-    "states/s": "States tested per second of work",
-    "policy calls/s": "States put to the policy per second of work",
-    "time": "Time worked on this campaign",
-}
-RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED)
-_STEPS = 1000
 
 
 class CampaignView(QWidget):
@@ -159,7 +158,7 @@ class CampaignView(QWidget):
             (self.timeline, "Timeline"),
             (self.oracles, "Oracles and costs"),
             (self._units_table(), "Units"),
-            (self.changes, "Compare"),
+            (self.changes, "Changes"),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -188,12 +187,12 @@ class CampaignView(QWidget):
         self.title.setText(f"Campaign {row.id}")
         self.summary.setText(
             f"{self._line.words if state is self._line.state else state.value} · "
-            f"begun {clock_time(row.created)}"
+            f"started {clock_time(row.created)}"
         )
         ours = state in (CampaignState.RUNNING, CampaignState.PAUSED)
         stopping = self._controller.job is not None and self._controller.job.stopping
         self.pause.setVisible(ours)
-        self.pause.setText("Continue" if state is CampaignState.PAUSED else "Pause")
+        self.pause.setText("Resume" if state is CampaignState.PAUSED else "Pause")
         self.pause.setEnabled(not stopping)
         self.stop.setVisible(ours)
         self.stop.setEnabled(not stopping)
@@ -218,35 +217,58 @@ class CampaignView(QWidget):
         self.summary = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.summary.setProperty("role", "muted")
         theme = self._context.theme
-        self.pause = _button("Pause", "campaign-pause", "Hold on without losing anything")
-        self.stop = _button("Stop", "campaign-stop", "End it now; all that was found is kept")
-        self.resume = _button("Resume", "campaign-resume", "Do what is left of it")
-        self.again = _button(
-            "Use these settings", "campaign-again", "Put its settings into the form"
+        self.pause = button(
+            "Pause",
+            "campaign-pause",
+            "Pause or resume the campaign (F7)",
+            clicked=self._controller.toggle_pause,
+            icon=(theme, "pause"),
+        )
+        self.stop = button(
+            "Stop",
+            "campaign-stop",
+            "Stop the campaign; keep everything it found (Shift+F5)",
+            clicked=self._controller.stop,
+            icon=(theme, "stop"),
+            token="bad",
+        )
+        self.resume = button(
+            "Resume",
+            "campaign-resume",
+            "Run the remaining units",
+            clicked=self._resume,
+            icon=(theme, "run"),
+            primary=True,
+        )
+        self.again = button(
+            "Use these settings",
+            "campaign-again",
+            "Copy the settings of this campaign to the form",
+            clicked=self._again,
         )
         self.exchange = UnitExport(self._context, self)
-        self.export = _button(
-            "Export…", "campaign-export-unit", "Its pools, bugs and tasks as files of other tools"
+        self.export = button(
+            "Export…",
+            "campaign-export-unit",
+            "Export pools, bugs and tasks as files for other tools",
+            clicked=self.export_unit,
+            icon=(theme, "export"),
         )
-        self.export.clicked.connect(self.export_unit)
         self.reporting = CampaignReport(self._context, self)
-        self.report = _button(
-            "Report…", "campaign-report", "What it found, as a page to read or a table (Ctrl+R)"
+        self.report = button(
+            "Report…",
+            "campaign-report",
+            "Write a report as a web page, a table or data (Ctrl+R)",
+            clicked=self.write_report,
+            icon=(theme, "report"),
         )
-        self.report.clicked.connect(self.write_report)
-        self.bugs = _button("Show bugs", "campaign-bugs", "Go to the table of bugs")
-        self.resume.setProperty("primary", True)
-        theme.keep_icon(self.pause, "pause")
-        theme.keep_icon(self.stop, "stop", "bad")
-        theme.keep_icon(self.resume, "run", "on_accent")
-        theme.keep_icon(self.bugs, "bugs")
-        theme.keep_icon(self.export, "export")
-        theme.keep_icon(self.report, "report")
-        self.pause.clicked.connect(self._controller.toggle_pause)
-        self.stop.clicked.connect(self._controller.stop)
-        self.resume.clicked.connect(self._resume)
-        self.again.clicked.connect(self._again)
-        self.bugs.clicked.connect(self.bugs_requested)
+        self.bugs = button(
+            "Show bugs",
+            "campaign-bugs",
+            "Show the bugs found",
+            clicked=self.bugs_requested,
+            icon=(theme, "bugs"),
+        )
         kept = (self.again, self.report, self.export, self.bugs)
         self._header = Header(
             (self.title, self.summary), (*kept, self.pause, self.stop, self.resume)
@@ -255,7 +277,7 @@ class CampaignView(QWidget):
     def _units_table(self) -> QWidget:
         self.units: TableModel[UnitRow] = TableModel(UNITS, self._context.theme, self)
         self.unit_table = table = TableView(
-            "campaign-units", "Units: one problem, one policy, one seed each"
+            "campaign-units", "Units, each with one problem, one policy and one seed"
         )
         table.setModel(self.units)
         table.set_widths(11, 12, 5, 12, 7, 6, 11, 9)
@@ -280,23 +302,23 @@ class CampaignView(QWidget):
         if seconds is not None:
             words += f" · {in_words(seconds)} left"
         elif state is CampaignState.RUNNING and progress is None:
-            words = "starting…"
+            words = "Starting…"
         elif state is not CampaignState.RUNNING and self._monitor.is_reading:
-            words = "reading…"
+            words = "Reading…"
         self.left.setText(words)
 
     def _show_figures(self) -> None:
         progress, show = self._monitor.progress, self.figures.show_number
         if progress is None:
             for caption in FIGURES:
-                show(caption, "–")  # noqa: RUF001  a dash, not a minus
+                show(caption, DASH)
             return
         seconds = progress.seconds
         show("states", f"{progress.states:,}")
         show("bugs", f"{progress.bugs:,}")
         show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
-        dear = progress.bugs - progress.kinds[BugKind.FAILS]
-        show("too expensive", f"{dear:,}")
+        expensive = progress.bugs - progress.kinds[BugKind.FAILS]
+        show("too expensive", f"{expensive:,}")
         show("states/s", _rate(progress.states, seconds))
         show("policy calls/s", _rate(progress.policy_calls, seconds))
         show("time", duration(seconds))
@@ -317,7 +339,7 @@ class CampaignView(QWidget):
     def write_report(self) -> None:
         """Of the campaign that is shown, also while it runs."""
         if self._line is None:
-            self._context.messages.info("There is nothing to report yet: run a campaign first.")
+            self._context.messages.info("Run a campaign first; there is nothing to report yet.")
         else:
             self.reporting.ask(self._line.row.id)
 
@@ -328,7 +350,7 @@ class CampaignView(QWidget):
 
 
 def _done(unit: UnitRow, size: int) -> float:
-    """The share of a unit that is done; one that ended counts whole."""
+    """Return the share of a unit that is done; a unit that ended counts as done."""
     if unit.status in ("finished", "failed", "lost"):
         return 1.0
     states = unit.statistics.get("states", 0)
@@ -337,14 +359,6 @@ def _done(unit: UnitRow, size: int) -> float:
 
 def _rate(count: int, seconds: float) -> str:
     if not seconds:
-        return "–"  # noqa: RUF001  a dash, not a minus
+        return DASH
     rate = count / seconds
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
-
-
-def _button(text: str, name: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setAccessibleName(text)
-    button.setToolTip(tip)
-    return button

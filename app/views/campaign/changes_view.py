@@ -1,4 +1,4 @@
-"""Two campaigns side by side: which bugs are new, gone, or still there."""
+"""The changes between two campaigns: which bugs are new, gone or still there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
 from engine.campaign.changes import Change, ComparedBug, Comparison, compare_campaigns
 from engine.errors import PlumblineError
-from engine.usecases.changes import compare_in_background
+from engine.report.words import count_text
+from engine.usecases.changes import Changes, find_changes
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
@@ -69,9 +70,9 @@ class ChangesView(QWidget):
         empty = EmptyState(
             context.theme,
             "campaign",
-            "There is one campaign only",
-            "Run another one, with a retrained policy or another seed: here you will see which "
-            "bugs are new, gone, or still there.",
+            "Only one campaign so far",
+            "Run another campaign with a retrained policy or another seed to see which bugs are "
+            "new, gone or still there.",
         )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)
@@ -79,7 +80,7 @@ class ChangesView(QWidget):
         context.theme.changed.connect(self.model.restyle)
 
     def show_campaign(self, campaign: int | None, lines: Sequence[CampaignLine]) -> None:
-        """The campaign and all others; the one before it is compared with first."""
+        """Offer all other campaigns, and compare with the previous one first."""
         states = tuple((line.row.id, line.state) for line in lines)
         is_news = (campaign, states) != (self._campaign, self._states)
         if campaign != self._campaign:
@@ -126,30 +127,31 @@ class ChangesView(QWidget):
             self._show(comparison)
 
     def _on_failed(self, error: PlumblineError) -> None:
-        self._context.messages.error(f"The campaigns cannot be compared: {error}")
+        self._context.messages.error(f"Cannot compare the campaigns: {error}")
 
     def _forget_others(self, pair: tuple[int, int]) -> None:
-        """What is known of two others is not to be taken for the answer."""
+        """Clear the answer about another pair of campaigns."""
         if pair != self._pair:
             self._pair = pair
-            self.counts.setText("comparing…")
+            self.counts.setText("Comparing…")
             self.direction.setText("")
             self.model.set_rows([])
 
     def _compare_in_background(self, before: int, after: int) -> None:
         self._forget_others((before, after))
         if self._job is not None:
-            self._job.finished.disconnect(self._show)
+            self._job.finished.disconnect(self._on_changes)
             self._job.stop()
         path = self._context.document.path
-        self.counts.setText("comparing…")
-        self._job = self._context.jobs.start(
-            "Compare campaigns", compare_in_background, path, before, after
-        )
-        self._job.finished.connect(self._show)
+        self.counts.setText("Comparing…")
+        self._job = self._context.jobs.start("Compare campaigns", find_changes, path, before, after)
+        self._job.finished.connect(self._on_changes)
         self._job.ended.connect(self._on_ended)
 
     @Slot(object)
+    def _on_changes(self, found: Changes) -> None:
+        self._show(found.comparison)
+
     def _show(self, comparison: Comparison) -> None:
         self.counts.setText(_words(comparison))
         self.direction.setText(self._from_to(comparison))
@@ -157,9 +159,8 @@ class ChangesView(QWidget):
 
     def _from_to(self, comparison: Comparison) -> str:
         count = len(comparison.shared_problems)
-        problems = "the problem" if count == 1 else f"the {count} problems"
         way = f"from campaign {self.other.currentData()} to campaign {self._campaign}"
-        return f"{way}, on {problems} both have tested" if count else ""
+        return f"{way}, {count_text(count, 'problem')} in common" if count else ""
 
     @Slot()
     def _on_ended(self) -> None:
@@ -173,7 +174,7 @@ class ChangesView(QWidget):
 
 def _words(comparison: Comparison) -> str:
     if not comparison.shared_problems:
-        return "They have no problem in common, so there is nothing to compare."
+        return "The campaigns have no problem in common."
     always = (Change.NEW, Change.GONE, Change.STILL)
     counts = [
         f"{count} {change.value}"

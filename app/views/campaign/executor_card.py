@@ -1,7 +1,4 @@
-"""The card of the campaign form that says where units run: here, or on a Dask cluster.
-
-"Check" asks the cluster in the background and says what it found in one line.
-"""
+"""The card of the campaign form for where units run: on this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -20,15 +16,16 @@ from PySide6.QtWidgets import (
 from app.models.campaign_settings import MAX_WORKERS, ExecutorChoice, keep_where, size_text, where
 from app.services.context import Context
 from app.services.jobs import Failure, Job
-from app.widgets.builders import card
+from app.widgets.builders import button, card, describe
 from app.widgets.fields import calm, number
+from engine.report.words import sentence
 from engine.usecases.connect import check_cluster
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 
 INDENT = 24
-"""Pixels: what belongs to a choice stands below its words."""
+"""Pixels, so that fields align with the text of their radio button."""
 _SIGN = QSize(16, 16)
-ADDRESS_WANTED = "Write the address that 'dask scheduler' printed when it started."
+ENTER_ADDRESS = "Enter the address that 'dask scheduler' printed when it started."
 
 
 class ExecutorCard(QWidget):
@@ -51,7 +48,7 @@ class ExecutorCard(QWidget):
         self.workers.valueChanged.connect(self._on_edited)
         self.address.textChanged.connect(self._on_address_edited)
         self.address.returnPressed.connect(self.check)
-        self.check_button.clicked.connect(self.check)
+
         context.theme.changed.connect(self._show_sign)
 
     def choice(self) -> ExecutorChoice:
@@ -65,12 +62,12 @@ class ExecutorCard(QWidget):
 
     @Slot()
     def check(self) -> None:
-        """Ask the cluster; the answer to an address that has changed meanwhile is not shown."""
+        """Connect to the cluster; the answer is ignored if the address changes meanwhile."""
         if self.choice().problem() or self._job is not None:
             return
-        self._say("", "muted", "Asking…")
+        self._say("", "muted", "Connecting…")
         job = self._context.jobs.start(
-            "Check the cluster", check_cluster, self.choice().address, banner=False
+            "Check cluster", check_cluster, self.choice().address, banner=False
         )
         job.finished.connect(self._show_size)
         job.failed.connect(self._show_failure)
@@ -81,39 +78,45 @@ class ExecutorCard(QWidget):
 
     def _make_fields(self) -> None:
         self.here = QRadioButton("On this machine")
-        self.here.setObjectName("campaign-on-this-machine")
-        self.here.setAccessibleName("On this machine")
+        describe(
+            self.here, "campaign-on-this-machine", "On this machine", "Run units on this machine"
+        )
         self.on_cluster = QRadioButton("On a Dask cluster")
-        self.on_cluster.setObjectName("campaign-on-cluster")
-        self.on_cluster.setAccessibleName("On a Dask cluster")
-        self.on_cluster.setToolTip(
-            "Units run on the workers of a cluster that you have started; see docs/clusters.md. "
-            "The findings are the same."
+        describe(
+            self.on_cluster,
+            "campaign-on-cluster",
+            "On a Dask cluster",
+            "Run units on the workers of a cluster that you have started (see docs/clusters.md). "
+            "The findings are the same.",
         )
         self._choices = QButtonGroup(self)
-        for button in (self.here, self.on_cluster):
-            self._choices.addButton(button)
+        for choice in (self.here, self.on_cluster):
+            self._choices.addButton(choice)
         self.workers = number(1, MAX_WORKERS)
-        self.workers.setObjectName("campaign-workers")
-        self.workers.setAccessibleName("Units at a time")
-        self.workers.setToolTip("How many units are worked on at a time, each in a process")
+        describe(
+            self.workers,
+            "campaign-workers",
+            "Units at a time",
+            "Run this many units at a time, each in a process of its own",
+        )
         calm(self.workers)
         self.address = QLineEdit()
-        self.address.setObjectName("campaign-cluster-address")
-        self.address.setAccessibleName("Address of the scheduler")
+        describe(self.address, "campaign-cluster-address", "Scheduler address", ENTER_ADDRESS)
         self.address.setPlaceholderText("tcp://host:8786")
-        self.address.setToolTip("'dask scheduler' prints it when it starts")
-        self.check_button = QPushButton("Check")
-        self.check_button.setObjectName("campaign-cluster-check")
-        self.check_button.setAccessibleName("Check the cluster")
-        self.check_button.setToolTip("Connect, and say how many workers there are")
+        self.check_button = button(
+            "Check",
+            "campaign-cluster-check",
+            "Connect to the cluster and count its workers",
+            clicked=self.check,
+            accessible="Check the cluster",
+        )
 
     def _local_row(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.here)
         row.addWidget(self.workers)
-        row.addWidget(QLabel("at a time"))
+        row.addWidget(QLabel("units at a time"))
         row.addStretch(1)
         return row
 
@@ -173,9 +176,9 @@ class ExecutorCard(QWidget):
             self.address.setProperty("invalid", is_wrong)
             self.address.style().polish(self.address)
         if is_wrong:
-            self._say("error", "bad", f"{_capital(problem)}.")
+            self._say("error", "bad", sentence(problem))
         elif problem:
-            self._say("", "muted", ADDRESS_WANTED)
+            self._say("", "muted", ENTER_ADDRESS)
 
     @Slot(object)
     def _show_size(self, size: ClusterSize) -> None:
@@ -185,7 +188,7 @@ class ExecutorCard(QWidget):
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:
         if self.sender() is self._job:
-            self._say("error", "bad", f"{_capital(failure.text)}.")
+            self._say("error", "bad", sentence(failure.text))
 
     @Slot()
     def _show_stop(self) -> None:
@@ -217,7 +220,3 @@ class ExecutorCard(QWidget):
         if icon:
             picture = self._context.theme.icon(icon, token)
             self._sign.setPixmap(picture.pixmap(_SIGN, self._sign.devicePixelRatioF()))
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:].rstrip(".")

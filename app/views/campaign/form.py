@@ -1,6 +1,6 @@
-"""The form of a campaign: a preset to start from, and every setting with what it means.
+"""The form of a campaign: presets, and every setting with a tooltip.
 
-Its value is a `CampaignConfig`; what is wrong is said beside the field and kept as a list.
+Its value is a `CampaignConfig`; problems are shown beside their fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -40,7 +39,7 @@ from app.services.context import Context
 from app.views.campaign.executor_card import ExecutorCard
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
-from app.widgets.builders import card, form
+from app.widgets.builders import card, form, paragraph
 from app.widgets.fields import (
     MAX_NUMBER,
     LimitField,
@@ -66,6 +65,7 @@ from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
 from engine.records.project import Project
 from engine.report.policy_text import policy_name
+from engine.report.words import count_text
 
 SPACE, MARGIN = 12, 8  # pixels
 
@@ -115,14 +115,14 @@ class CampaignForm(QScrollArea):
         self._arrange()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
-        """Of the content: options that are shown need room."""
+        """Rearrange when options are shown or hidden."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._arrange()
         return super().eventFilter(watched, event)
 
     @Slot()
     def _arrange(self) -> None:
-        """One column where two do not fit."""
+        """Use one column if two do not fit."""
         needed = sum(side.minimumSize().width() for side in self._sides) + SPACE + MARGIN
         is_narrow = self.viewport().width() < needed
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
@@ -130,7 +130,7 @@ class CampaignForm(QScrollArea):
             layout.setDirection(way)
 
     def set_project(self, project: Project) -> None:
-        """Other files: new ones are ticked."""
+        """Show other files; new ones are selected."""
         self._is_showing = True
         names = dict(zip(project.problems, short_names(project.problems), strict=True))
         self.problems.set_names(project.problems, names.__getitem__)
@@ -141,7 +141,7 @@ class CampaignForm(QScrollArea):
         self._edit()
 
     def show_config(self, config: CampaignConfig) -> None:
-        """All settings; of the files those that are in the project."""
+        """Show all settings, and select the campaign's files that are in the project."""
         self._is_showing = True
         self._config = config
         for name, widget in self._fields.items():
@@ -161,19 +161,19 @@ class CampaignForm(QScrollArea):
         self._edit()
 
     def config(self) -> CampaignConfig:
-        """What the fields say; where they are wrong, what was there before."""
+        """Return the settings; a wrong field keeps its previous value."""
         return self._config
 
     def problem(self) -> str:
-        """The first thing that is wrong, or nothing."""
+        """Return the first problem with the settings, or an empty string."""
         if not self._project.problems:
-            return "There are no problems yet: add some on the project screen."
+            return "Add problems on the Project screen."
         if not self.problems.ticked():
-            return "Tick at least one problem."
+            return "Select at least one problem."
         if not self._project.policies:
-            return "There is no policy yet: add one on the project screen."
+            return "Add a policy on the Project screen."
         if not self.policies.ticked():
-            return "Tick at least one policy."
+            return "Select at least one policy."
         if problem := self.pool.problem() or mixture_problem(self.problems.ticked()):
             return problem
         return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
@@ -191,12 +191,10 @@ class CampaignForm(QScrollArea):
         self.seeds.setObjectName("campaign-seeds")
         self.seeds.setAccessibleName("Seeds")
         self.seeds.setToolTip(
-            "Every seed makes walks of its own. The same seed with the same settings gives the "
-            "same findings. Several: 0, 1, 5-9"
+            "Seeds of the random walks, such as 0, 1, 5-9. The same seed and settings give the "
+            "same findings."
         )
-        self._seeds_problem = QLabel()
-        self._seeds_problem.setProperty("role", "bad")
-        self._seeds_problem.setWordWrap(True)
+        self._seeds_problem = paragraph(role="bad")
         self._seeds_problem.hide()
         self._fields: dict[str, QWidget] = {
             "fuzzing.size": number(1, MAX_NUMBER),
@@ -205,12 +203,12 @@ class CampaignForm(QScrollArea):
             "fuzzing.horizon": number(1, MAX_NUMBER),
             "fuzzing.budget": number(1, MAX_NUMBER),
             "fuzzing.novelty": choice(NOVELTY),
-            "fuzzing.prune_dead_ends": QCheckBox("Leave out states known to be dead ends"),
+            "fuzzing.prune_dead_ends": QCheckBox("Skip dead ends"),
             "fuzzing.unsolved": choice(UNSOLVED),
             "testing.objective": choice(OBJECTIVES),
             "testing.step_limit": number(1, MAX_NUMBER),
-            "testing.skip_known_bugs": QCheckBox("Leave a state alone once it is known as a bug"),
-            "localization.enabled": QCheckBox("Find the bad action of every bug"),
+            "testing.skip_known_bugs": QCheckBox("Skip states already known as bugs"),
+            "localization.enabled": QCheckBox("Localize every bug"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
             "limits.unit_megabytes": LimitField(megabytes_box(LEAST_MEGABYTES), 4000),
         }
@@ -245,7 +243,7 @@ class CampaignForm(QScrollArea):
         return row
 
     def _inputs_card(self) -> QFrame:
-        frame, layout = card("What is tested")
+        frame, layout = card("Problems and policies")
         layout.addWidget(self.problems)
         layout.addWidget(self.policies)
         return frame
@@ -257,27 +255,25 @@ class CampaignForm(QScrollArea):
         fields.addRow(self.pool)
         for label, name in (
             ("Pool size", "fuzzing.size"),
-            ("Longest walk", "fuzzing.walk_length"),
+            ("Maximum walk length", "fuzzing.walk_length"),
             ("Bias", "fuzzing.bias"),
             ("Horizon", "fuzzing.horizon"),
             ("Budget", "fuzzing.budget"),
             ("Novelty", "fuzzing.novelty"),
-            ("Where the policy fails", "fuzzing.unsolved"),
+            ("When the policy fails", "fuzzing.unsolved"),
             ("", "fuzzing.prune_dead_ends"),
         ):
             self._row(fields, label, name)
         return frame
 
     def _limits_card(self) -> QFrame:
-        frame, layout = card("Repetitions and limits")
+        frame, layout = card("Seeds and limits")
         fields = form(layout)
         fields.addRow("Seeds", self.seeds)
         fields.addRow(self._seeds_problem)
         self._row(fields, "Time per unit", "limits.unit_seconds")
         self._row(fields, "Memory per unit", "limits.unit_megabytes")
-        self.total = QLabel()
-        self.total.setProperty("role", "muted")
-        self.total.setWordWrap(True)
+        self.total = paragraph()
         layout.addWidget(self.total)
         return frame
 
@@ -285,7 +281,7 @@ class CampaignForm(QScrollArea):
         frame, layout = card("Oracles")
         fields = form(layout)
         self._row(fields, "Objective", "testing.objective")
-        self._row(fields, "Longest run", "testing.step_limit")
+        self._row(fields, "Maximum run length", "testing.step_limit")
         self._row(fields, "", "testing.skip_known_bugs")
         self._row(fields, "", "localization.enabled")
         layout.addWidget(self.oracles)
@@ -314,8 +310,8 @@ class CampaignForm(QScrollArea):
         for name, button in self.presets.items():
             button.setChecked(name == preset)
         states = self.unit_count * (self.pool.states or self._config.fuzzing.size)
-        units = "1 unit" if self.unit_count == 1 else f"{self.unit_count} units"
-        self.total.setText(f"{units} (problem x policy x seed), {states:,} states in all")
+        units = count_text(self.unit_count, "unit")
+        self.total.setText(f"{units} (problems x policies x seeds), {count_text(states, 'state')}")
         self.changed.emit()
 
     def _read(self) -> CampaignConfig:
@@ -357,20 +353,20 @@ class CampaignForm(QScrollArea):
 
 
 _TIPS = {
-    "fuzzing.size": "How many states each unit tests. They are reached by random walks.",
-    "fuzzing.walk_length": "Steps of the longest walk from one state of the pool to the next.",
-    "fuzzing.bias": "Where walks like to go: toward trouble, or anywhere.",
-    "fuzzing.horizon": "How many steps of the policy a bias looks ahead.",
-    "fuzzing.budget": "How many states a bias may put to the policy per step of a walk.",
-    "fuzzing.novelty": "Which states are worth keeping: those that show something new.",
-    "fuzzing.prune_dead_ends": "Nobody can do anything about a state without a plan.",
-    "fuzzing.unsolved": "What a walk does where it sees the policy fail.",
+    "fuzzing.size": "Number of states that each unit tests. Random walks find them.",
+    "fuzzing.walk_length": "Stop a random walk after this many steps.",
+    "fuzzing.bias": "Which states random walks prefer.",
+    "fuzzing.horizon": "Number of policy steps that a bias looks ahead.",
+    "fuzzing.budget": "Policy evaluations allowed per walk step.",
+    "fuzzing.novelty": "Add a state to the pool only if it is this new.",
+    "fuzzing.prune_dead_ends": "Skip states from which no plan exists.",
+    "fuzzing.unsolved": "What a random walk does in a state where the policy fails.",
     "testing.objective": "What counts as a bug.",
-    "testing.step_limit": "After so many decisions a run of the policy is given up.",
-    "testing.skip_known_bugs": "Faster; but then the oracles cannot be compared with each other.",
-    "localization.enabled": "After the test, look for the action where each run goes wrong.",
-    "limits.unit_seconds": "A unit that takes longer is stopped, and what it found is kept. "
-    "What a limit in seconds cuts off cannot be repeated exactly.",
-    "limits.unit_megabytes": "A unit that uses more is stopped, and what it found is kept. Its "
-    "policy and the planners it starts count as well.",
+    "testing.step_limit": "Stop a policy run after this many steps.",
+    "testing.skip_known_bugs": "Test faster; the results of oracles are then not comparable.",
+    "localization.enabled": "After testing, find the bad steps of every bug.",
+    "limits.unit_seconds": "Stop a unit after this time and keep what it found. Results that "
+    "depend on a time limit are not exactly repeatable.",
+    "limits.unit_megabytes": "Stop a unit that uses more memory and keep what it found. Its "
+    "policy and planners count as well.",
 }

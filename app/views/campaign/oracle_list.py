@@ -1,8 +1,4 @@
-"""The oracles of a campaign: tick boxes in the order in which they examine a state.
-
-Each says in one sentence what it can prove; a ticked one shows its options. What is wrong with an
-option is said below it.
-"""
+"""The oracles of a campaign: check boxes with a sentence each, their order and their options."""
 
 from __future__ import annotations
 
@@ -22,11 +18,12 @@ from PySide6.QtWidgets import (
 
 from app.models.campaign_settings import default_text, oracle_text, written_options
 from app.services.theme import Theme
+from app.widgets.builders import describe, paragraph
 from engine.errors import PlumblineError
 from engine.oracles.registry import ORACLES, OracleKind, parse_oracle
 
 _OPTIONS_PER_LINE = 2
-NO_PORTFOLIO = "It compares the policy with others: add checkpoints of its training to the project."
+NO_PORTFOLIO = "Needs a portfolio; add checkpoints of the policy's training to the project."
 
 
 class OracleList(QWidget):
@@ -45,7 +42,7 @@ class OracleList(QWidget):
             self._add_row(kind)
 
     def set_oracles(self, oracles: Sequence[str]) -> None:
-        """One may stand there more than once, with different options."""
+        """An oracle may occur several times with different options."""
         self._order.clear()
         free = list(self.rows)
         for text in oracles:
@@ -67,14 +64,14 @@ class OracleList(QWidget):
             row.set_possible(has_portfolio or not row.kind.needs_portfolio)
 
     def oracles(self) -> tuple[str, ...]:
-        """As they are written, in order; wrong ones left out."""
+        """Return the oracles as text, in order, without those that have wrong options."""
         right = [row.text for row in self._order if not row.problem]
         return tuple(dict.fromkeys(right))
 
     def problem(self) -> str:
-        """What is wrong, or nothing."""
+        """Return the first problem, or an empty string."""
         if not self._order:
-            return "Tick at least one oracle: nothing would be tested."
+            return "Select at least one oracle."
         for row in self._order:
             if row.problem:
                 return f"{row.kind.name}: {row.problem}"
@@ -132,20 +129,19 @@ class OracleRow(QWidget):
         self.box.toggled.connect(self._on_toggled)
         self._rank = QLabel()
         self._rank.setProperty("role", "muted")
-        self._rank.setToolTip("Its turn: oracles examine a state one after the other")
+        self._rank.setToolTip("Oracles examine a state one after the other")
         self.earlier = QToolButton()
-        self.earlier.setObjectName(f"earlier-{kind.name}")
-        self.earlier.setAccessibleName(f"{kind.name} earlier")
-        self.earlier.setToolTip("Let it examine a state earlier")
+        describe(
+            self.earlier,
+            f"earlier-{kind.name}",
+            f"Move {kind.name} up",
+            "Examine states with this oracle earlier",
+        )
         self.earlier.setAutoRaise(True)
         self.earlier.setArrowType(Qt.ArrowType.UpArrow)
         self.earlier.clicked.connect(self._move_earlier)
-        self._sentence = QLabel(kind.proves)
-        self._sentence.setProperty("role", "muted")
-        self._sentence.setWordWrap(True)
-        self._problem = QLabel()
-        self._problem.setProperty("role", "bad")
-        self._problem.setWordWrap(True)
+        self._sentence = paragraph(kind.proves)
+        self._problem = paragraph(role="bad")
         self._problem.hide()
         self.fields: dict[str, QLineEdit] = {}
         self._options = self._make_options()
@@ -189,7 +185,7 @@ class OracleRow(QWidget):
         self.box.setToolTip(self.kind.proves if possible else NO_PORTFOLIO)
 
     def show_rank(self, rank: int) -> None:
-        self._rank.setText(f"examines as number {rank}" if rank else "")
+        self._rank.setText(f"runs as number {rank}" if rank else "")
         self.earlier.setVisible(rank > 1)
         self._options.setVisible(rank > 0 and bool(self.fields))
         self._problem.setVisible(rank > 0 and bool(self.problem))

@@ -1,4 +1,4 @@
-"""What the oracles were good for, and every bug as a point that leads to it."""
+"""What each oracle found, and a plot with every bug as a point that opens it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class OracleView(QWidget):
         self.scatter = Plot(
             context.theme,
             "plot-costs",
-            "Policy cost against best known",
+            "Policy cost and best known cost",
             ("best known cost", "policy cost"),
             legend=(-12, -8),
         )
         self.scatter.point_activated.connect(self._open)
         self.scatter.setToolTip("Click a point to open its bug")
-        hint = QLabel("every point is a bug: click one to open it")
+        hint = QLabel("Click a point to open its bug")
         hint.setProperty("role", "muted")
         self.scatter.header.insertWidget(1, hint)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -70,16 +70,16 @@ class OracleView(QWidget):
 
 
 def _point_sets(points: BugPoints) -> list[Points]:
-    """Failures have no cost: they stand on a line of their own above all others."""
+    """Failures have no cost; they lie on a line of their own above all others."""
     failing = np.isnan(points.policy_costs)
-    dear = ~failing
+    expensive = ~failing
     largest = float(np.fmax(points.policy_costs, points.bounds).max(initial=1.0))
     sets = [
         Points(
             "too expensive",
-            points.bounds[dear],
-            points.policy_costs[dear],
-            points.bugs[dear],
+            points.bounds[expensive],
+            points.policy_costs[expensive],
+            points.bugs[expensive],
             "policy",
         ),
         Points(

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from app.services.jobs import Failure
 from app.services.messages import Message
 from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
+from app.widgets.builders import action, button
 from app.widgets.code_view import CodeView
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
@@ -58,11 +58,15 @@ class CampaignPage(Page):
         self.controller: CampaignController = campaign_controller(context)
         self.monitor = CampaignMonitor(context, self.controller, self)
         self._wants_run = False
-        self._trouble: Message | None = None  # why the last one could not go on
+        self._trouble: Message | None = None  # why the last one failed
         self._make_actions()
-        new = _button("New campaign", "campaign-new", "Set up another campaign")
-        context.theme.keep_icon(new, "add")
-        new.clicked.connect(self._show_form)
+        new = button(
+            "New campaign",
+            "campaign-new",
+            "Configure another campaign (Ctrl+Shift+N)",
+            clicked=self._show_form,
+            icon=(context.theme, "add"),
+        )
         self.list = CampaignList(context, self.controller, new)
         self.form = CampaignForm(context)
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
@@ -89,17 +93,14 @@ class CampaignPage(Page):
             self.list.table.select_row(0)
 
     def show_item(self, item: object) -> None:
-        """Takes "run": start what the form says, as soon as the files are checked.
-
-        A number shows that campaign.
-        """
+        """Show the campaign with a number; "run" starts the campaign of the form."""
         if item == "run":
             self.run()
         elif isinstance(item, int):
             self.list.choose(item)
 
     def prepare(self) -> None:
-        """The plots take a moment to make, which a campaign that begins should not wait for."""
+        """Create the plots now; a campaign that starts should not wait for them."""
         self._campaign_view()
 
     def page_actions(self) -> list[QAction]:
@@ -117,7 +118,7 @@ class CampaignPage(Page):
 
     @Slot()
     def run(self) -> None:
-        """Start the campaign of the form; while the files are being checked, a moment later."""
+        """Start the campaign of the form, as soon as the files are checked."""
         self._wants_run = False
         if self.files.is_checking and not self._blocker():
             self._wants_run = True
@@ -125,27 +126,27 @@ class CampaignPage(Page):
             return
         if reason := self._blocker():
             self._show_form()
-            self.context.messages.warning(f"The campaign cannot run: {reason}")
+            self.context.messages.warning(f"Cannot run the campaign: {reason}")
             return
         self._keep_draft()
         self.controller.start(self.form.config(), self.form.executor.choice().executor)
 
     def _blocker(self) -> str:
-        """Why the campaign cannot run now, or nothing."""
+        """Return why the campaign cannot run now, or an empty string."""
         if self.controller.is_busy:
-            return "a campaign is running; stop it or wait for its end"
+            return "a campaign is running; stop it or wait until it is finished"
         if self.context.document.read_only:
-            return "the workspace cannot be written; save a copy of it first"
+            return "the workspace is read-only; save a copy first"
         if self.context.document.writer() is not None:
             return "another process is running a campaign in this workspace"
         return self.form.problem() or self._input_problem()
 
     def _input_problem(self) -> str:
-        """What is wrong with the files that were ticked."""
+        """Return what is wrong with the selected files, or an empty string."""
         config, files = self.form.config(), self.files
         for path in (config.domain or "", *config.problems):
             if path and not Path(path).is_file():
-                return f"{path} is not there any more"
+                return f"{path} no longer exists"
         chosen = {config.domain, *config.problems}
         for error in files.errors():
             if error.location.file in chosen or error.location.file is None:
@@ -153,13 +154,13 @@ class CampaignPage(Page):
         for spec in config.policies:
             checked = files.policies.get(spec)
             if checked is not None and checked.error:
-                again = " (F6 on the project screen tries again)"
+                again = " (press F6 on the Project screen to try again)"
                 return checked.error + (again if spec.startswith(SERVER) else "")
             if checked is not None and checked.misfits:
                 return f"{policy_name(spec)} does not fit the domain: {checked.misfits[0]}"
         for spec in (*config.policies, *config.portfolio):
             if not files.is_trusted(spec):
-                return f"{policy_name(spec)} needs your consent: see the project screen"
+                return f"{policy_name(spec)} needs your consent on the Project screen"
         return ""
 
     def _connect(self) -> None:
@@ -172,41 +173,46 @@ class CampaignPage(Page):
         self.list.chosen.connect(self._show_campaign)
 
     def _make_actions(self) -> None:
-        self.run_action = self._action("Run", self.run, "F5")
-        self.pause_action = self._action("Pause", self.controller.toggle_pause, "F7")
-        self.stop_action = self._action("Stop", self.controller.stop, "Shift+F5")
-        self.new_action = self._action("New campaign", self._show_form, "Ctrl+Shift+N")
-        self.toml_action = self._action("Show as TOML", self._toggle_toml, "Ctrl+T")
+        self.run_action = action(self, "Run", self.run, "F5")
+        self.pause_action = action(self, "Pause", self.controller.toggle_pause, "F7")
+        self.stop_action = action(self, "Stop", self.controller.stop, "Shift+F5")
+        self.new_action = action(self, "New campaign", self._show_form, "Ctrl+Shift+N")
+        self.toml_action = action(self, "Show as TOML", self._toggle_toml, "Ctrl+T")
         self.toml_action.setCheckable(True)
-        self.import_action = self._action("Import TOML…", self._choose_import)
-        self.export_action = self._action("Export TOML…", self._choose_export)
-        self.unit_action = self._action("Export for other tools…", self._export_unit)
-        self.report_action = self._action("Report…", self._report, "Ctrl+R")
-
-    def _action(self, text: str, slot: object, keys: str = "") -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(f"campaign-action-{text.rstrip('…').lower().replace(' ', '-')}")
-        if keys:
-            action.setShortcut(QKeySequence(keys))
-        action.triggered.connect(slot)
-        return action
+        self.import_action = action(self, "Import TOML…", self._choose_import)
+        self.export_action = action(self, "Export TOML…", self._choose_export)
+        self.unit_action = action(self, "Export for other tools…", self._export_unit)
+        self.report_action = action(self, "Write report…", self._report, "Ctrl+R")
 
     def _form_pane(self) -> QWidget:
         title = QLabel("New campaign")
         title.setProperty("role", "title")
         self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.reason.setProperty("role", "muted")
-        self.toml_button = _button("Show as TOML", "campaign-toml", "The settings as a file")
+        self.toml_button = button(
+            "Show as TOML", "campaign-toml", "Show the settings as a campaign file (Ctrl+T)"
+        )
         self.toml_button.setCheckable(True)
         self.toml_button.toggled.connect(self._show_toml)
-        self.import_button = _button("Import…", "campaign-import", "Settings from a campaign.toml")
-        self.export_button = _button("Export…", "campaign-export", "Settings as a campaign.toml")
-        self.import_button.clicked.connect(self._choose_import)
-        self.export_button.clicked.connect(self._choose_export)
-        self.run_button = _button("Run", "campaign-run", "")
-        self.run_button.setProperty("primary", True)
-        self.context.theme.keep_icon(self.run_button, "run", "on_accent")
-        self.run_button.clicked.connect(self.run)
+        self.import_button = button(
+            "Import…",
+            "campaign-import",
+            "Read the settings from a campaign file",
+            clicked=self._choose_import,
+        )
+        self.export_button = button(
+            "Export…",
+            "campaign-export",
+            "Save the settings as a campaign file",
+            clicked=self._choose_export,
+        )
+        self.run_button = button(
+            "Run",
+            "campaign-run",
+            clicked=self.run,
+            icon=(self.context.theme, "run"),
+            primary=True,
+        )
         buttons = (self.toml_button, self.import_button, self.export_button, self.run_button)
         header = Header((title, self.reason), buttons)
         self.toml = CodeView(self.context.theme, "campaign-toml-text", "The settings as TOML")
@@ -223,7 +229,7 @@ class CampaignPage(Page):
 
     @Slot()
     def _fill_form(self) -> None:
-        """The files of the project, with the settings it was left with."""
+        """Show the files of the project with its last settings."""
         project = self.files.project
         was_empty = self.form.unit_count == 0
         self.form.set_project(project)
@@ -251,9 +257,11 @@ class CampaignPage(Page):
     def _show_readiness(self) -> None:
         reason = self._blocker()
         self.run_button.setEnabled(not reason)
-        self.run_button.setToolTip(f"Cannot run: {reason}" if reason else "Start the campaign (F5)")
+        self.run_button.setToolTip(
+            f"Unavailable: {reason}" if reason else "Start the campaign (F5)"
+        )
         self.run_action.setEnabled(not reason)
-        waiting = "the campaign starts when the files are checked…"
+        waiting = "Checking files; the campaign starts when they are checked…"
         self.reason.setText(waiting if self._wants_run else reason)
 
     @Slot()
@@ -276,17 +284,17 @@ class CampaignPage(Page):
     @Slot()
     def _choose_import(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
-            self, "Import a campaign", str(self._toml_path().parent), "Campaigns (*.toml)"
+            self, "Import campaign", str(self._toml_path().parent), "Campaign files (*.toml)"
         )
         if name:
             self.import_toml(Path(name))
 
     def import_toml(self, path: Path) -> None:
-        """The settings of a file; its files join the project."""
+        """Use the settings of a campaign file, and add the files it names to the project."""
         try:
             config = read_config(path)
         except PlumblineError as error:
-            self.context.messages.error(f"The campaign cannot be imported: {error}")
+            self.context.messages.error(f"Cannot import the campaign: {error}")
             return
         self.files.add_config(config)
         self.form.show_config(config)
@@ -295,7 +303,7 @@ class CampaignPage(Page):
     @Slot()
     def _choose_export(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, "Export the campaign", str(self._toml_path()), "Campaigns (*.toml)"
+            self, "Export campaign", str(self._toml_path()), "Campaign files (*.toml)"
         )
         if name:
             self.export_toml(Path(name))
@@ -320,7 +328,7 @@ class CampaignPage(Page):
             self.context.messages.error(str(error))
             return
         self.context.messages.info(
-            f"The settings are saved as {path}",
+            f"Saved the settings to {path}",
             f"plumbline campaign {path} --out {path.with_suffix('.plumb')}",
         )
 
@@ -331,7 +339,7 @@ class CampaignPage(Page):
             self.context.messages.withdraw(self._trouble)
             self._trouble = None
         self.pause_action.setEnabled(busy)
-        self.pause_action.setText("Continue" if self.controller.is_paused else "Pause")
+        self.pause_action.setText("Resume" if self.controller.is_paused else "Pause")
         self.stop_action.setEnabled(busy)
         self._show_readiness()
 
@@ -377,8 +385,8 @@ class CampaignPage(Page):
         choice = self.form.executor.choice()
         if problem := choice.problem():
             self.context.messages.warning(
-                f"The campaign cannot go on: where are its units to run? {problem}",
-                actions=[("Show the form", self._show_form)],
+                f"Choose where to run the units before resuming the campaign: {problem}",
+                actions=[("Show settings", self._show_form)],
             )
             return
         self.controller.resume(campaign, choice.executor)
@@ -403,8 +411,8 @@ class CampaignPage(Page):
     def _show_done(self, campaign: int) -> None:
         self.list.choose(campaign)
         self.context.messages.info(
-            f"Campaign {campaign} has tested just this, with the same files and settings. "
-            "Another seed tests other states.",
+            f"Campaign {campaign} already tested these files with these settings. "
+            "Use another seed to test other states.",
             actions=[("Run with the next seed", self._run_next_seed)],
         )
 
@@ -417,15 +425,15 @@ class CampaignPage(Page):
 
     @Slot(object)
     def _tell_failure(self, failure: Failure) -> None:
-        campaign, what = self.controller.campaign, "begin"
+        campaign, what = self.controller.campaign, "start"
         if campaign is not None:
-            action, what = ("Resume", lambda: self._resume_later(campaign)), "go on"
+            offer, what = ("Resume", lambda: self._resume_later(campaign)), "continue"
         elif self.form.executor.choice().on_cluster:
-            action = "Run on this machine", self._run_here
+            offer = "Run on this machine", self._run_here
         else:
-            action = "Show the project", self._show_project
+            offer = "Show project", self._show_project
         self._trouble = self.context.messages.error(
-            f"The campaign could not {what}: {failure.text}", failure.details, [action]
+            f"The campaign could not {what}: {failure.text}", failure.details, [offer]
         )
 
     def _run_here(self) -> None:
@@ -434,7 +442,7 @@ class CampaignPage(Page):
             self.run()
 
     def _resume_later(self, campaign: int) -> None:
-        """Meanwhile it may have been taken up already."""
+        """Resume unless it has been resumed in the meantime."""
         self.list.choose(campaign)
         if not self.controller.is_busy:
             self._resume(campaign)
@@ -444,15 +452,7 @@ class CampaignPage(Page):
 
 
 def _in_short(error: Diagnostic) -> str:
-    """With the name of the file; there is no room for its folders."""
+    """Shorten the path to the file name."""
     file = error.location.file
     place = replace(error.location, file=None if file is None else Path(file).name)
     return str(replace(error, location=place))
-
-
-def _button(text: str, name: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setAccessibleName(text.rstrip("…"))
-    button.setToolTip(tip)
-    return button

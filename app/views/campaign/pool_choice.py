@@ -1,4 +1,4 @@
-"""Which states a campaign tests: those that random walks find, or those of a file."""
+"""The choice of the states that a campaign tests: found by random walks, or from a file."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app.models.campaign_settings import pool_problem, problem_of
 from app.models.project_files import project_files
 from app.services.context import Context
+from app.widgets.builders import paragraph
 from app.widgets.fields import calm
 from app.widgets.labels import VerdictLine
 from app.widgets.tick_list import TickList
 from engine.report.policy_text import pool_text, pool_verdict
 
-WALKS = "found by random walks"
-AS_THEY_ARE = "These states are tested as they are; nothing is fuzzed."
+WALKS = "From random walks"
+AS_THEY_ARE = "These states are tested as they are, without fuzzing."
 
 
 class PoolChoice(QWidget):
-    """A file that is new in the project is chosen; then `fuzzing`, the other fields, rests.
+    """Selects a file that is new in the project, and disables the fields of `fuzzing` for it.
 
-    `label` and `box` stand in the form among its fields, if there is anything to choose from. The
-    widget itself is what is said about a file that is chosen.
+    The form shows `label` and `box` if there are files to choose from. The widget itself shows
+    what is known about the selected file.
     """
 
     changed = Signal()
@@ -44,11 +45,9 @@ class PoolChoice(QWidget):
         self.box = QComboBox(self)
         self.box.setObjectName("campaign-pool")
         self.box.setAccessibleName("States to test")
-        self.box.setToolTip("Pool files and bugs files of the project can be tested instead")
+        self.box.setToolTip("Test states from random walks, or from a pool or bugs file")
         calm(self.box)
-        self.words = QLabel()
-        self.words.setProperty("role", "muted")
-        self.words.setWordWrap(True)
+        self.words = paragraph()
         self.verdict = VerdictLine(context.theme)
         self.alone = QPushButton()
         self.alone.setObjectName("campaign-pool-problem")
@@ -104,7 +103,7 @@ class PoolChoice(QWidget):
             self.box.clear()
             self.box.addItem(WALKS, None)
             for path in paths:
-                self.box.addItem(f"of {Path(path).name}", path)
+                self.box.addItem(f"From {Path(path).name}", path)
             self.box.setCurrentIndex(max(0, self.box.findData(chosen)))
         for item in (self.label, self.box):
             item.setVisible(bool(paths))

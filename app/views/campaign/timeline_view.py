@@ -1,4 +1,4 @@
-"""The course of a campaign as plots: bugs per oracle, the pool, and the speed."""
+"""The timeline of a campaign as plots: bugs per oracle, pool size and speed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from app.models.campaign_monitor import CampaignMonitor
 from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot
 
-FIRST, EACH = "by who found them first", "by every oracle that proves them"
-TIME = "time worked (s)"
+FIRST, EACH = "by first oracle", "by every oracle"
+TIME = "time (s)"
 
 
 class TimelineView(QWidget):
@@ -29,8 +29,8 @@ class TimelineView(QWidget):
         self.mode.addItems([FIRST, EACH])
         self.mode.setMinimumWidth(160)  # large text must not keep the plots out of a small window
         self.mode.setToolTip(
-            "A bug can be proven by several oracles. Those of the pool that an oracle proves by "
-            "itself are what papers compare."
+            "Several oracles can prove the same bug. Count it once, for the oracle that proved "
+            "it first, or for every oracle that proves it, as in papers."
         )
         self.mode.currentIndexChanged.connect(self.refresh)
         self.bugs.header.insertWidget(1, self.mode)

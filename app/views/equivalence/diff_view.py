@@ -1,11 +1,10 @@
-"""The texts of two domains side by side, aligned, from difference to difference."""
+"""The texts of two domains side by side, with navigation between differences."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
@@ -19,8 +18,10 @@ from PySide6.QtWidgets import (
 from app.models.text_diff import TextDiff, diff_texts
 from app.services.theme import Theme
 from app.views.equivalence.domain_slot import DomainSlot
+from app.widgets.builders import action, button, describe
 from app.widgets.code_view import CodeView
 from engine.pddl import format_domain
+from engine.report.words import count_text
 
 
 class TextDiffView(QWidget):
@@ -35,10 +36,13 @@ class TextDiffView(QWidget):
         self.next_button = self._button(theme, "next", "Next difference", "F8")
         self.previous_button.clicked.connect(self.go_to_previous)
         self.next_button.clicked.connect(self.go_to_next)
-        self.meaning_only = QCheckBox("Leave out layout and comments")
-        self.meaning_only.setObjectName("diff-meaning-only")
-        self.meaning_only.setAccessibleName("Leave out layout and comments")
-        self.meaning_only.setToolTip("Compare both domains as Plumbline would write them")
+        self.meaning_only = QCheckBox("Ignore layout and comments")
+        describe(
+            self.meaning_only,
+            "diff-meaning-only",
+            "Ignore layout and comments",
+            "Format both domains the same way before comparing them",
+        )
         self.meaning_only.toggled.connect(self._show)
         bar = QHBoxLayout()
         for widget in (self.previous_button, self.next_button, self.meaning_only, self._count):
@@ -74,10 +78,10 @@ class TextDiffView(QWidget):
         ):
             view.show_aligned("\n".join(texts), numbers, changed)
         count = len(self._diff.differences)
-        words = {0: "The texts are equal", 1: "1 difference"}.get(count, f"{count} differences")
+        words = count_text(count, "difference") if count else "No differences"
         self._count.setText(words if lines else "")
-        for button in (self.previous_button, self.next_button):
-            button.setEnabled(count > 0)
+        for item in (self.previous_button, self.next_button):
+            item.setEnabled(count > 0)
 
     def _text(self, slot: DomainSlot) -> str:
         if self.meaning_only.isChecked() and slot.domain is not None:
@@ -106,14 +110,9 @@ class TextDiffView(QWidget):
             self.left.jump_to(row + 1)
 
     def _button(self, theme: Theme, icon: str, text: str, keys: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(f"diff-{icon}")
-        button.setAccessibleName(text)
-        button.setToolTip(f"{text} ({keys})")
-        theme.keep_icon(button, icon)
-        action = QAction(text, self)
-        action.setShortcut(QKeySequence(keys))
-        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.triggered.connect(button.click)
-        self.addAction(action)
-        return button
+        tip = f"Go to the {text.lower()} ({keys})"
+        made = button(text, f"diff-{icon}", tip, icon=(theme, icon))
+        press = action(self, text, made.click, keys)
+        press.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.addAction(press)
+        return made

@@ -1,4 +1,4 @@
-"""One of the two places for a domain: drop it, open it, see at once what it is or what is wrong."""
+"""A slot for one of the two domains: drop or open a file, and see what it is or what is wrong."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
 from app.services.theme import Theme
+from app.widgets.builders import button
 from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import read_bytes
 from engine.pddl import Domain, parse_domain
+from engine.report.words import count_text
 
 
 class DomainSlot(QFrame):
-    """`file` is what was read, `domain` what it means; both are None while there is nothing."""
+    """`file` is what was read, `domain` the parsed domain; both are None if there is none."""
 
     changed = Signal()
 
@@ -33,11 +35,14 @@ class DomainSlot(QFrame):
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._state = QLabel()
         self._state.setWordWrap(True)
-        self.open_button = QPushButton("Open...")
-        self.open_button.setObjectName(f"open-{letter}")
-        self.open_button.setAccessibleName(f"Open domain {letter}")
-        theme.keep_icon(self.open_button, "open")
-        self.open_button.clicked.connect(self._choose)
+        self.open_button = button(
+            "Open…",
+            f"open-{letter}",
+            f"Open domain {letter}",
+            clicked=self._choose,
+            icon=(theme, "open"),
+            accessible=f"Open domain {letter}",
+        )
         heading = QLabel(letter)
         heading.setProperty("role", "title")
         heading.setFixedWidth(28)
@@ -54,7 +59,7 @@ class DomainSlot(QFrame):
 
     @property
     def problem(self) -> str:
-        """Why this domain cannot be compared; empty if it can."""
+        """Return why this domain cannot be compared, or an empty string."""
         if self.file is None:
             return f"domain {self._letter} is missing"
         return "" if self.domain is not None else f"domain {self._letter} has an error"
@@ -96,7 +101,7 @@ class DomainSlot(QFrame):
     @Slot()
     def _choose(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
-            self, f"Domain {self._letter}", self.folder, "PDDL (*.pddl);;All files (*)"
+            self, f"Open domain {self._letter}", self.folder, "PDDL files (*.pddl);;All files (*)"
         )
         if name:
             self.load(Path(name))
@@ -106,7 +111,7 @@ class DomainSlot(QFrame):
         # With its folder: the versions of a domain are often called the same.
         name = str(Path(path.parent.name) / path.name) if path else ""
         self._name.setText(name or f"Drop domain {self._letter} here")
-        self._name.setToolTip(self.file.path if self.file else "A PDDL domain file")
+        self._name.setToolTip(self.file.path if self.file else "Drop a PDDL domain file")
         if problem:
             self._say(problem, "bad")
         elif self.domain is not None:
@@ -115,10 +120,10 @@ class DomainSlot(QFrame):
                 (len(self.domain.actions), "operator"),
                 (len(self.domain.types), "type"),
             )
-            words = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+            words = ", ".join(count_text(number, noun) for number, noun in counts)
             self._say(f"{self.domain.name}: {words}", "muted")
         else:
-            self._say("or open one", "muted")
+            self._say("or open a file", "muted")
 
     def _say(self, text: str, role: str) -> None:
         self._state.setText(text)

@@ -1,4 +1,4 @@
-"""The equivalence screen: do two versions of a domain model still mean the same?"""
+"""The equivalence screen: whether two versions of a domain mean the same."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
     QSpinBox,
     QStackedWidget,
@@ -38,6 +37,7 @@ from app.services.jobs import Job
 from app.views.equivalence.diff_view import TextDiffView
 from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.verdict_view import VerdictView
+from app.widgets.builders import action, button
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -46,29 +46,29 @@ from engine.errors import PlumblineError
 from engine.files import resource, write_bytes, write_text
 from engine.pddl import diff_domains
 from engine.report.comparison_text import READINGS, progress_line
-from engine.usecases.compare import CompareOptions, compare
+from engine.usecases.compare import DEFAULT_OPTIONS, Compared, CompareOptions, compare
 from engine.workspace.comparisons import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
 RENAMED = resource("versions", "ferry-renamed.pddl")
 WHAT_IT_IS = (
-    "Two domains are equivalent if their predicates can be matched so that whatever one of them "
-    "can reach, the other can reach too, for all objects. Drop the two versions on A and B."
+    "Two domains are equivalent if their predicates can be matched so that each domain can reach "
+    "whatever the other can reach, for all objects. Drop two versions on A and B."
 )
 NOT_COMPARED = (
-    "Both domains can be read. The answer comes with a proof that says how each operator is done "
-    "in the other domain, or with a problem that only one of them can solve."
+    "The verdict comes with evidence: how each operator is done in the other domain, or a problem "
+    "that only one of the domains can solve."
 )
 TAB_TIPS = (
-    "Whether they mean the same, and why",
-    "Both files side by side, and how many places differ",
-    "What is declared differently: types, predicates, operators; names count here",
-    "What was compared in this workspace before; Enter shows it again",
+    "Show whether the domains mean the same, and why",
+    "Show both files side by side",
+    "Show differences in types, predicates and operators by name",
+    "Show earlier comparisons in this workspace; press Enter to open one",
 )
 
 
 class EquivalencePage(Page):
-    """Takes the number of a stored comparison to show."""
+    """`show_item` takes the number of a stored comparison."""
 
     name: ClassVar[str] = "equivalence"
     title: ClassVar[str] = "Equivalence"
@@ -78,14 +78,26 @@ class EquivalencePage(Page):
         super().__init__(context, parent)
         theme, settings = context.theme, context.settings
         self._job: Job | None = None
-        self._options = CompareOptions()
+        self._options = DEFAULT_OPTIONS
         self.a, self.b = DomainSlot(theme, "A"), DomainSlot(theme, "B")
-        self.swap_button = self._button("swap", "Swap", "Exchange A and B")
+        self.swap_button = button(
+            "Swap", "comparison-swap", "Swap A and B", clicked=self._swap, icon=(theme, "swap")
+        )
         self.limit_label = QLabel("Time limit")
-        self.run_button = self._button("run", "Compare", "")
-        self.run_button.setProperty("primary", True)
-        theme.keep_icon(self.run_button, "run", "on_accent")
-        self.stop_button = self._button("stop", "Stop", "Stop comparing; nothing is kept of it")
+        self.run_button = button(
+            "Compare",
+            "comparison-run",
+            clicked=self.start,
+            icon=(theme, "run"),
+            primary=True,
+        )
+        self.stop_button = button(
+            "Stop",
+            "comparison-stop",
+            "Stop the comparison; keep the verdicts found so far (Shift+F5)",
+            clicked=self.stop,
+            icon=(theme, "stop"),
+        )
         self.reading = QComboBox()
         self.permute = QCheckBox("Try reordered arguments")
         self.seconds = QSpinBox()
@@ -113,7 +125,7 @@ class EquivalencePage(Page):
         return [self._run_action, self._stop_action]
 
     def may_close(self) -> str:
-        return "" if self._job is None else "Two domains are still being compared."
+        return "" if self._job is None else "A comparison is still running."
 
     @Slot()
     def start(self) -> None:
@@ -130,13 +142,13 @@ class EquivalencePage(Page):
         self._job.events.connect(self._on_events)
         self._job.finished.connect(self._on_compared)
         self._job.ended.connect(self._on_ended)
-        self.progress.setText("Reading...")
+        self.progress.setText("Reading…")
         self._update_buttons()
 
     @Slot()
     def stop(self) -> None:
         if self._job is not None:
-            self.progress.setText("Stopping...")
+            self.progress.setText("Stopping…")
             self._job.stop()
 
     @Slot(list)
@@ -144,13 +156,14 @@ class EquivalencePage(Page):
         self.progress.setText(progress_line(events) or self.progress.text())
 
     @Slot(object)
-    def _on_compared(self, answer: Mapping[str, Any]) -> None:
+    def _on_compared(self, found: Compared) -> None:
+        answer = found.document
         try:
             number = self.context.document.store.add_comparison(
                 *self._files, self._options.to_json(), answer
             )
         except PlumblineError as error:
-            self.context.messages.error(f"The comparison could not be kept: {error}")
+            self.context.messages.error(f"Cannot save the comparison: {error}")
             self._show_answer(answer, *self._files)
             return
         self.context.document.notify("comparisons")
@@ -166,7 +179,7 @@ class EquivalencePage(Page):
         try:
             kept = self.context.document.store.comparison(number)
         except (PlumblineError, ValueError) as error:
-            self.context.messages.error(f"Comparison {number} cannot be shown: {error}")
+            self.context.messages.error(f"Cannot show comparison {number}: {error}")
             return
         if (self.a.file, self.b.file) != (kept.a, kept.b):
             self.a.take(kept.a)
@@ -180,7 +193,7 @@ class EquivalencePage(Page):
         self.tabs.setCurrentIndex(0)
 
     def open_example(self) -> None:
-        """A domain and its renamed version."""
+        """Load a domain and a version of it with other names."""
         self.a.load(EXAMPLE)
         self.b.load(RENAMED)
         self.run_button.setFocus()
@@ -210,7 +223,10 @@ class EquivalencePage(Page):
 
     def _chosen_options(self) -> CompareOptions:
         return CompareOptions(
-            tuple(self.reading.currentData()), self.permute.isChecked(), float(self.seconds.value())
+            tuple(self.reading.currentData()),
+            self.permute.isChecked(),
+            float(self.seconds.value()),
+            verify=True,
         )
 
     def _blocker(self) -> str:
@@ -222,7 +238,7 @@ class EquivalencePage(Page):
         reason = self._blocker()
         for item in (self.run_button, self._ready.button, self._run_action):
             item.setEnabled(not reason)
-            item.setToolTip(f"Not now: {reason}" if reason else "Compare A and B (F5)")
+            item.setToolTip(f"Unavailable: {reason}" if reason else "Compare A and B (F5)")
         for item in (self.stop_button, self._stop_action):
             item.setEnabled(self._job is not None)
 
@@ -237,7 +253,7 @@ class EquivalencePage(Page):
         )
 
     def _tell_history(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Earlier comparisons cannot be read: {error}")
+        self.context.messages.error(f"Cannot read earlier comparisons: {error}")
 
     def _show_history(self, rows: list[ComparisonRow]) -> None:
         if rows[::-1] != self.history.rows:
@@ -253,7 +269,7 @@ class EquivalencePage(Page):
 
     @Slot()
     def _verify(self) -> None:
-        """Ask once more: the evidence is found anew and checked by separate code."""
+        """Compare again; independent code checks the evidence."""
         if not self._blocker():
             self.start()
 
@@ -262,7 +278,7 @@ class EquivalencePage(Page):
         _, a, b = self._shown
         name = Path(self.a.folder) / f"{Path(a.name).stem}-{Path(b.name).stem}.html"
         chosen, _ = QFileDialog.getSaveFileName(
-            self, "Export the comparison", str(name), "HTML (*.html);;JSON (*.json)"
+            self, "Export comparison", str(name), "HTML (*.html);;JSON (*.json)"
         )
         if chosen:
             self.export_to(Path(chosen))
@@ -278,21 +294,19 @@ class EquivalencePage(Page):
         else:
             show = partial(show_in_desktop, path.parent, self.context.messages)
             self.context.messages.info(
-                f"The comparison is in {path}", actions=[("Open the folder", show)]
+                f"Exported the comparison to {path}", actions=[("Open folder", show)]
             )
 
     @Slot()
     def _open_problem(self) -> None:
-        folder = QFileDialog.getExistingDirectory(
-            self, "A folder for the counterexample", self.a.folder
-        )
+        folder = QFileDialog.getExistingDirectory(self, "Save counterexample", self.a.folder)
         if folder:
             self.open_problem_in(Path(folder))
 
     def open_problem_in(self, folder: Path) -> None:
-        """Write both domains and problems, and take the pair that has a plan into the project.
+        """Write both domains and problems, and add the pair that has a plan to the project.
 
-        A project that has files already would lose its domain: it is asked first.
+        Ask first if that would replace the domain of the project.
         """
         found = self.verdict.counterexample
         assert found is not None
@@ -316,8 +330,8 @@ class EquivalencePage(Page):
         if project_files(self.context).project.is_empty:
             take()
         else:
-            text = f"The counterexample is in {folder}: both domains and problems, and the plan"
-            self.context.messages.info(text, actions=[("Replace this project's domain", take)])
+            text = f"Saved the counterexample (domains, problems, plan) to {folder}"
+            self.context.messages.info(text, actions=[("Replace domain of this project", take)])
 
     def _build(self) -> None:
         for names, text in (
@@ -328,23 +342,23 @@ class EquivalencePage(Page):
             tip = "\n".join(READING_TIPS[name] for name in names)
             self.reading.setItemData(self.reading.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.reading.setObjectName("reading")
-        self.reading.setAccessibleName("How parameters are read")
+        self.reading.setAccessibleName("Reading of parameters")
         self.reading.setToolTip(
-            "The reading of parameters: may two parameters of an action stand for the same object?"
-            "\nPDDL says yes, many models mean no, and the verdict can depend on it."
+            "Choose whether two parameters of an action may stand for the same object. PDDL allows "
+            "it,\nmany models do not intend it, and the verdict can depend on it."
         )
         self.permute.setObjectName("permute")
         self.permute.setAccessibleName("Try reordered arguments")
         self.permute.setToolTip(
-            "If they are not equivalent, also match predicates with their arguments in another"
-            "\norder, such as (on ?x ?y) with (under ?y ?x). Takes longer."
+            "Also match predicates with their arguments in another order, such as\n"
+            "(on ?x ?y) with (under ?y ?x). This takes longer."
         )
         self.seconds.setObjectName("seconds")
         self.seconds.setAccessibleName("Time limit in seconds")
         self.seconds.setRange(1, 86_400)
-        self.seconds.setValue(300)
+        self.seconds.setValue(int(DEFAULT_OPTIONS.seconds))
         self.seconds.setSuffix(" s")
-        tip = "After this time the answer is: not decided within the limits"
+        tip = "Stop after this time; the verdict is then undecided"
         self.seconds.setToolTip(tip)
         self.limit_label.setToolTip(tip)
         self.limit_label.setBuddy(self.seconds)
@@ -355,8 +369,8 @@ class EquivalencePage(Page):
         options = QHBoxLayout()
         for widget in (self.reading, self.permute, self.limit_label, self.seconds):
             options.addWidget(widget)
-        for button in (self.run_button, self.stop_button):
-            options.addWidget(button)
+        for item in (self.run_button, self.stop_button):
+            options.addWidget(item)
         options.addWidget(self.progress, 1)
         self._answer_stack.addWidget(
             EmptyState(
@@ -364,7 +378,7 @@ class EquivalencePage(Page):
                 "equivalence",
                 "Do two domains mean the same?",
                 WHAT_IT_IS,
-                action_text="Open an example pair",
+                action_text="Open example pair",
                 on_action=self.open_example,
             )
         )
@@ -387,15 +401,8 @@ class EquivalencePage(Page):
         layout.addWidget(self.tabs, 1)
 
     def _connect(self) -> None:
-        self._run_action = QAction("Compare", self)
-        self._run_action.setShortcut(QKeySequence("F5"))
-        self._run_action.triggered.connect(self.start)
-        self._stop_action = QAction("Stop comparing", self)
-        self._stop_action.setShortcut(QKeySequence("Shift+F5"))
-        self._stop_action.triggered.connect(self.stop)
-        self.run_button.clicked.connect(self.start)
-        self.stop_button.clicked.connect(self.stop)
-        self.swap_button.clicked.connect(self._swap)
+        self._run_action = action(self, "Compare", self.start, "F5")
+        self._stop_action = action(self, "Stop comparison", self.stop, "Shift+F5")
         for slot in (self.a, self.b):
             slot.changed.connect(self._on_slots_changed)
         self.history_table.activated.connect(self._open_from_history)
@@ -415,14 +422,6 @@ class EquivalencePage(Page):
             action_text="Compare",
             on_action=self.start,
         )
-
-    def _button(self, icon: str, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(f"comparison-{icon}")
-        button.setAccessibleName(text)
-        button.setToolTip(tip)
-        self.context.theme.keep_icon(button, icon)
-        return button
 
     def _table(self, name: str, title: str, model: TableModel[Any]) -> TableView:
         table = TableView(f"comparison-{name}", title)

@@ -1,4 +1,4 @@
-"""The answer of a comparison: verdicts, the mapping, the macros, or what refutes them."""
+"""The result of a comparison: verdicts, mapping, macros, counterexample and conflicts."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ from app.models.comparison_tables import (
 from app.models.table_model import Column, TableModel
 from app.services.settings import Settings
 from app.services.theme import Theme
+from app.widgets.builders import button, paragraph
 from app.widgets.code_view import CodeView
 from app.widgets.table_view import TableView
 from engine.report.comparison_text import READINGS
+from engine.report.words import count_text, sentence
 
 ICON = QSize(24, 24)
 MAX_OPERATOR_WIDTH = 320
-"""Of the operators' column, so that the macros can be seen, too."""
-VERIFY_TIP = "Compare once more; separate code then replays the macros or the counterexample"
+"""Leaves room for the macros."""
+VERIFY_TIP = "Check the evidence with the independent verifier"
 DETAIL_TIPS = (
-    "The selected operator, and the operators of the other domain which together do the same",
-    "A small problem that one domain solves and the other does not: the proof of the difference",
-    "Why predicates cannot be matched otherwise: what an operator does that no macro does",
+    "Show the selected operator and the operators of the other domain that together do the same",
+    "Show a small problem that one domain can solve and the other cannot",
+    "Show why no other mapping of the predicates works",
 )
 
 MAPPING_COLUMNS = (
@@ -56,21 +58,23 @@ MAPPING_COLUMNS = (
         "In B",
         lambda line: line.b,
         mono=True,
-        tip="What means the same in domain B. This mapping was found, nobody had to give it.",
+        tip="The corresponding name in domain B, found automatically",
     ),
-    Column[MappingLine]("kind", "What", lambda line: line.kind, tip="A predicate or a type"),
+    Column[MappingLine]("kind", "Kind", lambda line: line.kind, tip="A predicate or a type"),
     Column[MappingLine](
-        "note", "Note", lambda line: line.note, tip="Arguments that stand in another order"
+        "note", "Note", lambda line: line.note, tip="Whether the arguments are reordered"
     ),
 )
 OPERATOR_COLUMNS = (
-    Column[OperatorLine]("domain", "Of", lambda line: line.domain, tip="The domain it belongs to"),
+    Column[OperatorLine](
+        "domain", "Domain", lambda line: line.domain, tip="The domain of the operator"
+    ),
     Column[OperatorLine](
         "operator",
         "Operator",
         lambda line: line.operator,
         mono=True,
-        tip="Checked if the other domain can always do what it does",
+        tip="Checked if the other domain can always do the same",
         icon=lambda line: "check" if line.covered else "bad",
         token=lambda line: "text" if line.covered else "bad",
     ),
@@ -79,7 +83,7 @@ OPERATOR_COLUMNS = (
         "Done in the other domain by",
         lambda line: line.how,
         mono=True,
-        tip="A macro: operators of the other domain which together do the same",
+        tip="A macro: operators of the other domain that together do the same",
         token=lambda line: "text" if line.covered else "bad",
     ),
 )
@@ -149,7 +153,7 @@ class VerdictView(QWidget):
         document = self._answer.get(self.reading)
         if document is None:
             return
-        self._reason.setText(_sentence(document["reason"]))
+        self._reason.setText(sentence(document["reason"]))
         notes = [within(document), *document["notes"]]
         self._within.setText("\n".join(note for note in notes if note))
         self._within.setVisible(bool(self._within.text()))
@@ -171,7 +175,7 @@ class VerdictView(QWidget):
         self.details.setCurrentIndex(1 if self.counterexample is not None else 0)
 
     def _how_telling(self, line: OperatorLine) -> tuple[bool, bool]:
-        """First what the other domain cannot do, most of all what the counterexample uses."""
+        """Sort operators that are not covered first, above all that of the counterexample."""
         able = self.counterexample["solved_by"] if self.counterexample is not None else ""
         return line.covered, not line.covered and line.domain != able
 
@@ -180,11 +184,11 @@ class VerdictView(QWidget):
         if found is None:
             self.verification.setText("")
         elif found:
-            self.verification.setText("The evidence does not hold: " + "; ".join(found))
+            self.verification.setText("Verification failed: " + "; ".join(found))
         elif self._answer[self.reading]["verdict"] == "undecided":
-            self.verification.setText("There is no evidence to check.")
+            self.verification.setText("No evidence to verify.")
         else:
-            self.verification.setText("The evidence was checked by a separate simulator and holds.")
+            self.verification.setText("The independent verifier confirmed the evidence.")
 
     @Slot()
     def _show_operator(self) -> None:
@@ -204,13 +208,13 @@ class VerdictView(QWidget):
         other = "B" if found["solved_by"] == "A" else "A"
         explored = found["states_explored"]
         searched = (
-            f"all {explored} reachable states were searched"
+            f"a search of all {count_text(explored, 'reachable state')} found none"
             if explored is not None
-            else "it is too large for a plain search to confirm"
+            else "the problem is too large to confirm it by search"
         )
         self._plan.setText(
-            f"In {found['solved_by']} the plan {' '.join(found['plan'])} solves it. "
-            f"In {other} there is no plan: {searched}."
+            f"The plan {' '.join(found['plan'])} solves the problem in {found['solved_by']}. "
+            f"No plan exists in {other}; {searched}."
         )
         self.problem_a.show_text(found["problem_a"].rstrip())
         self.problem_b.show_text(found["problem_b"].rstrip())
@@ -228,10 +232,11 @@ class VerdictView(QWidget):
         buttons = QHBoxLayout()
         for icon, text, tip, signal in (
             ("check", "Verify", VERIFY_TIP, self.verify_requested),
-            ("export", "Export...", "A report as HTML or JSON", self.export_requested),
+            ("export", "Export…", "Write a report as HTML or JSON", self.export_requested),
         ):
-            button = _button(self._theme, icon, text, tip, signal)
-            buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            name = f"comparison-{icon}"
+            made = button(text, name, tip, clicked=signal, icon=(self._theme, icon))
+            buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
         said = QHBoxLayout()
         said.addLayout(words, 1)
         said.addLayout(buttons)
@@ -260,11 +265,14 @@ class VerdictView(QWidget):
         pane = QWidget()
         row = QHBoxLayout()
         row.addWidget(self._plan, 1)
-        tip = (
-            "Save both domains, both problems and the plan, and look at them on the project screen"
-        )
         row.addWidget(
-            _button(self._theme, "project", "Open as problem...", tip, self.problem_requested)
+            button(
+                "Save and add to project…",
+                "comparison-project",
+                "Save both domains, both problems and the plan, and add them to the project",
+                clicked=self.problem_requested,
+                icon=(self._theme, "project"),
+            )
         )
         layout = QVBoxLayout(pane)
         layout.setContentsMargins(0, 8, 0, 0)
@@ -274,7 +282,7 @@ class VerdictView(QWidget):
 
 
 class _VerdictCard(QPushButton):
-    """A verdict in three words, with an icon; choosing it shows its evidence."""
+    """A verdict with its icon; selecting it shows its evidence."""
 
     def __init__(self, theme: Theme, reading: str) -> None:
         super().__init__()
@@ -315,16 +323,6 @@ class _VerdictCard(QPushButton):
         )
 
 
-def _button(theme: Theme, icon: str, text: str, tip: str, signal: Any) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(f"comparison-{icon}")
-    button.setAccessibleName(text.removesuffix("..."))
-    button.setToolTip(tip)
-    theme.keep_icon(button, icon)
-    button.clicked.connect(signal)
-    return button
-
-
 def _pair(left: QWidget, right: QWidget) -> QSplitter:
     both = QSplitter(Qt.Orientation.Horizontal)
     both.setChildrenCollapsible(False)
@@ -341,12 +339,6 @@ def _table(name: str, title: str, model: TableModel[Any], settings: Settings) ->
 
 
 def _wrapped(role: str) -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setProperty("role", role)
+    label = paragraph(role=role)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

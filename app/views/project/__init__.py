@@ -1,1 +1,1 @@
-"""The project screen: which domain, problems and policies there are, and whether they fit."""
+"""The project screen: domain, problems and policies, and whether they fit each other."""

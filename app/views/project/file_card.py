@@ -1,4 +1,4 @@
-"""A file of the project on a card of its own: its name, and a way to remove it."""
+"""A card for a file of the project: its name, a verdict, and a button that removes it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import icon_button
 from app.widgets.labels import ElidedLabel, VerdictLine
 
 
 class FileCard(QFrame):
-    """Delete removes it. What is special about a kind of file goes into `rows`."""
+    """The Delete key removes the file. Subclasses add their widgets to `rows`."""
 
     remove_requested = Signal(str)
 
@@ -36,9 +37,14 @@ class FileCard(QFrame):
         self.name = ElidedLabel(name)
         self.name.setProperty("role", "heading")
         self.verdict = VerdictLine(theme)
-        self.remove = card_button(theme, "close", f"remove-{kind}-{name}", f"Remove {name}")
-        self.remove.setToolTip("Remove from the project (the file stays)")
-        self.remove.clicked.connect(self._remove)
+        self.remove = icon_button(
+            theme,
+            "close",
+            f"remove-{kind}-{name}",
+            f"Remove {name}",
+            "Remove from the project; the file itself is kept",
+            clicked=self._remove,
+        )
         top = QHBoxLayout()
         top.addWidget(self.name, 1)
         for item in (*beside, self.remove):
@@ -59,26 +65,10 @@ class FileCard(QFrame):
         self.remove_requested.emit(self.source)
 
 
-def card_button(theme: Theme, icon: str, name: str, words: str) -> QToolButton:
-    button = QToolButton()
-    button.setObjectName(name)
-    button.setAccessibleName(words)
-    button.setAutoRaise(True)
-    theme.keep_icon(button, icon, "muted")
-    return button
-
-
-def muted_words() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setProperty("role", "muted")
-    return label
-
-
-def show_words(label: QLabel, words: str) -> None:
-    """No words take no room."""
-    label.setText(words)
-    label.setVisible(bool(words))
+def show_text(label: QLabel, text: str) -> None:
+    """Show a text, or hide the label if there is none."""
+    label.setText(text)
+    label.setVisible(bool(text))
 
 
 Card = TypeVar("Card", bound=FileCard)

@@ -1,4 +1,4 @@
-"""The project screen: files come in, are recognized, checked and tried, and can be read."""
+"""The project screen: files are added, recognized, checked, run and shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -32,12 +32,14 @@ from app.views.project.policy_servers import PolicyServers, task_path
 from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
 from app.views.project.start import StartView
+from app.widgets.builders import action, button, describe, heading, paragraph
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.campaign.recognize import Found
 from engine.pddl import Severity
 from engine.report.policy_text import BUILTIN
+from engine.report.words import count_text
 from engine.usecases.connect import task_of_bugs
 
 _LEFT_WIDTH = 320
@@ -100,41 +102,31 @@ class ProjectPage(Page):
         self._tell(found)
 
     def _tell(self, found: Found) -> None:
-        """What could not be used, and why."""
+        """Report which files were not used, and why."""
         if len(found.domains) > 1:
             names = ", ".join(Path(name).name for name in found.domains[1:])
             self.context.messages.warning(
-                f"A project has one domain: {Path(found.domains[0]).name} is used, not {names}"
+                f"A project has one domain; using {Path(found.domains[0]).name}, ignoring {names}"
             )
         for item in found.unknown[:3]:
-            self.context.messages.warning(f"{item.name} is left out: {item.reason}")
+            self.context.messages.warning(f"Skipped {item.name}: {item.reason}")
         if len(found.unknown) > 3:
             rest = "\n".join(f"{item.name}: {item.reason}" for item in found.unknown)
-            self.context.messages.warning(
-                f"{len(found.unknown) - 3} more files are left out", details=rest
-            )
+            more = count_text(len(found.unknown) - 3, "more file")
+            self.context.messages.warning(f"Skipped {more}", details=rest)
 
     def _make_actions(self) -> None:
-        self.run_action = self._action("Run a campaign", self._run_campaign, "F5")
-        self._add_action = self._action("Add files…", self._choose_files, "Ctrl+Shift+O")
-        self._folder_action = self._action("Add folder…", self._choose_folder)
-        self._remove_action = self._action("Remove from project", self._remove_problems)
-        self._remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        self.run_action = action(self, "Run campaign", self._run_campaign, "F5")
+        self._add_action = action(self, "Add files…", self._choose_files, "Ctrl+Shift+O")
+        self._folder_action = action(self, "Add folder…", self._choose_folder)
+        self._remove_action = action(self, "Remove from project", self._remove_problems, "Del")
         self._remove_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.table.addAction(self._remove_action)
-        self._server_action = self._action("Add a policy server…", self.servers.choose_server)
-        self._serve_action = self._action("Serve the chosen policy…", self.servers.serve_chosen)
-        self._check_action = self._action("Check again", self.files.check_again, "F6")
-        self._next_action = self._action("Next error", self._next_error, "F8")
-        self._previous_action = self._action("Previous error", self._previous_error, "Shift+F8")
-
-    def _action(self, text: str, slot: object, keys: str = "") -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(f"project-{text.rstrip('…').lower().replace(' ', '-')}")
-        if keys:
-            action.setShortcut(QKeySequence(keys))
-        action.triggered.connect(slot)
-        return action
+        self._server_action = action(self, "Add policy server…", self.servers.choose_server)
+        self._serve_action = action(self, "Serve selected policy…", self.servers.serve_chosen)
+        self._check_action = action(self, "Check again", self.files.check_again, "F6")
+        self._next_action = action(self, "Next error", self._next_error, "F8")
+        self._previous_action = action(self, "Previous error", self._previous_error, "Shift+F8")
 
     def _make_start(self) -> None:
         self.start = StartView(self.context.theme)
@@ -176,14 +168,18 @@ class ProjectPage(Page):
         self.heading.setProperty("role", "title")
         self.state = ElidedLabel("")
         self.state.setProperty("role", "muted")
-        self.add_button = _button("Add files…", "project-add")
+        self.add_button = button("Add files", "project-add", "Add files or a folder")
         menu = QMenu(self.add_button)
         menu.addActions([self._add_action, self._folder_action])
         self.add_button.setMenu(menu)
-        self.run_button = _button("Run a campaign", "project-run", primary=True)
-        self.run_button.setToolTip("Test the policies now, with the settings of the campaign (F5)")
-        self.run_button.clicked.connect(self._run_campaign)
-        self.context.theme.keep_icon(self.run_button, "run", "on_accent")
+        self.run_button = button(
+            "Run campaign",
+            "project-run",
+            "Test the policies with the settings on the Campaign screen (F5)",
+            clicked=self._run_campaign,
+            icon=(self.context.theme, "run"),
+            primary=True,
+        )
         header = QHBoxLayout()
         header.setSpacing(8)
         header.addWidget(self.heading)
@@ -197,32 +193,37 @@ class ProjectPage(Page):
         self.domain_button.setObjectName("project-domain")
         self.domain_button.setStyleSheet("text-align: left; padding: 8px 12px;")
         self.domain_button.clicked.connect(self._show_domain)
-        self.domain_text = _muted("")
-        self.builtin = _button("Add a built-in policy", "project-builtin")
+        self.domain_text = paragraph()
+        self.builtin = button(
+            "Add built-in policy", "project-builtin", "Add a simple policy to compare with"
+        )
         menu = QMenu(self.builtin)
         menu.setToolTipsVisible(True)
         for name, sentence in BUILTIN.items():
-            action = menu.addAction(f"builtin:{name}")
-            action.setToolTip(sentence)
-            action.triggered.connect(self._add_builtin)
+            entry = menu.addAction(f"builtin:{name}")
+            entry.setToolTip(sentence)
+            entry.triggered.connect(self._add_builtin)
         self.builtin.setMenu(menu)
-        self.server_button = _button("Add a policy server…", "project-server")
-        self.server_button.setToolTip("A policy that runs elsewhere and is asked over the network")
-        self.server_button.clicked.connect(self.servers.choose_server)
-        self.portfolio = _muted("")
+        self.server_button = button(
+            "Add policy server…",
+            "project-server",
+            "Add a policy that runs elsewhere and is queried over the network",
+            clicked=self.servers.choose_server,
+        )
+        self.portfolio = paragraph()
         self.portfolio.setToolTip(
-            "Checkpoints of one training. Some oracles compare the policy with them: where one of "
-            "them does better, the policy has a bug."
+            "Some oracles compare the policy with the checkpoints of its training: where a "
+            "checkpoint does better, the policy has a bug."
         )
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 4, 0)
         layout.setSpacing(8)
-        layout.addWidget(_heading("Domain"))
+        layout.addWidget(heading("Domain"))
         layout.addWidget(self.domain_button)
         layout.addWidget(self.domain_text)
         layout.addSpacing(8)
-        layout.addWidget(_heading("Policies"))
+        layout.addWidget(heading("Policies"))
         layout.addWidget(self.cards)
         layout.addWidget(self.builtin)
         layout.addWidget(self.server_button)
@@ -243,16 +244,17 @@ class ProjectPage(Page):
     def _problems_pane(self) -> QWidget:
         self.count = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.count.setProperty("role", "muted")
-        self.unit_costs = QCheckBox("Count actions instead of costs")
-        self.unit_costs.setObjectName("project-unit-costs")
-        self.unit_costs.setAccessibleName("Count actions instead of costs")
-        self.unit_costs.setToolTip(
-            "Every action costs 1. For problems without the values that their costs need, and "
-            "for policies that were trained for short plans."
+        self.unit_costs = QCheckBox("Use unit costs")
+        describe(
+            self.unit_costs,
+            "project-unit-costs",
+            "Use unit costs",
+            "Let every action cost 1. Use this for problems that lack values for their action "
+            "costs, and for policies trained to find short plans.",
         )
         self.unit_costs.toggled.connect(self.files.set_unit_costs)
         top = QHBoxLayout()
-        top.addWidget(_heading("Problems"))
+        top.addWidget(heading("Problems"))
         top.addWidget(self.count, 1)
         top.addWidget(self.unit_costs)
         pane = QWidget()
@@ -285,14 +287,14 @@ class ProjectPage(Page):
         self.unit_costs.setChecked(project.unit_costs)
         self.unit_costs.blockSignals(False)
         count = len(project.portfolio)
-        self.portfolio.setText(f"{count} checkpoints to compare with")
+        self.portfolio.setText(f"Portfolio: {count_text(count, 'checkpoint')}")
         self.portfolio.setVisible(count > 0)
         self._shown_error = False
         self._show_source()
         self._show_checks()
 
     def _show_source(self) -> None:
-        """The same file as before, as it is now, or the domain, or nothing."""
+        """Show the current version of the same file as before, or the domain, or nothing."""
         project, path = self.files.project, self.source.path
         if path != project.domain and path not in project.problems:
             path = project.domain or next(iter(project.problems), "")
@@ -309,7 +311,7 @@ class ProjectPage(Page):
             self.pools.show_check(path, files.pools.get(path), files.task_fit(path))
         self.problems.show_policy(self.cards.choice)
         self.count.setText(self._problem_count())
-        doing = "checking…" if files.is_checking else "trying the policies…"
+        doing = "Checking files…" if files.is_checking else "Running the policies…"
         self.state.setText(doing if files.is_busy else "")
         if self.source.diagnostics != files.diagnostics(self.source.path):
             self.source.show_file(self.source.path, files.diagnostics(self.source.path))
@@ -330,16 +332,20 @@ class ProjectPage(Page):
         self.domain_text.show()
         name = Path(project.domain).name
         self.domain_button.setText(name)
-        self.domain_button.setAccessibleName(f"Show the domain {name}")
+        self.domain_button.setAccessibleName(f"Show domain {name}")
         self.domain_button.setToolTip(project.domain)
         self.heading.setText(domain.name if domain is not None else Path(project.domain).stem)
         if domain is None:
-            self.domain_text.setText("Being looked at…")
+            self.domain_text.setText("Checking…")
             return
         errors = sum(item.severity is Severity.ERROR for item in domain.diagnostics)
-        words = f"{domain.actions} actions, {domain.predicates} predicates, {domain.types} types"
-        broken = "1 error" if errors == 1 else f"{errors} errors"
-        self.domain_text.setText(f"{broken}: see the text" if errors else words)
+        counts = (
+            (domain.actions, "action"),
+            (domain.predicates, "predicate"),
+            (domain.types, "type"),
+        )
+        words = ", ".join(count_text(number, noun) for number, noun in counts)
+        self.domain_text.setText(count_text(errors, "error") if errors else words)
         sign, token = ("error", "bad") if errors else ("domain", "text")
         self.domain_button.setIcon(self.context.theme.icon(sign, token))
 
@@ -348,12 +354,12 @@ class ProjectPage(Page):
         solved = sum(row.outcome == "solved" for row in rows)
         tried = sum(row.run is not None for row in rows)
         if not rows:
-            return "none yet: drop some here"
+            return "none yet; drop problem files here"
         words = f"{len(rows)}"
-        return f"{words} · the chosen policy solves {solved} of {tried}" if tried else words
+        return f"{words} · the selected policy solves {solved} of {tried}" if tried else words
 
     def _jump_to_first_error(self) -> None:
-        """Once per change of the files, so that it does not take the text out of one's hands."""
+        """Only once after the files change, so as not to disturb a user who reads the text."""
         if self._shown_error:
             return
         for path in (self.files.project.domain or "", *self.files.project.problems):
@@ -367,7 +373,7 @@ class ProjectPage(Page):
                 return
 
     def _offer_unit_costs(self) -> None:
-        """Costs without values make actions vanish without a word; that is worth a banner."""
+        """Warn about costs without values, because their actions vanish silently."""
         rows = self.files.rows.values()
         affected = [
             row
@@ -377,12 +383,12 @@ class ProjectPage(Page):
         ]
         if affected and not self.files.project.unit_costs and not self._offered:
             self._offered = True
-            which = "1 problem has" if len(affected) == 1 else f"{len(affected)} problems have"
+            lacks = "lacks" if len(affected) == 1 else "lack"
             self.context.messages.warning(
-                f"{which} no values for the costs of some actions: these actions can never be "
-                "applied",
+                f"{count_text(len(affected), 'problem')} {lacks} values for some action costs, so "
+                "these actions are never applicable",
                 "\n".join(str(item) for row in affected for item in _found(row.checked)),
-                [("Count actions instead", self._use_unit_costs)],
+                [("Use unit costs", self._use_unit_costs)],
             )
 
     _offered = False
@@ -422,7 +428,7 @@ class ProjectPage(Page):
     @Slot(str)
     def _take_task(self, bugs: str) -> None:
         path = task_path(self.context.document.path, Path(bugs).stem)
-        job = self.context.jobs.start("Take the task", task_of_bugs, bugs, path)
+        job = self.context.jobs.start("Extract task", task_of_bugs, bugs, path)
         job.finished.connect(self._add_task)
 
     @Slot(object)
@@ -436,18 +442,18 @@ class ProjectPage(Page):
 
     @Slot()
     def _add_builtin(self) -> None:
-        action = self.sender()
-        assert isinstance(action, QAction)
-        self.files.add_policy(action.text())
+        entry = self.sender()
+        assert isinstance(entry, QAction)
+        self.files.add_policy(entry.text())
 
     @Slot()
     def _choose_files(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, "Add files to the project")
+        names, _ = QFileDialog.getOpenFileNames(self, "Add files")
         if names:
             self.add_files(names)
 
     def _order_tabs(self) -> None:
-        """Cards come and go; Tab takes them as they stand."""
+        """Let Tab follow the cards in the order in which they are shown."""
         stops = [self.domain_button, *_tab_stops(self.cards), self.builtin, self.server_button]
         stops += [*_tab_stops(self.pools), self.unit_costs]
         for before, after in pairwise(stops):
@@ -455,7 +461,7 @@ class ProjectPage(Page):
 
     @Slot()
     def _choose_folder(self) -> None:
-        if name := QFileDialog.getExistingDirectory(self, "Add a folder to the project"):
+        if name := QFileDialog.getExistingDirectory(self, "Add folder"):
             self.add_files([name])
 
     @Slot()
@@ -479,24 +485,3 @@ def _tab_stops(cards: QWidget) -> list[QWidget]:
 
 def _found(checked: object) -> tuple[object, ...]:
     return tuple(getattr(checked, "diagnostics", ()))
-
-
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", "heading")
-    return label
-
-
-def _muted(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", "muted")
-    label.setWordWrap(True)
-    return label
-
-
-def _button(text: str, name: str, *, primary: bool = False) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setAccessibleName(text.rstrip("…"))
-    button.setProperty("primary", primary)
-    return button

@@ -1,4 +1,4 @@
-"""The policies of a project as cards: what each is, whether it fits, and what it needs."""
+"""Cards for the policies of a project: kind, training, whether they fit, and serving."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.models.served_policies import Served
 from app.services.theme import Theme
-from app.views.project.file_card import (
-    FileCard,
-    card_button,
-    drop_cards,
-    muted_words,
-    show_words,
-)
+from app.views.project.file_card import FileCard, drop_cards, show_text
+from app.widgets.builders import button, describe, icon_button, paragraph
 from engine.policies.consent import SERVER
 from engine.report.policy_text import (
     TaskFit,
@@ -26,7 +21,21 @@ from engine.report.policy_text import (
     policy_training,
     policy_verdict,
 )
+from engine.report.words import count_text
 from engine.usecases.check_project import PolicyChecked
+
+_CONSENT_TEXTS = (
+    (
+        "Trust plug-in",
+        "Allow this plug-in to run. It is a program with all your permissions, so review it "
+        "first. You are asked again when the file changes.",
+    ),
+    (
+        "Connect to server",
+        "Send states of your problems to this address. Nothing is sent before you agree.",
+    ),
+)
+"""For plug-ins and for servers."""
 
 
 class ServingStrip(QWidget):
@@ -37,20 +46,22 @@ class ServingStrip(QWidget):
         self.address = QLabel()
         self.address.setWordWrap(True)
         self.address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.answered = QLabel()
-        self.answered.setProperty("role", "muted")
-        self.answered.setWordWrap(True)
-        self.copy = QPushButton("Copy address")
-        self.copy.setObjectName(f"copy-address-{name}")
-        self.copy.setAccessibleName("Copy the address")
-        self.copy.setToolTip("Other tools want it as it is; Plumbline as grpc://ADDRESS")
-        self.copy.clicked.connect(self._copy)
-        self.stop = QPushButton("Stop")
-        self.stop.setObjectName(f"stop-serving-{name}")
-        self.stop.setAccessibleName(f"Stop serving {name}")
-        self.stop.setToolTip("Others get no more answers; closing the window does the same")
-        theme.keep_icon(self.stop, "stop", "bad")
-        self.stop.clicked.connect(self.stop_requested)
+        self.answered = paragraph()
+        self.copy = button(
+            "Copy address",
+            f"copy-address-{name}",
+            "Copy the address for other tools; in Plumbline write grpc://ADDRESS",
+            clicked=self._copy,
+        )
+        self.stop = button(
+            "Stop",
+            f"stop-serving-{name}",
+            "Stop serving; closing the window also stops it",
+            clicked=self.stop_requested,
+            icon=(theme, "stop"),
+            token="bad",
+            accessible=f"Stop serving {name}",
+        )
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.copy)
@@ -71,10 +82,10 @@ class ServingStrip(QWidget):
             return
         self._address = served.reached_at
         problem = Path(served.problem).name
-        words = f"Serves {problem} at {self._address}" if served.address else "Starting to serve…"
+        words = f"Serving {problem} at {self._address}" if served.address else "Starting server…"
         self.address.setText(words)
-        asked = "1 request" if served.answered == 1 else f"{served.answered:,} requests"
-        self.answered.setText("; ".join([f"{asked} answered so far", *served.notes]))
+        requests = count_text(served.answered, "request")
+        self.answered.setText("; ".join([f"{requests} answered", *served.notes]))
         self.answered.setVisible(bool(served.address))
         self.copy.setEnabled(bool(served.address))
         self.stop.setEnabled(not served.job.stopping)
@@ -84,21 +95,8 @@ class ServingStrip(QWidget):
         QGuiApplication.clipboard().setText(self._address)
 
 
-_AGREEMENTS = (
-    (
-        "Trust this plug-in",
-        "A plug-in is a program and can do what you can do. It runs once you trust it, "
-        "as long as its file stays as it is.",
-    ),
-    (
-        "Ask this server",
-        "States of your problems are sent to this address. Nothing is sent before you agree.",
-    ),
-)
-
-
 class PolicyCards(QWidget):
-    """One card is the chosen one: the problem table speaks of it."""
+    """One card is selected; the problem table shows the runs of its policy."""
 
     chosen = Signal(str)
     remove_requested = Signal(str)
@@ -144,7 +142,7 @@ class PolicyCards(QWidget):
         self.chosen.emit(spec)
 
     def _mark_choice(self) -> None:
-        """Where there is one policy only, the table can speak of no other."""
+        """A single policy needs no mark."""
         for name, card in self.cards.items():
             card.set_chosen(name == self.choice and len(self.cards) > 1)
 
@@ -162,7 +160,7 @@ class PolicyCards(QWidget):
 
 
 class PolicyCard(FileCard):
-    """Click it, or press Space, to choose it."""
+    """A click or the Space key selects it."""
 
     chosen = Signal(str)
     trust_requested = Signal(str)
@@ -173,32 +171,37 @@ class PolicyCard(FileCard):
 
     def __init__(self, theme: Theme, spec: str) -> None:
         name = policy_name(spec)
-        serve = card_button(theme, "serve", f"serve-{name}", f"Serve {name}")
-        serve.setToolTip("Serve this policy…: other tools can then ask it over the network")
+        serve = icon_button(
+            theme,
+            "serve",
+            f"serve-{name}",
+            f"Serve {name}",
+            "Serve this policy to other tools over the network…",
+        )
         super().__init__(theme, "policy", spec, name, (serve,))
         self.serve = serve
         self._may_serve = False
         self.setAccessibleName(f"Policy {name}")
         self.serve.clicked.connect(self._serve)
-        self._mark = muted_words()
-        self._mark.setText("shown in the table")
-        self.kind = muted_words()
-        self.training = muted_words()
+        self._mark = paragraph("Shown in the table")
+        self.kind = paragraph()
+        self.training = paragraph()
         self.factory = QComboBox()
-        self.factory.setObjectName(f"factory-{name}")
-        self.factory.setAccessibleName("Function that makes the policy")
-        self.factory.setToolTip("Which function of the file makes the policy of a task")
+        describe(
+            self.factory,
+            f"factory-{name}",
+            "Factory function",
+            "Choose the function of the file that creates the policy",
+        )
         self.factory.textActivated.connect(self._use_factory)
-        agreement, meaning = _AGREEMENTS[spec.startswith(SERVER)]
-        self.trust = QPushButton(agreement)
-        self.trust.setObjectName(f"trust-{name}")
-        self.trust.setAccessibleName(agreement)
-        self.trust.setToolTip(meaning)
-        self.trust.clicked.connect(self._trust)
-        self.again = QPushButton("Try again")
-        self.again.setObjectName(f"again-{name}")
-        self.again.setAccessibleName("Try the server again")
-        self.again.clicked.connect(self.again_requested)
+        text, tip = _CONSENT_TEXTS[spec.startswith(SERVER)]
+        self.trust = button(text, f"trust-{name}", tip, clicked=self._trust)
+        self.again = button(
+            "Try again",
+            f"again-{name}",
+            "Connect to the server again",
+            clicked=self.again_requested,
+        )
         self.serving = ServingStrip(theme, name)
         self.serving.stop_requested.connect(self._stop_serving)
         self._lay_out()
@@ -206,9 +209,9 @@ class PolicyCard(FileCard):
         self.show_check(None, True, TaskFit())
 
     def show_check(self, checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -> None:
-        """What is known about it; None is nothing yet."""
-        show_words(self.kind, policy_kind(checked) if checked else "")
-        show_words(self.training, policy_training(checked).capitalize() if checked else "")
+        """Show what is known about the policy; None means nothing yet."""
+        show_text(self.kind, policy_kind(checked) if checked else "")
+        show_text(self.training, policy_training(checked).capitalize() if checked else "")
         misfits = checked.misfits if checked is not None else ()
         self.verdict.show_verdict(policy_verdict(checked, trusted, fit), "\n".join(misfits))
         is_remote = self.source.startswith(SERVER)
@@ -232,9 +235,9 @@ class PolicyCard(FileCard):
         self.serve.setVisible(self.may_serve)
 
     def set_chosen(self, chosen: bool) -> None:
-        """Said by a word as well as by the frame."""
+        """Mark the card in words; color alone must not carry meaning."""
         self._mark.setVisible(chosen)
-        self.setAccessibleDescription("chosen" if chosen else "")
+        self.setAccessibleDescription("selected" if chosen else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802  Qt's name
         self.chosen.emit(self.source)

@@ -1,4 +1,4 @@
-"""Policies over the network, both ways: adding a server of others, and serving a policy of ours."""
+"""Policies over the network: adding a policy server, and serving a policy of the project."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from engine.usecases.connect import task_of_server
 
 
 def task_path(workspace: Path, name: str) -> Path:
-    """Where a task that others bring becomes a problem of the project: beside the workspace."""
+    """Return where a task from elsewhere is saved as a problem: beside the workspace."""
     plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")
     return workspace.with_name(f"{workspace.stem}-tasks") / f"{plain}{SAS_SUFFIX}"
 
 
 class PolicyServers(QObject):
-    """Asks by dialogs on the screen it belongs to; what is served shows on the cards."""
+    """Opens the dialogs, and shows on the cards which policies are being served."""
 
     task_fetched = Signal(object)  # Path
 
@@ -41,12 +41,12 @@ class PolicyServers(QObject):
 
     @Slot(str)
     def choose_serving(self, spec: str) -> None:
-        """For which problem, to whom, on which port."""
+        """Ask for the problem, the host and the port."""
         from app.views.project.server_dialogs import ServeDialog
 
         problems = [path for path, row in self._files.rows.items() if not row.errors]
         if not problems:
-            self._context.messages.info("A server speaks of a problem: add one first.")
+            self._context.messages.info("Add a problem first; a server serves exactly one.")
             return
         dialog = ServeDialog(spec, problems, self.served.free_port(), self._page)
         dialog.start_requested.connect(self._serve)
@@ -59,12 +59,12 @@ class PolicyServers(QObject):
             self.choose_serving(card.source)
         else:
             self._context.messages.info(
-                "Choose a policy of this project that fits and is not served yet."
+                "Select a policy that fits the problems and is not being served yet."
             )
 
     @Slot()
     def choose_server(self) -> None:
-        """Which server of somebody else."""
+
         from app.views.project.server_dialogs import ServerDialog
 
         dialog = ServerDialog(self._context, not self._files.project.problems, self._page)
@@ -82,7 +82,7 @@ class PolicyServers(QObject):
         self._files.add_server(address)
         if with_task:
             path = task_path(self._context.document.path, address)
-            title = f"Fetch the task of {policy_name(address)}"
+            title = f"Fetch task of {policy_name(address)}"
             job = self._context.jobs.start(title, task_of_server, address, path)
             job.finished.connect(self.task_fetched)
 

@@ -1,4 +1,4 @@
-"""Files of states to test as cards: what is in each, and which problem it belongs to."""
+"""Cards for pool files and bugs files: what each holds, and which problem it belongs to."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.services.theme import Theme
-from app.views.project.file_card import FileCard, drop_cards, muted_words, show_words
+from app.views.project.file_card import FileCard, drop_cards, show_text
+from app.widgets.builders import button, heading, paragraph
 from engine.report.policy_text import TaskFit, pool_text, pool_verdict
 from engine.usecases.check_project import PoolChecked
 
@@ -24,16 +25,12 @@ class PoolCards(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.cards: dict[str, PoolCard] = {}
-        heading = QLabel("States to test")
-        heading.setProperty("role", "heading")
-        what = QLabel("Tested instead of states that walks find, if the campaign says so.")
-        what.setProperty("role", "muted")
-        what.setWordWrap(True)
+        about = "A campaign can test these states instead of states found by random walks."
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 8, 0, 0)
         self._layout.setSpacing(8)
-        self._layout.addWidget(heading)
-        self._layout.addWidget(what)
+        self._layout.addWidget(heading("States to test"))
+        self._layout.addWidget(paragraph(about))
         self.hide()
 
     def show_pools(self, paths: Iterable[str]) -> None:
@@ -59,22 +56,24 @@ class PoolCard(FileCard):
         name = Path(path).name
         super().__init__(theme, "pool", path, name)
         self.setAccessibleName(f"States to test: {name}")
-        self.words = muted_words()
-        self.task = QPushButton("Use its task as a problem")
-        self.task.setObjectName(f"task-of-{name}")
-        self.task.setAccessibleName(f"Use the task of {name} as a problem")
-        self.task.setToolTip("The file brings its task with it; it is saved beside the workspace")
-        self.task.clicked.connect(self._use_task)
-        button = QHBoxLayout()
-        button.addWidget(self.task)
-        button.addStretch(1)
+        self.words = paragraph()
+        self.task = button(
+            "Add its task as a problem",
+            f"task-of-{name}",
+            "Save the task in this file beside the workspace and add it as a problem",
+            clicked=self._use_task,
+            accessible=f"Add the task of {name} as a problem",
+        )
+        row = QHBoxLayout()
+        row.addWidget(self.task)
+        row.addStretch(1)
         self.rows.addWidget(self.words)
         self.rows.addWidget(self.verdict)
-        self.rows.addLayout(button)
+        self.rows.addLayout(row)
         self.show_check(None, TaskFit())
 
     def show_check(self, checked: PoolChecked | None, fit: TaskFit) -> None:
-        show_words(self.words, pool_text(checked))
+        show_text(self.words, pool_text(checked))
         self.verdict.show_verdict(pool_verdict(checked, fit), "\n".join(fit.misfits))
         found = checked.contents if checked is not None else None
         has_task = found is not None and found.has_task

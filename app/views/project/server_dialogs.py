@@ -1,4 +1,4 @@
-"""How to serve a policy: for which problem, to whom, on which port."""
+"""The dialogs that serve a policy and that add a policy server."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QWidget
 
 from app.models.served_policies import EVERYWHERE, HERE
 from app.services.context import Context
 from app.services.jobs import Failure, Job
+from app.widgets.builders import button, describe, paragraph
 from app.widgets.dialog import FormDialog, grow
 from app.widgets.fields import choice, number
 from app.widgets.labels import VerdictLine
 from engine.report.policy_text import Verdict, policy_name
 from engine.usecases.connect import ServerFound, try_server
 
+SCHEME = "grpc://"
 HOSTS = {
-    HERE: "Programs on this machine: nobody else can reach it",
-    EVERYWHERE: "Programs on other machines, too: anybody who reaches this port may ask",
+    HERE: "This machine only: other machines cannot connect",
+    EVERYWHERE: "All machines: anyone who can reach this port can connect",
 }
 
 
@@ -32,9 +34,9 @@ class ServeDialog(FormDialog):
     ) -> None:
         super().__init__(
             "serve",
-            "Serve a policy",
-            "Other tools that speak the pheromone protocol can then ask this policy what it does "
-            "in a state. A server speaks of one problem.",
+            "Serve policy",
+            "Lets other tools query this policy with the pheromone protocol. A server serves "
+            "exactly one problem.",
             parent,
         )
         self._spec = spec
@@ -44,10 +46,10 @@ class ServeDialog(FormDialog):
         self.problem.setAccessibleName("Problem")
         self.host = choice(HOSTS)
         self.host.setObjectName("serve-host")
-        self.host.setAccessibleName("Who may ask")
-        self.warning = QLabel("There is no password: use it in networks you trust.")
-        self.warning.setWordWrap(True)
-        self.warning.setProperty("role", "bad")
+        self.host.setAccessibleName("Accept connections from")
+        self.warning = paragraph(
+            "There is no password; use this only in networks you trust.", "bad"
+        )
         self.warning.hide()
         self.host.currentIndexChanged.connect(self._show_warning)
         self.port = number(1, 2**16 - 1)
@@ -57,7 +59,7 @@ class ServeDialog(FormDialog):
         self.port.setValue(port)
         fields = self.add_form()
         fields.addRow("Problem", self.problem)
-        fields.addRow("Who may ask", self.host)
+        fields.addRow("Accept connections from", self.host)
         fields.addRow(self.warning)
         fields.addRow("Port", self.port)
         self.add_buttons("Serve", "Serve")
@@ -73,45 +75,50 @@ class ServeDialog(FormDialog):
         super().accept()
 
 
-SCHEME = "grpc://"
-
-
 class ServerDialog(FormDialog):
-    """`offer_task`: whether to suggest the server's task as a problem, as there is none yet."""
+    """`offer_task` suggests adding the server's task, for projects without a problem."""
 
     server_requested = Signal(str, bool)  # its address, and whether its task becomes a problem
 
     def __init__(self, context: Context, offer_task: bool, parent: QWidget | None = None) -> None:
         super().__init__(
             "server",
-            "Add a running policy server",
-            "A server that speaks the pheromone protocol, of another tool or of Plumbline itself. "
-            "It decides about states of the task that it serves.",
+            "Add policy server",
+            "Enter the address of a running server that uses the pheromone protocol. It decides "
+            "in states of the task that it serves.",
             parent,
         )
         self._context = context
         self._job: Job | None = None
         self._is_tested = False
         self.address = QLineEdit()
-        self.address.setObjectName("server-address")
-        self.address.setAccessibleName("Address of the server")
+        describe(
+            self.address,
+            "server-address",
+            "Address of the server",
+            "Enter host:port, or unix:path for a server on this machine",
+        )
         self.address.setPlaceholderText("localhost:50051")
-        self.address.setToolTip("host:port, or unix:path for a server on this machine")
         self.address.textChanged.connect(self._on_edited)
-        self.test = QPushButton("Test")
-        self.test.setObjectName("server-test")
-        self.test.setAccessibleName("Test the server")
-        self.test.setToolTip("Ask who answers there")
-        self.test.clicked.connect(self._toggle_test)
+        self.test = button(
+            "Test",
+            "server-test",
+            "Check what answers at this address",
+            clicked=self._toggle_test,
+            accessible="Test the server",
+        )
         line = QHBoxLayout()
         line.setSpacing(8)
         line.addWidget(self.address, 1)
         line.addWidget(self.test)
         self.verdict = VerdictLine(context.theme)
-        self.with_task = QCheckBox("Add the task of the server as a problem")
-        self.with_task.setObjectName("server-task")
-        self.with_task.setAccessibleName(self.with_task.text())
-        self.with_task.setToolTip("It is saved as a .sas file beside the workspace")
+        self.with_task = QCheckBox("Add the server's task as a problem")
+        describe(
+            self.with_task,
+            "server-task",
+            self.with_task.text(),
+            "Save the task as a .sas file beside the workspace and add it as a problem",
+        )
         self.with_task.setChecked(offer_task)
         self.body.addLayout(line)
         self.body.addWidget(self.verdict)
@@ -136,7 +143,7 @@ class ServerDialog(FormDialog):
         return self.address.text().strip().removeprefix(SCHEME)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
-        """Enter after the address tests it first, and adds it then."""
+        """Enter in the address field tests the server first, then adds it."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if not (is_enter and self.address.hasFocus()):
             super().keyPressEvent(event)
@@ -152,21 +159,21 @@ class ServerDialog(FormDialog):
         there = bool(self._wanted())
         self.test.setEnabled(there)
         self.add.setEnabled(there)
-        self._say(("", "muted", "Write host:port, or unix:path."))
+        self._say(("", "muted", "Enter host:port or unix:path."))
 
     @Slot()
     def _toggle_test(self) -> None:
         if self._job is not None:
             self._stop()
-            self._say(("", "muted", "The test was stopped."))
+            self._say(("", "muted", "Test stopped."))
             return
-        job = self._context.jobs.start("Test the server", try_server, self._wanted(), banner=False)
+        job = self._context.jobs.start("Test server", try_server, self._wanted(), banner=False)
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self._job = job
         self.test.setText("Stop")
-        self._say(("", "muted", "Asking who answers there…"))
+        self._say(("", "muted", "Connecting…"))
 
     def _stop(self) -> None:
         if self._job is not None:
@@ -184,11 +191,11 @@ class ServerDialog(FormDialog):
     def _on_found(self, found: ServerFound) -> None:
         size = f"a task with {found.variables:,} variables and {found.operators:,} operators"
         if found.trouble:
-            text = f"A policy server with {size}, but it cannot decide: {found.trouble}"
+            text = f"Found a policy server for {size}, but it cannot decide: {found.trouble}"
             self._say(("warning", "undecided", text))
             return
-        does = f"it does ({found.action})" if found.action else "it does nothing"
-        text = f"A policy server answers. It has {size}; in the initial state {does}."
+        chooses = f"({found.action})" if found.action else "no action"
+        text = f"Found a policy server for {size}. In the initial state it chooses {chooses}."
         self._say(("check", "proven", text))
         self._is_tested = True
 

@@ -1,4 +1,4 @@
-"""A file of the project with everything that is wrong in it: select a line to jump there."""
+"""A file of the project with its errors and warnings; selecting one jumps to its line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.services.theme import Theme
+from app.widgets.builders import heading
 from app.widgets.code_view import CodeView, Mark
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.pddl.reader import read_text
+from engine.report.words import count_text
 
 MAX_SHOWN_DIAGNOSTICS = 5
 MAX_SHOWN_CHARACTERS = 2_000_000
-"""Characters: longer files are shown up to here."""
+"""Longer files are cut here."""
 
 
 class SourceView(QWidget):
@@ -32,11 +34,10 @@ class SourceView(QWidget):
         self._theme = theme
         self.path = ""
         self._diagnostics: tuple[Diagnostic, ...] = ()
-        self.name = QLabel()
-        self.name.setProperty("role", "heading")
+        self.name = heading("")
         self.summary = QLabel()
         self.summary.setProperty("role", "muted")
-        self.code = CodeView(theme, "project-code", "Text of the file")
+        self.code = CodeView(theme, "project-code", "Contents of the file")
         self.list = QListWidget()
         self.list.setObjectName("project-diagnostics")
         self.list.setAccessibleName("Errors and warnings")
@@ -92,7 +93,7 @@ class SourceView(QWidget):
             self.list.setCurrentRow((start + step) % len(self._diagnostics))
 
     def _text(self, path: str) -> str:
-        """What cannot be read is told in the list."""
+        """Return the text; the list shows why a file cannot be read."""
         try:
             return read_text(path)[:MAX_SHOWN_CHARACTERS]
         except PlumblineError:
@@ -124,8 +125,8 @@ class SourceView(QWidget):
         errors = sum(item.severity is Severity.ERROR for item in self._diagnostics)
         warnings = len(self._diagnostics) - errors
         parts = [(errors, "error"), (warnings, "warning")]
-        words = [f"{n} {what}{'s' * (n != 1)}" for n, what in parts if n]
-        return f"{', '.join(words)} · F8 goes to the next" if words else ""
+        words = [count_text(number, noun) for number, noun in parts if number]
+        return f"{', '.join(words)} · press F8 for the next" if words else ""
 
     @Slot(int)
     def _jump(self, row: int) -> None:

@@ -1,4 +1,4 @@
-"""What the project screen shows before there is a project: drop files, open an example or go on."""
+"""What the project screen shows in an empty workspace: a drop area, examples, recent workspaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -18,14 +17,15 @@ from PySide6.QtWidgets import (
 
 from app.services.folders import example_names, example_title, short_path
 from app.services.theme import Theme
+from app.widgets.builders import button, heading
 from app.widgets.link_card import LinkCard
 
 SENTENCES = {
-    "container-yard": "A crane rearranges stacks: the policy digs in the wrong order.",
-    "crumbling-temple": "Tiles fall when left: the policy walks into dead ends.",
-    "ferry": "Robots cross between islands: the policy wastes trips.",
-    "parcel-delivery": "Trucks, fees, roads with lengths: valid plans, but dear.",
-    "workshop": "Workpieces share tools and machines: hard to see at once.",
+    "container-yard": "A crane rearranges stacks; the policy digs in the wrong order.",
+    "crumbling-temple": "Tiles fall behind the explorer; the policy walks into dead ends.",
+    "ferry": "Robots cross between islands; the policy wastes trips.",
+    "parcel-delivery": "Trucks, fees and road lengths: valid plans that cost too much.",
+    "workshop": "Workpieces share tools and machines; the policy loses the overview.",
 }
 FIRST = "parcel-delivery"
 _ICON = QSize(48, 48)
@@ -41,16 +41,16 @@ class StartView(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("project-start")
-        self.setAccessibleName("Begin")
+        self.setAccessibleName("Getting started")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._theme = theme
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)
-        self._recent_title = _heading("Recent workspaces")
+        self._recent_title = heading("Recent workspaces")
         right = QVBoxLayout()
         right.setSpacing(8)
-        right.addWidget(_heading("Examples"))
+        right.addWidget(heading("Examples"))
         names = sorted(example_names(), key=lambda name: (name != FIRST, name))
         for name in names:
             right.addWidget(self._example(name))
@@ -88,16 +88,16 @@ class StartView(QScrollArea):
         title.setProperty("role", "title")
         title.setWordWrap(True)
         text = QLabel(
-            "Files or whole folders. What each one is, is told by what is in it: PDDL domains and "
-            "problems, tasks of the Fast Downward translator, policies (.pt, .policy, .ckpt), "
-            "Python plug-ins; pools, bugs files and policy caches of other tools."
+            "Drop files or folders. Plumbline recognizes them by their contents: PDDL domains and "
+            "problems, tasks from the Fast Downward translator, policies (.pt, .policy, .ckpt), "
+            "Python plug-ins, and the pools, bugs files and policy caches of other tools."
         )
         text.setProperty("role", "muted")
         text.setWordWrap(True)
-        self.files = _button("Open files…", "start-files", primary=True)
-        self.folder = _button("Open folder…", "start-folder")
-        self.files.clicked.connect(self.files_requested)
-        self.folder.clicked.connect(self.folder_requested)
+        self.files = button(
+            "Open files…", "start-files", clicked=self.files_requested, primary=True
+        )
+        self.folder = button("Open folder…", "start-folder", clicked=self.folder_requested)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(self.files)
@@ -138,17 +138,3 @@ class StartView(QScrollArea):
     def _show_icon(self) -> None:
         icon = self._theme.icon("open", "disabled")
         self._picture.setPixmap(icon.pixmap(_ICON, self.devicePixelRatioF()))
-
-
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", "heading")
-    return label
-
-
-def _button(text: str, name: str, *, primary: bool = False) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setAccessibleName(text.rstrip("…"))
-    button.setProperty("primary", primary)
-    return button

@@ -1,4 +1,4 @@
-"""What a training is asked for: problems, teacher, size of the network, length."""
+"""The form of a training: problems, teacher, network size, epochs and folder."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -33,6 +32,7 @@ from app.models.training import (
     shared_out,
 )
 from app.services.context import Context
+from app.widgets.builders import action, button, describe, heading
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
 from engine.usecases.train import TrainingPlan
@@ -42,22 +42,22 @@ TEACHERS = {
     "lama": "First plans of LAMA",
 }
 TEACHER_TIP = (
-    "Whose plans are imitated. Optimal plans teach every action that begins a cheapest plan; they "
-    "need small problems. LAMA solves larger ones, but its first plan may be a detour."
+    "Choose whose plans the policy imitates. Optimal plans need small problems. LAMA solves larger "
+    "problems, but its first plans may cost too much."
 )
 PROBLEMS_TIP = (
-    "The policy learns from some problems and is validated on others it has never seen: the epoch "
-    "that solves most of those is the best"
+    "The policy learns from some problems and is validated on others; the epoch that solves most "
+    "validation problems is the best."
 )
-RATE_TIP = "How far each step of gradient descent goes: too far and it does not settle"
+RATE_TIP = "Step size of gradient descent; too large a value prevents convergence"
 GENERATED = {TRAIN: ((1, 2, 3), (101, 102, 103)), VALIDATE: ((3, 4, 5), (201, 202))}
 """Sizes and seeds of the problems to learn from and to validate on."""
 _NUMBERS = (
-    ("hidden", "Hidden units", 1, 256, "Channels per layer: more can learn more, and are slower"),
-    ("layers", "Layers", 1, 8, "How far apart things may be that the policy relates"),
-    ("epochs", "Epochs", 1, 9999, "Rounds of exploring, learning and validating"),
-    ("steps", "Steps per epoch", 1, 1_000_000, "Steps of gradient descent in each round"),
-    ("patience", "Patience", 1, 9999, "Epochs without a better policy before it ends"),
+    ("hidden", "Hidden units", 1, 256, "Channels per layer; more can learn more but are slower"),
+    ("layers", "Layers", 1, 8, "More layers relate objects that are further apart"),
+    ("epochs", "Epochs", 1, 9999, "Rounds of exploration, learning and validation"),
+    ("steps", "Steps per epoch", 1, 1_000_000, "Steps of gradient descent per epoch"),
+    ("patience", "Patience", 1, 9999, "Stop after this many epochs without a better policy"),
     ("seed", "Seed", 0, 2**31 - 1, "The same seed and files give the same policy"),
 )
 
@@ -72,11 +72,11 @@ class TrainingForm(QWidget):
         self._example: str | None = None
         self.domain = ElidedLabel()
         self.problems = TableModel(PROBLEM_COLUMNS, context.theme, self)
-        self.table = TableView("training-problems", "Problems of the training")
+        self.table = TableView("training-problems", "Training problems")
         self.table.setModel(self.problems)
         self.table.setColumnWidth(0, 170)
         self.table.remember(context.settings)
-        self.add_button = self._button("add", "Add...", "More problems of this domain")
+        self.add_button = self._button("add", "Add…", "Add problems of this domain")
         self.generate_button = self._button("problem", "Generate", "")
         self.teacher = QComboBox()
         self.numbers = {name: QSpinBox() for name, *_ in _NUMBERS}
@@ -87,7 +87,7 @@ class TrainingForm(QWidget):
         context.theme.changed.connect(self.problems.restyle)
 
     def show_domain(self, domain: str | None, problems: Iterable[str]) -> None:
-        """The project's domain; problems are shared out anew only if they are others."""
+        """Show the project's domain, and distribute its problems if it is another domain."""
         names = list(problems)
         known = {row.path for row in self.problems.rows}
         if domain != self._domain:
@@ -99,7 +99,7 @@ class TrainingForm(QWidget):
         self._name_domain()
         self.generate_button.setVisible(self._example is not None)
         self.generate_button.setToolTip(
-            "Small problems of this example to learn from, larger ones to validate on"
+            "Generate small problems to learn from and larger ones to validate on"
         )
         self.changed.emit()
 
@@ -117,11 +117,11 @@ class TrainingForm(QWidget):
         self.changed.emit()
 
     def _name_domain(self) -> None:
-        """With its folder: most domains are called domain.pddl."""
+        """Show the folder as well, because most domains are called domain.pddl."""
         path = Path(self._domain) if self._domain else None
-        name = str(Path(path.parent.name) / path.name) if path else "The project has no domain"
+        name = str(Path(path.parent.name) / path.name) if path else "No domain in the project"
         self.domain.setText(name)
-        self.domain.setToolTip(self._domain or "Add one on the project screen")
+        self.domain.setToolTip(self._domain or "Add a domain on the Project screen")
 
     def plan(self) -> TrainingPlan:
         return TrainingPlan(
@@ -135,13 +135,13 @@ class TrainingForm(QWidget):
         )
 
     def problem(self) -> str:
-        """Why this cannot be trained; empty if it can."""
+        """Return why training cannot start, or an empty string."""
         if self._domain is None:
-            return "the project has no domain; add one on the project screen"
+            return "add a domain on the Project screen"
         if not self._with(TRAIN):
-            return "there is no problem to learn from"
+            return "select problems to learn from"
         if not self.folder.text().strip():
-            return "there is no folder for the policy"
+            return "choose a folder for the policy"
         return ""
 
     def _with(self, use: str) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class TrainingForm(QWidget):
     def _choose_problems(self) -> None:
         start = str(Path(self._domain or "").parent)
         names, _ = QFileDialog.getOpenFileNames(
-            self, "Problems", start, "PDDL (*.pddl);;All files (*)"
+            self, "Add problems", start, "PDDL files (*.pddl);;All files (*)"
         )
         self.add_problems(names)
 
@@ -182,7 +182,7 @@ class TrainingForm(QWidget):
                 for use, (sizes, seeds) in GENERATED.items()
             )
         except OSError as error:
-            self._context.messages.error(f"{folder} cannot be written: {error.strerror}")
+            self._context.messages.error(f"Cannot write to {folder}: {error.strerror}")
             return
         others = [row.path for row in self.problems.rows]
         self.problems.set_rows([])  # what is used comes first
@@ -199,30 +199,28 @@ class TrainingForm(QWidget):
     def _use_actions(self) -> list[QAction]:
         actions = []
         for text, short, key, use in (
-            ("Learn from the selected problems", "Learn", "T", TRAIN),
-            ("Validate on the selected problems", "Validate", "V", VALIDATE),
-            ("Leave the selected problems out", "Leave out", "X", UNUSED),
+            ("Learn from selected problems", "Learn", "T", TRAIN),
+            ("Validate on selected problems", "Validate", "V", VALIDATE),
+            ("Exclude selected problems", "Exclude", "X", UNUSED),
         ):
-            action = QAction(text, self)
-            action.setIconText(short)
-            action.setShortcut(QKeySequence(key))
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            action.setData(use)
-            action.triggered.connect(self._use)
-            self.table.addAction(action)
-            actions.append(action)
+            made = action(self, text, self._use, key)
+            made.setIconText(short)
+            made.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            made.setData(use)
+            self.table.addAction(made)
+            actions.append(made)
         return actions
 
     @Slot()
     def _use(self) -> None:
-        action = self.sender()
-        assert isinstance(action, QAction)
-        self.set_use(str(action.data()))
+        sender = self.sender()
+        assert isinstance(sender, QAction)
+        self.set_use(str(sender.data()))
 
     def _build(self) -> None:
         for key, text in TEACHERS.items():
             self.teacher.addItem(text, key)
-        _name(self.teacher, "training-teacher", "Teacher", TEACHER_TIP)
+        describe(self.teacher, "training-teacher", "Teacher", TEACHER_TIP)
         defaults = TrainingPlan("", (), (), "")
         form = QFormLayout()
         form.setHorizontalSpacing(12)
@@ -232,17 +230,19 @@ class TrainingForm(QWidget):
             box = self.numbers[name]
             box.setRange(low, high)
             box.setValue(getattr(defaults, name))
-            _name(box, f"training-{name}", title, tip)
+            describe(box, f"training-{name}", title, tip)
             _add_row(form, title, box)
         self.learning_rate.setDecimals(5)
         self.learning_rate.setRange(0.00001, 1.0)
         self.learning_rate.setSingleStep(0.0005)
         self.learning_rate.setValue(defaults.learning_rate)
-        _name(self.learning_rate, "training-rate", "Learning rate", RATE_TIP)
+        describe(self.learning_rate, "training-rate", "Learning rate", RATE_TIP)
         _add_row(form, "Learning rate", self.learning_rate)
-        _name(self.folder, "training-folder", "Folder", "Where policy and checkpoints are written")
+        describe(
+            self.folder, "training-folder", "Folder", "Save the policy and its checkpoints here"
+        )
         self.folder.textChanged.connect(self.changed)
-        browse = self._button("open", "", "Choose a folder")
+        browse = self._button("open", "", "Choose a folder…")
         browse.clicked.connect(self._choose_folder)
         where = QHBoxLayout()
         where.addWidget(self.folder, 1)
@@ -251,21 +251,19 @@ class TrainingForm(QWidget):
         self.add_button.clicked.connect(self._choose_problems)
         self.generate_button.clicked.connect(self.generate)
         row = QHBoxLayout()
-        row.addWidget(_heading("Problems", PROBLEMS_TIP), 1)
+        row.addWidget(heading("Problems", PROBLEMS_TIP), 1)
         row.addWidget(self.generate_button)
         row.addWidget(self.add_button)
         uses = QHBoxLayout()
-        for action in self.uses:
-            button = QPushButton(action.iconText())
-            _name(button, f"training-use-{action.data() or 'none'}", action.text(), "")
-            keys = action.shortcut().toString()
-            button.setToolTip(f"{action.text()} ({keys})")
-            button.clicked.connect(action.trigger)
-            uses.addWidget(button)
+        for use in self.uses:
+            name = f"training-use-{use.data() or 'none'}"
+            tip = f"{use.text()} ({use.shortcut().toString()})"
+            text, title = use.iconText(), use.text()
+            uses.addWidget(button(text, name, tip, clicked=use.trigger, accessible=title))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(_heading("Domain", "What the policy is for; from the project"))
+        layout.addWidget(heading("Domain", "The domain of the project"))
         layout.addWidget(self.domain)
         layout.addLayout(row)
         layout.addWidget(self.table, 1)
@@ -273,26 +271,12 @@ class TrainingForm(QWidget):
         layout.addLayout(form)
 
     def _button(self, icon: str, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text)
-        _name(button, f"training-{icon}", text.removesuffix("...") or tip, tip)
-        self._context.theme.keep_icon(button, icon)
-        return button
-
-
-def _name(widget: QWidget, name: str, title: str, tip: str) -> None:
-    widget.setObjectName(name)
-    widget.setAccessibleName(title)
-    widget.setToolTip(tip)
+        title = text.rstrip("…") or tip.rstrip("…")
+        theme = self._context.theme
+        return button(text, f"training-{icon}", tip, icon=(theme, icon), accessible=title)
 
 
 def _add_row(form: QFormLayout, title: str, field: QWidget) -> None:
-    """A line whose title explains itself as its field does."""
+    """Give the label the tooltip of its field."""
     form.addRow(title, field)
     form.labelForField(field).setToolTip(field.toolTip())
-
-
-def _heading(text: str, tip: str) -> QLabel:
-    label = QLabel(text)
-    label.setToolTip(tip)
-    label.setProperty("role", "heading")
-    return label

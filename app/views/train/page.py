@@ -1,4 +1,4 @@
-"""The train screen: make a policy for the project's domain, and see it learn."""
+"""The train screen: train a policy for the project's domain and watch its progress."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
     QSplitter,
@@ -26,6 +25,7 @@ from app.models.training import EPOCH_COLUMNS, Training
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress
 from app.views.train.form import TrainingForm
+from app.widgets.builders import action, button, heading
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
@@ -33,21 +33,18 @@ from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.records.codec import checked
 from engine.records.training import EpochFinished, ProblemSkipped
-from engine.training.folder import TrainingFolder
-from engine.usecases.train import TrainingPlan, train_policy
+from engine.usecases.train import Trained, TrainingPlan, can_resume, train
 
 if TYPE_CHECKING:
     from app.widgets.plot import Plot
 
 WHAT_IT_IS = (
-    "An action schema network learns from a teacher on small problems and then acts on problems "
-    "of any size. Every epoch leaves a checkpoint: any of them can be tested, and all together "
-    "serve as the portfolio of the policy comparison oracles."
+    "An action schema network learns from a teacher on small problems and can then act on "
+    "problems of any size. Every epoch saves a checkpoint. You can test each checkpoint, and use "
+    "all of them as a portfolio for the policy comparison oracles."
 )
-NO_DOMAIN = (
-    "A policy is trained for one domain, on small problems of it. Add both on the project screen."
-)
-CHECKPOINTS_TIP = "The policy as it was after each epoch; the check marks the best so far"
+NO_DOMAIN = "A policy is trained for one domain on small problems. Add both on the Project screen."
+CHECKPOINTS_TIP = "The policy after each epoch; the check marks the best one so far"
 FORM_WIDTH = 340
 
 
@@ -63,7 +60,7 @@ class TrainPage(Page):
         self._files = project_files(context)
         self.form = TrainingForm(context)
         self.run_button = self._button("run", "Train", primary=True)
-        self.resume_button = self._button("redo", "Continue")
+        self.resume_button = self._button("redo", "Resume")
         self.stop_button = self._button("stop", "Stop")
         self.use_button = self._button("policy", "Use as policy")
         self.portfolio_button = self._button("duplicate", "Use all as portfolio")
@@ -91,7 +88,7 @@ class TrainPage(Page):
     def may_close(self) -> str:
         if self._job is None:
             return ""
-        return "A policy is being trained; it can be continued after its last epoch."
+        return "Training is running; you can resume it after its last epoch."
 
     @Slot()
     def start(self) -> None:
@@ -103,8 +100,8 @@ class TrainPage(Page):
         if self._training is not None:
             if not self._is_ours(Path(self._training.plan.folder)):
                 self.context.messages.warning(
-                    f"{self._training.plan.folder} holds no training that could be continued. "
-                    "Choose a folder and train anew."
+                    f"{self._training.plan.folder} holds no training to resume. "
+                    "Choose a folder and start a new training."
                 )
                 return
             epochs = self.form.numbers["epochs"].value()
@@ -113,14 +110,14 @@ class TrainPage(Page):
             self._begin(plan, resume=True)
 
     def _is_ours(self, folder: Path) -> bool:
-        """A workspace may come from a stranger: it cannot make us write just anywhere."""
+        """A workspace from elsewhere must not make Plumbline write to arbitrary folders."""
         beside = self.context.document.path.parent in folder.resolve().parents
-        return beside or TrainingFolder(folder).has_state
+        return beside or can_resume(folder)
 
     @Slot()
     def stop(self) -> None:
         if self._job is not None:
-            self.state.setText("Stopping...")
+            self.state.setText("Stopping…")
             self._job.stop()
 
     def _begin(self, plan: TrainingPlan, resume: bool) -> None:
@@ -130,7 +127,7 @@ class TrainPage(Page):
         self._training = Training(plan, "running", epochs=known)
         self._save()
         title = f"Train {Path(plan.folder).name}"
-        self._job = self.context.jobs.start(title, train_policy, plan, resume)
+        self._job = self.context.jobs.start(title, train, plan, resume)
         self._job.events.connect(self._on_events)
         self._job.progressed.connect(self._on_progressed)
         self._job.finished.connect(self._on_finished)
@@ -149,7 +146,7 @@ class TrainPage(Page):
             if isinstance(event, EpochFinished):
                 self._training = self._training.with_epoch(event)
             elif isinstance(event, ProblemSkipped):
-                self.context.messages.warning(f"{event.problem} is left out: {event.reason}")
+                self.context.messages.warning(f"Skipped {event.problem}: {event.reason}")
         if self._training is not before:
             self._save()
             self._show_training()
@@ -161,8 +158,8 @@ class TrainPage(Page):
         self.state.setText(progress.text)
 
     @Slot(object)
-    def _on_finished(self, reason: str) -> None:
-        self._set_status("finished", reason)
+    def _on_finished(self, found: Trained) -> None:
+        self._set_status("finished", found.reason)
 
     @Slot(object)
     def _on_failed(self, failure: Failure) -> None:
@@ -191,7 +188,7 @@ class TrainPage(Page):
                 self._training.plan.folder, self._training.to_json()
             )
         except PlumblineError as error:
-            self.context.messages.error(f"The training cannot be noted: {error}")
+            self.context.messages.error(f"Cannot save the training: {error}")
         self.context.document.notify("training")
 
     def _show_training(self) -> None:
@@ -229,8 +226,8 @@ class TrainPage(Page):
                 Plot(
                     theme,
                     "training-success",
-                    "Solved by epoch",
-                    ("epoch", "problems solved, %"),
+                    "Solved problems by epoch",
+                    ("epoch", "solved problems (%)"),
                     x_counts=True,
                 ),
             )
@@ -261,7 +258,7 @@ class TrainPage(Page):
         trainings = self.context.document.store.trainings()
         self.earlier.blockSignals(True)
         self.earlier.clear()
-        self.earlier.addItem("A new training", "")
+        self.earlier.addItem("New training", "")
         for folder in reversed(trainings):
             self.earlier.addItem(Path(folder).name, folder)
         here = self._training.plan.folder if self._training else ""
@@ -281,7 +278,7 @@ class TrainPage(Page):
         try:
             self._training = checked(Training.from_json(document))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            self.context.messages.error(f"{folder}: the training cannot be shown: {error}")
+            self.context.messages.error(f"Cannot show training {folder}: {error}")
             return
         if self._training.status == "running":  # its process was lost with the window
             self._training = replace(self._training, status="stopped")
@@ -310,51 +307,48 @@ class TrainPage(Page):
     def _update(self) -> None:
         blocker, training = self._blocker(), self._training
         if not blocker and training is not None and training.plan.folder == self.form.plan().folder:
-            taken = "this folder holds a training; continue it or choose another folder"
+            taken = "this folder holds a training; resume it or choose another folder"
         else:
             taken = ""
         for item in (self.run_button, self._run_action):
             item.setEnabled(not (blocker or taken))
             reason = blocker or taken
-            item.setToolTip(f"Not now: {reason}" if reason else "Train a policy (F5)")
+            item.setToolTip(f"Unavailable: {reason}" if reason else "Train a policy (F5)")
         self.resume_button.setEnabled(not blocker and training is not None)
         self.resume_button.setToolTip(
-            "Go on after the last epoch; ask for more epochs or more patience before"
+            "Resume after the last epoch; increase the epochs or the patience first"
         )
         for item in (self.stop_button, self._stop_action):
             item.setEnabled(self._job is not None)
         has_epochs = training is not None and bool(training.epochs)
         self.use_button.setEnabled(has_epochs)
-        self.use_button.setToolTip("Add the selected checkpoint to the project, to be tested")
+        self.use_button.setToolTip("Add the selected checkpoint to the project")
         self.portfolio_button.setEnabled(has_epochs)
         self.portfolio_button.setToolTip(
-            "Add all checkpoints: the policy comparison oracles (pco-p, pco-e) prove bugs by what "
-            "other policies of this portfolio do better"
+            "Add all checkpoints to the project as a portfolio for the policy comparison oracles "
+            "(pco-p, pco-e)"
         )
         self.bar.setVisible(self._job is not None)
 
     def _build(self) -> None:
         self.earlier.setObjectName("training-earlier")
         self.earlier.setAccessibleName("Trainings of this workspace")
-        self.earlier.setToolTip("Trainings of this workspace: choose one to see or to continue it")
+        self.earlier.setToolTip("Choose an earlier training of this workspace to see or resume it")
         self.bar.setObjectName("training-progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
         left = QWidget()
         left.setFixedWidth(FORM_WIDTH)
         buttons = QHBoxLayout()
-        for button in (self.run_button, self.resume_button, self.stop_button):
-            buttons.addWidget(button)
+        for item in (self.run_button, self.resume_button, self.stop_button):
+            buttons.addWidget(item)
         side = QVBoxLayout(left)
         side.setContentsMargins(0, 0, 0, 0)
         side.addWidget(self.earlier)
         side.addWidget(self.form, 1)
         side.addLayout(buttons)
         uses = QHBoxLayout()
-        heading = QLabel("Checkpoints")
-        heading.setToolTip(CHECKPOINTS_TIP)
-        heading.setProperty("role", "heading")
-        uses.addWidget(heading, 1)
+        uses.addWidget(heading("Checkpoints", CHECKPOINTS_TIP), 1)
         uses.addWidget(self.use_button)
         uses.addWidget(self.portfolio_button)
         below = QWidget()
@@ -389,7 +383,7 @@ class TrainPage(Page):
             "domain",
             "No domain to train for",
             NO_DOMAIN,
-            action_text="Go to the project",
+            action_text="Show project",
             on_action=self._go_to_project,
         )
 
@@ -397,12 +391,8 @@ class TrainPage(Page):
         self.page_requested.emit("project", None)
 
     def _connect(self) -> None:
-        self._run_action = QAction("Train", self)
-        self._run_action.setShortcut(QKeySequence("F5"))
-        self._run_action.triggered.connect(self.start)
-        self._stop_action = QAction("Stop training", self)
-        self._stop_action.setShortcut(QKeySequence("Shift+F5"))
-        self._stop_action.triggered.connect(self.stop)
+        self._run_action = action(self, "Train", self.start, "F5")
+        self._stop_action = action(self, "Stop training", self.stop, "Shift+F5")
         self.run_button.clicked.connect(self.start)
         self.resume_button.clicked.connect(self.resume)
         self.stop_button.clicked.connect(self.stop)
@@ -414,9 +404,5 @@ class TrainPage(Page):
         self.context.theme.changed.connect(self.epochs.restyle)
 
     def _button(self, icon: str, text: str, primary: bool = False) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(f"training-{icon}-button")
-        button.setAccessibleName(text)
-        button.setProperty("primary", primary)
-        self.context.theme.keep_icon(button, icon, "on_accent" if primary else "text")
-        return button
+        theme = self.context.theme
+        return button(text, f"training-{icon}-button", icon=(theme, icon), primary=primary)

@@ -2,6 +2,7 @@
 
 `asnets_info` has the settings, `asnets_weights` one row per matrix or bias, in column-major
 order. The file is opened read-only and as immutable, and whatever is wrong with it is said.
+See docs/formats.md, "ASNets policies of cpddl".
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Formulas: Toyer et al. (JAIR 2020) in the form of the published cpddl policies. A weight matrix
 over the concatenation of hidden vectors is applied block by block to each fact first and then
 summed over the facts of an operator: there are far fewer facts than (operator, fact) pairs.
+See docs/theory/policies.md, "Action schema networks".
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ in every iteration. The smooth maximum is taken relative to the largest message 
 states: the published networks were run on the successors of one state at a time, and their values
 depend on that, so a group is one decision. Almost all time goes into matrix products, and what
 lies between them is arranged to copy nothing.
+See docs/theory/policies.md, "Relational graph networks".
 """
 
 from __future__ import annotations

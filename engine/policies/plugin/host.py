@@ -1,16 +1,14 @@
-"""The process in which a plug-in runs: `python -m engine.policies.plugin.host FILE FACTORY`.
+"""What runs in the process of a plug-in: loads its file and asks it for decisions.
 
-Frames come in on stdin and go out on what was stdout; whatever the plug-in prints goes to stderr,
-which the other side logs. Every mistake of the plug-in becomes an `error` frame in plain words.
+Whatever the plug-in prints is logged by the other side. Every mistake of the plug-in becomes a
+`Mistake` in plain words.
 """
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import queue
-import signal
 import sys
 import threading
 import traceback
@@ -22,78 +20,76 @@ from typing import Any
 import numpy as np
 
 from engine.policies.plugin.task_view import PluginTask
+from engine.records.codec import Record
 from engine.task.sas import parse_sas
-from engine.workers.frames import Frame, FrameReader
+from engine.workers.channel import ChannelError, Connection, Events, pack, unpack
+
+
+class PluginInput(Record):
+    """What a plug-in learns of its task."""
+
+    sas: str
+    static_atoms: tuple[str, ...]
+    objects: dict[str, str]  # types by names
+
+
+class Decide(Record):
+    """The question: states as rows of 32-bit numbers."""
+
+    states: bytes
+    variables: int
+
+
+class Ready(Record):
+    """The plug-in is loaded."""
+
+
+class Decisions(Record):
+    """The answer: one operator id of 64 bits per state."""
+
+    operators: bytes
+
+
+class Mistake(Record):
+    """What the author of the plug-in should fix."""
+
+    message: str
 
 
 class PluginMistakeError(Exception):
-    """What the author of the plug-in should mend."""
+    """The same, on its way to the other side."""
 
 
-def main() -> None:
-    path, factory = Path(sys.argv[1]), sys.argv[2]
-    _die_with_line(int(sys.argv[3]))
-    incoming, outgoing = _take_channels()
-    frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(incoming, frames), daemon=True).start()
-    plugin: Any = None
-    operators = 0
+def serve(connection: Connection, file: str, factory: str, given: PluginInput) -> None:
+    """Make the plug-in's policy for a task, then answer questions as long as somebody asks."""
+    questions: queue.SimpleQueue[Decide] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, questions), daemon=True).start()
+    task = PluginTask(parse_sas(given.sas), given.static_atoms, given.objects)
+    try:
+        plugin = _make(Path(file), factory, task)
+    except PluginMistakeError as mistake:
+        connection.send(Events((pack(Mistake(str(mistake))),)))
+        return
+    connection.send(Events((pack(Ready()),)))
     while True:
-        frame = frames.get()
+        question = questions.get()
+        answer: Decisions | Mistake
         try:
-            if frame.kind == "task":
-                task = _task(frame)
-                operators = len(task.operators)
-                plugin = _make(path, factory, task)
-                answer = Frame({"kind": "ready"})
-            else:
-                answer = Frame({"kind": "decisions"}, _decide(plugin, frame, operators))
+            answer = _decide(plugin, question, len(task.operators))
         except PluginMistakeError as mistake:
-            answer = Frame({"kind": "error", "message": str(mistake)})
-        _write(outgoing, answer.encode())
+            answer = Mistake(str(mistake))
+        connection.send(Events((pack(answer),)))
 
 
-def _die_with_line(line: int) -> None:
-    """When the other end of a pipe is closed, be killed at once with all that was started here.
-
-    The system does it, so it works even if the plug-in hangs and no Python code gets a turn.
-    """
-    os.set_inheritable(line, False)
-    if sys.platform == "linux":
-        fcntl.fcntl(line, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(line, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(line, fcntl.F_SETFL, fcntl.fcntl(line, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def _take_channels() -> tuple[int, int]:
-    """Keep stdin and stdout for ourselves: the plug-in may print and read as it likes."""
-    incoming, outgoing = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return incoming, outgoing
-
-
-def _read(incoming: int, frames: queue.SimpleQueue[Frame]) -> None:
+def _read(connection: Connection, questions: queue.SimpleQueue[Decide]) -> None:
     """Reads in a thread: even while the plug-in hangs, we notice that nobody waits any more."""
-    reader = FrameReader()
-    while data := os.read(incoming, 2**20):
-        reader.feed(data)
-        while frame := reader.take():
-            frames.put(frame)
+    try:
+        while isinstance(message := connection.receive(), Events):
+            for question in message.events:
+                questions.put(unpack(question, [Decide]))
+    except (OSError, EOFError, ChannelError):
+        pass
     os._exit(0)
-
-
-def _write(outgoing: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(outgoing, view) :]
-
-
-def _task(frame: Frame) -> PluginTask:
-    task = parse_sas(frame.payload.decode())
-    return PluginTask(task, frame.header["static_atoms"], frame.header["objects"])
 
 
 def _make(path: Path, factory: str, task: PluginTask) -> Any:
@@ -119,11 +115,10 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def _decide(plugin: Any, frame: Frame, operators: int) -> bytes:
-    shape = frame.header["states"], frame.header["variables"]
-    states = np.frombuffer(frame.payload, dtype="<i4").reshape(shape).copy()
+def _decide(plugin: Any, question: Decide, operators: int) -> Decisions:
+    states = np.frombuffer(question.states, dtype="<i4").reshape(-1, question.variables).copy()
     answer = _guarded("decide(states)", lambda: plugin.decide(states))
-    return _operator_ids(answer, len(states), operators).astype("<i8").tobytes()
+    return Decisions(_operator_ids(answer, len(states), operators).astype("<i8").tobytes())
 
 
 def _operator_ids(answer: Any, count: int, operators: int) -> np.ndarray[Any, Any]:
@@ -158,7 +153,3 @@ def _guarded(doing: str, call: Callable[[], Any]) -> Any:
         line = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
         text = f"{type(error).__name__}: {error}".rstrip(": ")
         raise PluginMistakeError(f"{doing} raised {text:.500}{line}") from None
-
-
-if __name__ == "__main__":
-    main()

@@ -81,10 +81,6 @@ class PolicyServer:
         """How many questions about states were answered."""
         return self._policy.answered
 
-    def wait(self) -> None:
-        """Serve until another thread stops the server or the program is interrupted."""
-        self._server.wait_for_termination()
-
     def stop(self) -> None:
         """Let the calls under way finish, but not for long."""
         self._server.stop(STOP_SECONDS).wait()

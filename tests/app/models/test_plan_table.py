@@ -96,7 +96,7 @@ def test_how_both_end(
 ) -> None:
     for reason, evidence, policy_text, better_text in (
         ("loop", "plan", "loop: back to step", "goal reached"),
-        ("loop", "dominance", "for ever", "no plan known"),
+        ("loop", "dominance", "forever", "no plan known"),
         ("no-action", "plan", "dead end: no action is applicable", "goal reached"),
         ("goal", "plan", "goal reached", "goal reached"),
     ):

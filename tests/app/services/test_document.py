@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,13 +10,15 @@ from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from reference.forging import forge
 
 from app.services.context import Context
 from app.services.document import Document
 from app.shell.workspace_notices import WorkspaceNotices
 from engine.errors import WorkspaceError
+from engine.records.events import Warned
 from engine.workspace.lock import Writer
-from engine.workspace.schema import MIGRATIONS
+from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -27,13 +28,13 @@ ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import sys
 from collections.abc import Callable
+from engine.records.events import Warned
 from engine.workspace.workspace import Workspace
 with Workspace.open(sys.argv[1]) as store:
-    store.claim()
-    with store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'hello')")
-    print("claimed", flush=True)
-    sys.stdin.readline()
+    with store.writing():
+        store.apply([Warned(None, "hello")])
+        print("claimed", flush=True)
+        sys.stdin.readline()
 """
 
 
@@ -51,10 +52,9 @@ def test_whoever_wants_to_hears_of_changes(context: Context, topics: list[str]) 
 
 def test_a_new_workspace_is_blank_until_something_happens(context: Context) -> None:
     document = context.document
-    assert document.is_blank()
-    with document.store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'x')")
-    assert not document.is_blank()
+    assert document.store.is_blank()
+    document.store.apply([Warned(None, "x")])
+    assert not document.store.is_blank()
 
 
 def test_another_writer_is_noticed_and_named(
@@ -85,13 +85,12 @@ def test_another_writer_is_noticed_and_named(
 
 def test_a_copy_is_whole_and_belongs_to_nobody(context: Context, tmp_path: Path) -> None:
     document = context.document
-    document.store.claim()
-    with document.store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'kept')")
-    document.save_copy(tmp_path / "copy.plumb")
+    with document.store.writing():
+        document.store.apply([Warned(None, "kept")])
+        document.save_copy(tmp_path / "copy.plumb")
     with Workspace.open(tmp_path / "copy.plumb") as copy:
         assert [row.text for row in copy.log()] == ["kept"]
-        copy.claim()
+        assert copy.writer() is None
     assert sorted(path.name for path in tmp_path.glob("*.part")) == []
 
 
@@ -116,8 +115,7 @@ def test_a_deleted_file_is_told_once_and_can_still_be_saved(
     qtbot: QtBot, context: Context, tmp_path: Path
 ) -> None:
     document = context.document
-    with document.store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'rescued')")
+    document.store.apply([Warned(None, "rescued")])
     WorkspaceNotices(context, lambda: None, context.messages)
     looks: list[None] = []
     document.looked.connect(lambda: looks.append(None))
@@ -137,19 +135,17 @@ def test_what_this_window_writes_comes_from_nobody_else(qtbot: QtBot, context: C
     document, topics, looks = context.document, [], []
     document.changed.connect(topics.append)
     document.looked.connect(looks.append)
-    write = "INSERT INTO log (time, level, text) VALUES (0, 'info', 'new')"
+    news = [Warned(None, "new")]
     for count in (1, 2):
-        with document.store.transaction() as connection:
-            connection.execute(write)
+        document.store.apply(news)
         qtbot.waitUntil(lambda n=count: len(looks) > 2 * n, timeout=PATIENCE)
     assert topics == []
-    with document.store.transaction() as connection:
-        connection.execute(write)
-    with Workspace.open(document.path) as other, other.transaction() as connection:
-        connection.execute(write)
+    document.store.apply(news)
+    with Workspace.open(document.path) as other:
+        other.apply(news)
     qtbot.waitUntil(lambda: topics == ["outside"], timeout=PATIENCE)
-    with Workspace.open(document.path) as other, other.transaction() as connection:
-        connection.execute(write)
+    with Workspace.open(document.path) as other:
+        other.apply(news)
     qtbot.waitUntil(lambda: topics == ["outside"] * 2, timeout=PATIENCE)
 
 
@@ -163,7 +159,7 @@ def test_a_file_that_is_gone_is_told_though_nothing_can_be_read(
 
     document, lost = context.document, []
     document.lost.connect(lambda: lost.append(None))
-    monkeypatch.setattr(document.reader._store, "rows", cannot_be_read)
+    monkeypatch.setattr(document.reader._store, "data_version", cannot_be_read)
     document.path.unlink()
     qtbot.waitUntil(lambda: lost == [None], timeout=PATIENCE)
 
@@ -198,8 +194,8 @@ def test_a_file_that_cannot_be_written_can_be_read(
     make_context: Callable[..., Context], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "read-only.plumb"
-    with Workspace.create(path) as store, store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'there')")
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, "there")])
     # Whoever runs the tests may be allowed everything, whatever the file says.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     context = make_context(path, open_only=True)
@@ -207,16 +203,14 @@ def test_a_file_that_cannot_be_written_can_be_read(
     assert [row.text for row in context.document.store.log()] == ["there"]
     (message,) = context.messages.history
     assert "can only be read" in message.text
-    with pytest.raises(WorkspaceError), context.document.store.transaction() as connection:
-        connection.execute("DELETE FROM log")
+    with pytest.raises(WorkspaceError):
+        context.document.store.apply([Warned(None, "more")])
     context.document.save_copy(tmp_path / "copy.plumb")
 
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "newer.plumb"
     Workspace.create(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    connection.close()
+    forge(path, f"PRAGMA user_version = {VERSION + 1}")
     with pytest.raises(WorkspaceError, match="newer Plumbline"):
         Document.open(path)

@@ -14,8 +14,10 @@ from reference import background_work as works
 
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress, Jobs
+from engine.logs import log_path
 
 PATIENCE = 300_000
+pytestmark = pytest.mark.usefixtures("callable_works")
 
 
 class Heard(QObject):
@@ -139,10 +141,13 @@ def test_a_defect_is_told_with_its_traceback(qtbot: QtBot, context: Context) -> 
     assert "in meet_a_defect" in failure.details
     (message,) = context.messages.history
     assert message.details == failure.details
+    logged = log_path().read_text()
+    assert "engine.workers.worker: internal error in meet_a_defect" in logged
+    assert "ZeroDivisionError: a defect" in logged
 
 
 def test_a_result_that_cannot_be_sent_is_a_failure(qtbot: QtBot, context: Context) -> None:
-    failure = run(qtbot, context.jobs, works.return_something_unpicklable).failure()
+    failure = run(qtbot, context.jobs, works.return_a_function).failure()
     assert "cannot be sent" in failure.message
 
 
@@ -163,7 +168,7 @@ def test_a_worker_killed_from_outside_is_told(qtbot: QtBot, context: Context) ->
     os.kill(job.pid, signal.SIGKILL)
     qtbot.waitUntil(lambda: bool(heard.end), timeout=PATIENCE)
     assert "killed" in heard.failure().message
-    assert "Deaf: the worker process was killed" in context.messages.history[0].text
+    assert "Deaf: the worker was killed" in context.messages.history[0].text
     qtbot.waitUntil(lambda: not is_running(child), timeout=PATIENCE)
 
 
@@ -210,19 +215,29 @@ def test_emitting_keeps_the_references_of_true(qapp: object) -> None:
     assert sys.getrefcount(True) > before - 50
 
 
-def test_arguments_that_cannot_be_sent_are_a_defect(qtbot: QtBot, context: Context) -> None:
-    failure = run(qtbot, context.jobs, works.count, lambda: 3).failure()
+def test_arguments_that_cannot_be_sent_are_a_defect(context: Context) -> None:
+    with pytest.raises(TypeError, match="cannot be sent to another process"):
+        context.jobs.start("Work", works.count, lambda: 3)
+    assert not context.jobs.running
+
+
+def test_arguments_of_a_wrong_type_are_a_defect(qtbot: QtBot, context: Context) -> None:
+    failure = run(qtbot, context.jobs, works.count, "many").failure()
     assert not failure.expected
-    assert "Traceback" in failure.details
+    assert "the call cannot be made" in failure.message
 
 
-@pytest.mark.parametrize("name", ["nobody", "app"])
-def test_work_that_cannot_be_loaded_is_told(
+@pytest.mark.parametrize("name", ["nobody", "system"])
+def test_only_declared_functions_are_called(
     qtbot: QtBot, context: Context, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker cannot import what the window could."""
-    monkeypatch.setattr(works.count, "__qualname__", f"{name}.count")
-    job = context.jobs.start("Work", works.count, 1)
-    heard = Heard(job)
-    qtbot.waitUntil(lambda: bool(heard.end), timeout=PATIENCE)
-    assert heard.failure().message
+    """Neither what is not there, nor what a module has imported from elsewhere."""
+    monkeypatch.setattr(works.count, "__qualname__", name)
+    failure = run(qtbot, context.jobs, works.count, 1).failure()
+    assert "is not a function to call from another process" in failure.message
+
+
+def test_an_event_that_cannot_be_sent_is_a_defect(qtbot: QtBot, context: Context) -> None:
+    failure = run(qtbot, context.jobs, works.emit_a_function).failure()
+    assert not failure.expected
+    assert "an event cannot be sent" in failure.message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -14,7 +13,8 @@ from reference.screens import PATIENCE, answered
 
 from app.services.context import Context
 from app.services.reader import LatestQuery, QueryThread
-from engine.errors import PlumblineError, WorkspaceError
+from engine.errors import PlumblineError, UsageError
+from engine.records.events import Warned
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace
 
@@ -44,10 +44,10 @@ def test_answers_come_in_order_and_in_the_windows_thread(qtbot: QtBot, context: 
 def test_what_goes_wrong_is_told(qtbot: QtBot, context: Context) -> None:
     errors: list[PlumblineError] = []
     reader = context.document.reader
-    reader.ask(context.document, lambda store: store.rows("nonsense"), unexpected, errors.append)
+    reader.ask(context.document, lambda store: store.bug(1), unexpected, errors.append)
     answered(qtbot, context)
     (error,) = errors
-    assert isinstance(error, WorkspaceError)
+    assert isinstance(error, UsageError)
     with qtbot.captureExceptions() as surprises:
         reader.ask(context.document, lambda _: 1 // 0, unexpected, errors.append)
         answered(qtbot, context)
@@ -71,16 +71,12 @@ def test_who_is_gone_is_not_told(qtbot: QtBot, context: Context) -> None:
 
 
 def test_it_reads_what_was_written_and_writes_nothing(qtbot: QtBot, context: Context) -> None:
-    with context.document.store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'new')")
+    context.document.store.apply([Warned(None, "new")])
     texts: list[str] = []
     reader, owner = context.document.reader, context.document
     reader.ask(owner, lambda s: s.log(), lambda rows: texts.extend(r.text for r in rows), print)
-    errors: list[PlumblineError] = []
-    reader.ask(owner, lambda s: s.rows("DELETE FROM log"), unexpected, errors.append)
     answered(qtbot, context)
     assert texts == ["new"]
-    assert len(errors) == len(context.document.store.log()) == 1
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.2], ids=["in a query", "between two"])
@@ -93,7 +89,7 @@ def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float
         def endless(store: WorkspaceReader) -> object:
             begun.set()
             time.sleep(pause)
-            return store.rows(
+            return store._rows(  # no question of ours takes that long
                 "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n) "
                 "SELECT count(*) FROM n"
             )
@@ -105,8 +101,8 @@ def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float
         reader.close()
         reader.close()
         assert "reader" not in {thread.name for thread in threading.enumerate()}
-    with pytest.raises(sqlite3.ProgrammingError):
-        store.connection.execute("SELECT 1")
+    with pytest.raises(RuntimeError, match="closed"):
+        store.log()
     qtbot.wait(0)
     reader.deleteLater()
 

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.services.settings import (
-    KEPT,
+    MAX_RECENT,
     VERSION,
     Settings,
     forget_workspace,
@@ -85,7 +85,7 @@ def test_a_place_that_cannot_be_written_is_no_reason_to_stop(tmp_path: Path, qtb
 
 
 def test_recent_workspaces_are_those_that_still_exist(tmp_path: Path, settings: Settings) -> None:
-    paths = [tmp_path / f"{number}.plumb" for number in range(KEPT + 2)]
+    paths = [tmp_path / f"{number}.plumb" for number in range(MAX_RECENT + 2)]
     for path in paths:
         path.touch()
         remember_workspace(settings, path)

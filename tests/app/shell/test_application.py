@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,13 +14,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
+from reference.forging import forge
 
 from app.services.folders import example_names, example_workspace, workspaces_folder
 from app.services.settings import recent_workspaces, settings_path
 from app.shell.application import Application, QuitOnSignal
 from app.shell.crash import CrashLog, crash_folder
 from app.views.log import LogPage
-from engine.workspace.schema import MIGRATIONS
+from engine.records.events import Warned
+from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -79,11 +80,8 @@ def test_garbage_is_collected_in_the_windows_thread_from_the_start(
     qtbot: QtBot, application: Application, tmp_path: Path
 ) -> None:
     path = tmp_path / "talkative.plumb"
-    with Workspace.create(path) as store, store.transaction() as connection:
-        connection.executemany(
-            "INSERT INTO log (time, level, text) VALUES (?, 'info', 'told')",
-            [(float(number),) for number in range(5000)],
-        )
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, "told")] * 5000)
     where: list[str] = []
 
     def note(phase: str, _: object) -> None:
@@ -180,8 +178,7 @@ def test_a_new_workspace_that_was_never_used_is_not_kept(
     first = application.new_workspace()
     assert first is not None
     path = first.context.document.path
-    with first.context.document.store.transaction() as connection:
-        connection.execute("INSERT INTO log (time, level, text) VALUES (0, 'info', 'used')")
+    first.context.document.store.apply([Warned(None, "used")])
     first.show_page("campaign")
     second = application.new_workspace()
     assert second is not None
@@ -219,6 +216,17 @@ def test_an_example_of_an_installation_that_is_gone_is_replaced(tmp_path: Path) 
         assert store.project() == right
 
 
+def test_an_example_that_cannot_be_opened_gets_a_neighbor() -> None:
+    first = workspaces_folder() / "ferry.plumb"
+    first.write_text("of another version")
+    second = example_workspace("ferry")
+    assert second.name == "ferry-2.plumb"
+    assert example_workspace("ferry") == second
+    with Workspace.open(second) as store:
+        assert not store.project().is_empty
+    assert first.read_text() == "of another version"
+
+
 def test_files_that_are_no_workspaces_are_refused_in_words(
     application: Application, tmp_path: Path
 ) -> None:
@@ -227,9 +235,7 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
     text.write_text("hello " * 1000)
     newer = tmp_path / "newer.plumb"
     Workspace.create(newer).close()
-    with sqlite3.connect(newer) as connection:
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 7}")
-    connection.close()
+    forge(newer, f"PRAGMA user_version = {VERSION + 7}")
     for path in (text, newer, tmp_path, tmp_path / "nothing.plumb"):
         assert application.open_workspace(path) is None
     assert len(application.windows) == 1
@@ -242,9 +248,8 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
 def test_a_damaged_workspace_is_refused_in_words(application: Application, tmp_path: Path) -> None:
     application.start()
     path = tmp_path / "damaged.plumb"
-    with Workspace.create(path) as store, store.transaction() as connection:
-        rows = [(f"{number} {'long ' * 500}",) for number in range(100)]
-        connection.executemany("INSERT INTO log (time, level, text) VALUES (0, 'info', ?)", rows)
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, f"{number} {'long ' * 500}") for number in range(100)])
     content = bytearray(path.read_bytes())
     content[4096:] = b"x" * (len(content) - 4096)
     path.write_bytes(content)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.services.context import Context
 from app.services.document import UNDO_STEPS
-from app.services.messages import KEPT, Messages
+from app.services.messages import MAX_MESSAGES, Messages
 from app.shell.dialogs import CachesDialog
 from engine.caches import DISK_CACHES, DOMINANCE, TRANSLATIONS, keep
 
@@ -68,9 +68,9 @@ def test_what_cannot_be_cleared_is_said(qtbot: QtBot, dialog: CachesDialog) -> N
 def test_memory_has_bounds_too(qapp: object, context: Context) -> None:
     del qapp
     messages = Messages()
-    for number in range(KEPT + 5):
+    for number in range(MAX_MESSAGES + 5):
         messages.info(str(number))
-    assert len(messages.history) == KEPT
-    assert messages.history[-1].text == str(KEPT + 4)
+    assert len(messages.history) == MAX_MESSAGES
+    assert messages.history[-1].text == str(MAX_MESSAGES + 4)
     assert context.document.undo_stack.undoLimit() == UNDO_STEPS
     messages.deleteLater()

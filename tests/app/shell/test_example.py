@@ -30,7 +30,7 @@ def run_app(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 def test_the_tour_finds_bugs(tmp_path: Path) -> None:
     done = run_app(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("No window: there is no display here.")
+    assert done.stdout.startswith("No window: no display found.")
     for command in ("check", "search", "run", "campaign", "bugs", "report"):
         assert f"$ plumbline {command} " in done.stdout
     assert "quantitative" in done.stdout

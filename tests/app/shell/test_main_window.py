@@ -36,6 +36,7 @@ from app.widgets.page import Page
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
+pytestmark = pytest.mark.usefixtures("callable_works")
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -187,7 +188,7 @@ def test_a_question_mark_shows_all_shortcuts(qtbot: QtBot, window: MainWindow) -
     sheet = window.findChild(ShortcutSheet)
     assert sheet is not None
     words = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {"Run a campaign", "F5", "Filter by words", "Ctrl+F", "Larger text"} <= words
+    assert {"Run a campaign", "F5", "Filter log", "Ctrl+F", "Larger text"} <= words
     sheet.close()
 
 
@@ -342,7 +343,7 @@ def test_a_worker_killed_from_outside_leaves_the_window(qtbot: QtBot, window: Ma
     qtbot.waitUntil(lambda: not jobs.running, timeout=PATIENCE)
     assert window.isVisible()
     (text,) = banners(window)
-    assert text.startswith("Campaign: the worker process ended with exit code 7")
+    assert text.startswith("Campaign: the worker ended with exit code 7")
 
 
 def test_undo_is_the_documents(qtbot: QtBot, window: MainWindow) -> None:

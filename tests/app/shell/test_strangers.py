@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
+from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, full_workspace, strange_cells
@@ -26,8 +27,8 @@ from app.services.context import Context
 from app.services.settings import (
     AGREED,
     Settings,
-    agree,
     consent,
+    grant,
     last_workspace,
     recent_workspaces,
     remember_workspace,
@@ -71,9 +72,9 @@ def stranger(folder: Path) -> Callable[..., Path]:
         project = Project(str(folder / "domain.pddl"), (str(folder / "p2.pddl"),), policies)
         names = [consent_name(spec) for spec in policies]
         claims = [*names, *(name.partition(" ")[0] for name in names)]
-        with Workspace.create(path) as store:
-            document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
-            store.connection.execute("INSERT INTO project VALUES (1, ?)", (document,))
+        Workspace.create(path).close()
+        document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
+        forge(path, "INSERT INTO project VALUES (1, ?)", (document,))
         return path
 
     return make
@@ -133,8 +134,8 @@ def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: 
     there.parent.mkdir()
     for path in (here, there):
         path.write_text("def factory(task): ...\n")
-    agree(settings, f"{here}:factory")
-    agree(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
+    grant(settings, f"{here}:factory")
     assert len(settings.get(AGREED, [])) == 1
     assert not consent(settings).objection(f"{here}:factory")
     assert "is a program" in consent(settings).objection(f"{there}:factory")
@@ -198,12 +199,12 @@ def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], lis
 
 
 TROUBLES = {
-    """UPDATE project SET document = '{"domain": 1}'""": "The files of this project are not known",
-    "UPDATE campaigns SET config = '[]'": "The campaigns cannot be read",
-    "UPDATE comparisons SET answer = '{}'": "Earlier comparisons cannot be read",
-    "UPDATE units SET statistics = '[1]'": "The campaign cannot be read",
-    "DELETE FROM evidence": "Bug 1 cannot be shown",
-    "UPDATE trainings SET document = '{}'": "the training cannot be shown",
+    """UPDATE project SET document = '{"domain": 1}'""": "Cannot read the files of this project",
+    "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
+    "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
+    "UPDATE units SET statistics = '[1]'": "Cannot read the campaign",
+    "DELETE FROM evidence": "Cannot show bug 1",
+    "UPDATE trainings SET document = '{}'": "Cannot show training",
 }
 
 
@@ -263,7 +264,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     qtbot.addWidget(page)
     settled(qtbot, page._files)
     page.earlier.setCurrentIndex(page.earlier.findData("odd"))
-    assert "cannot be shown" in context.messages.history[-1].text
+    assert "Cannot show training" in context.messages.history[-1].text
     page.earlier.setCurrentIndex(page.earlier.findData(plan.folder))
     page.resume()
     assert "holds no training" in context.messages.history[-1].text

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from reference.forging import forging
 from reference.screens import answered
 
 from app.services.context import Context
@@ -14,7 +15,7 @@ from app.views.log import LogPage
 
 
 def write(context: Context, *rows: tuple[float, str, str]) -> None:
-    with context.document.store.transaction() as connection:
+    with forging(context.document.path) as connection:
         connection.executemany("INSERT INTO log (time, level, text) VALUES (?, ?, ?)", rows)
 
 
@@ -104,5 +105,5 @@ def test_an_entry_is_read_in_full_and_copied(qtbot: QtBot, page: LogPage, contex
     assert "it failed\nline 1\nline 2" in page.details.toPlainText()
     qtbot.mouseClick(page.copy, Qt.MouseButton.LeftButton)
     head, row = QGuiApplication.clipboard().text().splitlines()
-    assert head == "Time\tLevel\tSource\tWhat happened"
+    assert head == "Time\tLevel\tSource\tMessage"
     assert row.endswith("error\twindow\tit failed")

@@ -45,7 +45,7 @@ def test_localization_comes_across_plans(store: Workspace) -> None:
     localizer = BugLocalizer(store)
     seen = 0
     for row in store.bugs()[::7]:
-        bug = store.with_proof(row)
+        bug = store.bug(row.id)
         task = localizer.task(bug.problem_id)
         plan = plan_of_localization(bug, localizer.localize(bug))
         if plan is None:

@@ -164,13 +164,13 @@ def test_words_for_verdicts() -> None:
     fine = replace(step, verdict=Verdict.OPTIMAL, after_low=7, after_high=7)
     assert verdict_text(fine) == "optimal: cost-to-go 7"
     too_late = replace(fine, optimal_low=INFINITY, optimal_high=INFINITY)
-    assert verdict_text(too_late) == "the goal is out of reach already"
-    assert "not decided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
+    assert verdict_text(too_late) == "the goal is already unreachable"
+    assert "undecided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
     assert [cost_to_go(*pair) for pair in ((3, 3), (3, 8), (3, INFINITY), (INFINITY,) * 2)] == [
         "3",
         "3 to 8",
         "at least 3",
-        "out of reach",
+        "unreachable",
     ]
 
 
@@ -192,7 +192,7 @@ def test_why_a_step_is_bad_in_words(store: Workspace, bug: Bug, task: Task) -> N
     assert f"({task.operators[step.better_operator].name})" in better
     assert "the better action makes" in facts
     nothing = Localization(comparison.localization.steps, None, None, 0, 0, 0, 0.0)
-    assert cause_text(nothing).startswith("No step is proven to be bad")
+    assert cause_text(nothing).startswith("No step was proven bad")
 
 
 def test_states_that_a_proof_names_can_be_looked_at(store: Workspace, bug_with: Find) -> None:

@@ -85,7 +85,7 @@ def test_a_page_to_read_by_keyboard(
     assert dialog.choice() == (tmp_path / f"carter-campaign-{number}.html", "html")
     text = written(qtbot, page, dialog)
     file = tmp_path / f"carter-campaign-{number}.html"
-    assert text == f"The report is in {file}"
+    assert text == f"Wrote the report to {file}"
     content = file.read_text()
     assert content.startswith("<!doctype html>")
     for bug in page.context.document.store.bugs(number)[:3]:
@@ -158,7 +158,7 @@ def test_before_the_first_campaign(
 ) -> None:
     page = open_page(tmp_path / "empty.plumb")
     QTest.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
-    assert said(page.context)[-1] == "There is nothing to report yet: run a campaign first."
+    assert said(page.context)[-1] == "Run a campaign first; there is nothing to report yet."
     assert not page.findChildren(QFileDialog)
 
 

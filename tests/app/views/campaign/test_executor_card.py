@@ -28,12 +28,12 @@ from app.models.campaign_tables import UNITS
 from app.services.context import Context
 from app.services.settings import Settings, grant
 from app.views.campaign.campaign_view import CampaignView
-from app.views.campaign.executor_card import ADDRESS_WANTED, ExecutorCard
+from app.views.campaign.executor_card import ENTER_ADDRESS, ExecutorCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
 from engine.records.project import Project
 from engine.usecases.campaign import ClusterStatus
-from engine.workers.cluster import ClusterSize
+from engine.workers.supervisor import ClusterSize
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
@@ -76,7 +76,7 @@ def test_the_choice_is_remembered(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("executor", "scene", "words"),
     [
-        ("local:1", ClusterStatus(), "On this machine, one unit at a time"),
+        ("local:1", ClusterStatus(), "On this machine, 1 unit at a time"),
         ("local:3", ClusterStatus(), "On this machine, 3 units at a time"),
         ("dask:tcp://h:1", ClusterStatus(), "Connecting to tcp://h:1…"),
         (
@@ -87,13 +87,13 @@ def test_the_choice_is_remembered(settings: Settings) -> None:
         (
             "dask:tcp://h:1",
             ClusterStatus(ClusterSize(1, 1), 1),
-            "On tcp://h:1: 1 worker, 1 unit at a time · a worker was lost, its unit began again",
+            "On tcp://h:1: 1 worker, 1 unit at a time · lost workers, restarted 1 unit",
         ),
         (
             "dask:tcp://h:1",
             ClusterStatus(ClusterSize(0, 0), 2),
-            "There are no workers at tcp://h:1 now: the units wait for one · "
-            "workers were lost, 2 units began again",
+            "No workers at tcp://h:1; units wait until one connects · "
+            "lost workers, restarted 2 units",
         ),
     ],
 )
@@ -108,7 +108,7 @@ def test_an_address_is_checked_while_it_is_written(card: ExecutorCard, context: 
     QTest.keyClick(card.on_cluster, Qt.Key.Key_Space)
     assert card.address.isVisible()
     assert not card.workers.isEnabled()
-    assert card.verdict.text() == ADDRESS_WANTED
+    assert card.verdict.text() == ENTER_ADDRESS
     QTest.keyClicks(card.address, "tcp://host")
     assert "has no port: write tcp://host:8786" in card.verdict.text()
     assert card.address.property("invalid")
@@ -132,7 +132,7 @@ def test_check_says_what_it_found(qtbot: QtBot, card: ExecutorCard, cluster: Clu
     card.check_button.setFocus()
     QTest.keyClick(card.check_button, Qt.Key.Key_Space)
     assert card.focusWidget() is card.address  # one looks at the answer
-    assert card.verdict.text() == "Asking…"
+    assert card.verdict.text() == "Connecting…"
     assert not card.check_button.isEnabled()
     qtbot.waitUntil(card.check_button.isEnabled, timeout=PATIENCE)
     assert card.verdict.text().startswith("The cluster has no workers; start some")
@@ -190,7 +190,7 @@ def test_without_its_cluster_a_campaign_begins_here(
         page.run()
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     message = page.context.messages.history[-1]
-    assert message.text.startswith("The campaign could not begin: no Dask scheduler answers")
+    assert message.text.startswith("The campaign could not start: no Dask scheduler answers")
     ((words, run_here),) = message.actions
     assert words == "Run on this machine"
     (tmp_path / "hold").unlink()
@@ -297,7 +297,7 @@ def test_a_unit_says_that_it_was_stopped_at_its_limit() -> None:
     limit = "stopped at its limit of 500 MB"
     unit = UnitRow(1, 1, "p", "y", 0, "finished", None, "", {"states": 3, "limit": limit})
     columns = {column.name: column for column in UNITS}
-    assert columns["status"].value(unit) == "at its limit"
+    assert columns["status"].value(unit) == "limit reached"
     assert columns["status"].icon is not None
     assert columns["status"].icon(unit) == "warning"
     assert columns["error"].value(unit) == limit
@@ -320,6 +320,6 @@ def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
     words = {column.name: column.text_of(view.units.row(0)) for column in UNITS}
-    assert words["status"] in ("at its limit", "failed")  # there may be no time for a state
+    assert words["status"] in ("limit reached", "failed")  # there may be no time for a state
     assert words["error"].startswith("stopped at its limit of 0.3 s")
     assert page.list.lines.row(0).words in ("finished, 1 at a limit", "finished, 1 failed")

@@ -216,7 +216,7 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
     page.show_item(2)
     assert view.timeline.pool.is_empty
     assert view.oracles.model.rowCount() == 0
-    assert view.left.text() == "reading…"
+    assert view.left.text() == "Reading…"
     ended(qtbot, page)
     assert not view.timeline.pool.is_empty
     assert view.left.text() == "100%"
@@ -378,7 +378,7 @@ def test_many_bugs_are_compared_in_the_background(
     page.show_item(2)
     view = view_of(page)
     view.tabs.setCurrentWidget(view.changes)
-    assert view.changes.counts.text() == "comparing…"
+    assert view.changes.counts.text() == "Comparing…"
     qtbot.waitUntil(lambda: "gone" in view.changes.counts.text(), timeout=PATIENCE)
     assert view.changes.model.rowCount() == page.list.lines.rows[-1].bugs
     ended(qtbot, page)
@@ -440,7 +440,7 @@ def test_the_same_campaign_is_shown_not_run_again(
     page.show_item("run")
     ended(qtbot, page)
     (message,) = page.context.messages.history
-    assert "Campaign 1 has tested just this" in message.text
+    assert "Campaign 1 already tested these files" in message.text
     assert page.list.lines.rowCount() == 2
     ((_, run_next_seed),) = message.actions
     run_next_seed()
@@ -458,7 +458,7 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     checked(qtbot, page)
     form = page.form
     form.seeds.setText("zero")
-    assert "'zero' is no seed" in reason()
+    assert "invalid seed 'zero'" in reason()
     assert form._seeds_problem.isVisible()
     form.seeds.setText("0")
     assert page.run_button.isEnabled()

@@ -145,7 +145,7 @@ def test_states_of_a_file_are_tested_and_come_out_equal(
     form = page.form
     assert form.pool.path == str(folder / name)
     assert not form.field("fuzzing.size").isEnabled()
-    assert "tick p2.pddl alone" in page.reason.text()
+    assert "Select only p2.pddl" in page.reason.text()
     assert not page.run_button.isEnabled()
     press(form, "campaign-pool-problem")
     assert form.problems.ticked() == (str(folder / "p2.pddl"),)
@@ -185,7 +185,7 @@ def export(qtbot: QtBot, page: CampaignPage, name: str, file_dialog: FileDialog)
     press(dialog, "export-go")
     qtbot.waitUntil(lambda: len(page.context.messages.history) > before, timeout=PATIENCE)
     assert str(file_dialog.path) in said(page.context)[-1]
-    assert page.context.messages.history[-1].actions[0][0] == "Open the folder"
+    assert page.context.messages.history[-1].actions[0][0] == "Open folder"
     assert file_dialog.suggested.suffix == FORMATS[name].suffix
 
 

@@ -105,7 +105,7 @@ def test_a_dropped_folder_is_recognized_checked_and_tried(
     names = [row[0] for row in cells(page)]
     assert names == ["task-1", "task-2"]
     for row in cells(page):
-        assert row[1] == "fine"
+        assert row[1] == "OK"
         assert all(int(number) > 0 for number in row[2:5])
         assert row[5] == "solved" or row[5].startswith("fails")
         assert row[6].isdecimal() == (row[5] == "solved")
@@ -160,7 +160,7 @@ def test_while_the_domain_is_broken_nothing_is_said_to_fit(
     add_builtin(page, "gc")
     settled(qtbot, page)
     card = page.cards.cards["builtin:gc"]
-    assert "errors of the domain" in card.verdict.text()
+    assert "Fix the domain errors" in card.verdict.text()
     assert [row[5] for row in cells(page)] == ["", ""]  # and nobody waits
     (folder / "model.txt").write_text(whole)
     qtbot.waitUntil(lambda: card.verdict.text() == "Fits the domain", timeout=PATIENCE)
@@ -176,7 +176,7 @@ def test_which_policy_the_table_speaks_of_is_said_where_there_are_several(
     first = page.cards.cards["builtin:gc"]
     assert first.accessibleDescription() == ""
     add_builtin(page, "random")
-    assert first.accessibleDescription() == "chosen"
+    assert first.accessibleDescription() == "selected"
     settled(qtbot, page)
 
 
@@ -214,7 +214,7 @@ def test_a_mended_file_is_checked_again(qtbot: QtBot, page: ProjectPage, folder:
     assert "error" in cells(page)[0][1]
     assert "no section ':goal'" in page.source.list.item(0).text()
     (folder / "task-1").write_text(whole)
-    qtbot.waitUntil(lambda: cells(page)[0][1] == "fine", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: cells(page)[0][1] == "OK", timeout=PATIENCE)
     settled(qtbot, page)
     assert cells(page)[0][5] != ""
     assert page.source.list.count() == 0
@@ -320,7 +320,7 @@ def test_what_cannot_be_used_is_said(qtbot: QtBot, page: ProjectPage, tmp_path: 
     (tmp_path / "notes.txt").write_text("nothing of interest")
     page.add_files([tmp_path / "notes.txt", tmp_path / "missing"])
     texts = [message.text for message in page.context.messages.history]
-    assert any("notes.txt is left out" in text for text in texts)
+    assert any("Skipped notes.txt" in text for text in texts)
     assert any("No such file" in text for text in texts)
     assert page.start.isVisible()
 
@@ -334,15 +334,15 @@ def test_missing_costs_are_told_with_a_way_out(
     (tmp_path / "p.pddl").write_text("\n".join(without))
     page.add_files([parcel / "domain.pddl", tmp_path / "p.pddl"])
     settled(qtbot, page)
-    (message,) = (m for m in page.context.messages.history if "no values" in m.text)
-    assert message.text.startswith("1 problem has")
+    (message,) = (m for m in page.context.messages.history if "lacks values" in m.text)
+    assert message.text.startswith("1 problem lacks")
     assert "warning" in cells(page)[0][1]
     ((_, use_unit_costs),) = message.actions
     use_unit_costs()
     assert page.unit_costs.isChecked()
     assert page.files.project.unit_costs
     settled(qtbot, page)
-    assert cells(page)[0][1] == "fine"  # costs are no longer of interest
+    assert cells(page)[0][1] == "OK"  # costs are no longer of interest
     assert cells(page)[0][4] != ""
 
 
@@ -376,7 +376,7 @@ def test_a_folder_with_a_campaign_brings_its_settings(qtbot: QtBot, page: Projec
 
 
 def test_one_key_leads_to_a_campaign(qtbot: QtBot, page: ProjectPage) -> None:
-    run = next(a for a in page.page_actions() if a.text() == "Run a campaign")
+    run = next(a for a in page.page_actions() if a.text() == "Run campaign")
     assert isinstance(run, QAction)
     assert run.shortcut().toString() == "F5"
     with qtbot.waitSignal(page.page_requested) as wanted:

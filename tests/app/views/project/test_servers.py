@@ -76,7 +76,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         qtbot.waitUntil(dialog.address.hasFocus, timeout=PATIENCE)
         dialog.address.setText(f"grpc://{address}")
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: "server answers" in dialog.verdict.text(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "Found a policy server" in dialog.verdict.text(), timeout=PATIENCE)
         assert "operators; in the initial state it does (" in dialog.verdict.text()
         assert dialog.with_task.isChecked()  # there is no problem yet
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
@@ -129,8 +129,8 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         page.run()
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (text,) = said(context)
-    assert text.startswith("1 unit of campaign 1 could not be finished: the connection to ")
-    assert text.endswith("What was found is kept; Resume does the rest.")
+    assert text.startswith("1 unit of campaign 1 failed: the connection to ")
+    assert text.endswith("All findings are kept; resume the campaign to run the rest.")
     assert context.document.store.pool_states() > 0
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
@@ -176,7 +176,7 @@ def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
         press(dialog, "server-test")
         assert dialog.test.text() == "Stop"
         press(dialog, "server-test")
-        assert dialog.verdict.text() == "The test was stopped."
+        assert dialog.verdict.text() == "Test stopped."
         press(dialog, "server-test")
         press(dialog, "server-cancel")
         qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
@@ -202,7 +202,7 @@ def test_a_policy_is_served_to_others_until_it_is_stopped(
     serve(page, port)
     address = f"127.0.0.1:{port}"
     qtbot.waitUntil(lambda: address in card.serving.address.text(), timeout=PATIENCE)
-    assert card.serving.address.text() == f"Serves p2.pddl at {address}"
+    assert card.serving.address.text() == f"Serving p2.pddl at {address}"
     assert not card.serve.isVisible()
     assert card.serving.answered.text() == "0 requests answered so far"
     press(card, f"copy-address-{POLICY}")

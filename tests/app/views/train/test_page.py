@@ -93,7 +93,7 @@ def test_problems_are_shared_out_by_keyboard(page: TrainPage, qtbot: QtBot) -> N
         assert page.form.problems.row(0).use == use
     page.form.table.selectAll()
     qtbot.keyClick(page.form.table, Qt.Key.Key_X)
-    assert "no problem to learn from" in page.run_button.toolTip()
+    assert "select problems to learn from" in page.run_button.toolTip()
     assert not page.run_button.isEnabled()
 
 
@@ -145,7 +145,7 @@ def test_without_a_domain_the_way_to_one_is_shown(context: Context, qtbot: QtBot
     )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert wanted == ["project"]
-    assert "has no domain" in page.run_button.toolTip()
+    assert "add a domain" in page.run_button.toolTip()
     page.close()
 
 

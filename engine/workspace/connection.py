@@ -1,0 +1,210 @@
+"""The only way to a workspace file: SQLite, in transactions that hold our lock.
+
+The file is in SQLite's rollback mode: between transactions there is nothing but the file itself,
+no lock and no log that could be lost or belong to another file. A committed change is on the disk
+(`synchronous = EXTRA` also syncs the folder from which the journal was deleted).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from engine.errors import Location, WorkspaceError
+from engine.workspace import companions
+from engine.workspace.companions import HEADER_BYTES, Header
+from engine.workspace.lock import PATIENCE_SECONDS, FileLock
+from engine.workspace.schema import mark_first_page
+
+
+class Connection:
+    """For one thread. A file that can be written is opened for writing, also to read it.
+
+    The first reader after a writer was killed restores what that one was changing.
+    """
+
+    def __init__(self, path: Path, *, writable: bool, any_thread: bool = False) -> None:
+        self.path, self.place = path, path.resolve()  # as the user names it, and where it is
+        self._name, self._writable = str(self.place), writable
+        flags = os.O_RDWR if writable else os.O_RDONLY
+        with workspace_errors(path):
+            self._descriptor = os.open(self.place, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._lock = FileLock(path, self._descriptor)
+        self._is_held = self._is_interrupted = False
+        self._seen = (0, 0)  # the file as our last transaction left it
+        try:
+            self._sqlite = sqlite3.connect(
+                f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
+                uri=True,
+                timeout=PATIENCE_SECONDS,
+                isolation_level=None,
+                check_same_thread=not any_thread,
+            )
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def close(self) -> None:
+        self._sqlite.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def interrupt(self) -> None:
+        """From another thread: end what is being read, and wait for no lock any more."""
+        self._is_interrupted = True
+        self._sqlite.interrupt()
+
+    @property
+    def change_count(self) -> int:
+        """How many rows this connection has changed."""
+        return self._sqlite.total_changes
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self._descriptor).st_size
+
+    def header(self) -> Header | None:
+        """None if the file is no database."""
+        return Header.of(os.pread(self._descriptor, HEADER_BYTES, 0))
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        with self.reading() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """For queries; the file does not change until the end."""
+        with workspace_errors(self.path), self._turn(exclusive=False):
+            yield self._sqlite
+
+    @contextmanager
+    def writing(self, patience: float = PATIENCE_SECONDS) -> Iterator[sqlite3.Connection]:
+        """A transaction: all or nothing."""
+        if not self._writable:
+            raise WorkspaceError("the file cannot be written", Location.of(self.path), _OWNER)
+        with workspace_errors(self.path), self._turn(exclusive=True, patience=patience):
+            self.refuse_loss()
+            self._sqlite.execute("BEGIN IMMEDIATE")
+            try:
+                mark_first_page(self._sqlite)
+                yield self._sqlite
+                self._sqlite.execute("COMMIT")
+            except BaseException:
+                if self._sqlite.in_transaction:  # a full disk has undone it already
+                    self._sqlite.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _turn(self, *, exclusive: bool, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+        if self._is_held:
+            assert not exclusive, "a transaction within another"
+            yield
+            return
+        if self._descriptor < 0:
+            raise RuntimeError("the workspace is closed")
+        try:
+            self._is_held = True
+            self._acquire(exclusive, patience)
+            yield
+        finally:
+            self._seen = self._stamp()
+            self._lock.release()
+            self._is_held = False
+
+    def _acquire(self, exclusive: bool, patience: float) -> None:
+        acquire = partial(
+            self._lock.acquire, patience=patience, given_up=lambda: self._is_interrupted
+        )
+        acquire(exclusive=exclusive)
+        if companions.has_any(self._name):  # all writers are done, or dead
+            if not exclusive and self._writable:
+                self._lock.release()
+                acquire(exclusive=True)
+            companions.refuse_foreign(self.path, self.place, self.header())
+            if not self._writable:
+                raise WorkspaceError(
+                    "a process was killed while it wrote to the file",
+                    Location.of(self.path),
+                    "copy it to a folder that can be written, together with its -journal",
+                )
+        if self._stamp() != self._seen:
+            # Another file may have been copied into this one, with the same count of changes.
+            self._sqlite.execute("PRAGMA shrink_memory")
+
+    def _stamp(self) -> tuple[int, int]:
+        status = os.fstat(self._descriptor)
+        return status.st_mtime_ns, status.st_size
+
+    def refuse_loss(self) -> None:
+        """A file without its name would take what is written, and be gone in the end."""
+        mine = os.fstat(self._descriptor)
+        try:
+            named = self.place.stat()
+        except OSError:
+            named = None
+        if named is None or (mine.st_dev, mine.st_ino) != (named.st_dev, named.st_ino):
+            raise WorkspaceLostError(
+                "the file was deleted, moved or replaced while it was open",
+                Location.of(self.path),
+                "save a copy of what it held, or open it again",
+            )
+
+
+class WorkspaceLostError(WorkspaceError):
+    """The open file has no name any more; its contents can still be read and copied."""
+
+
+@contextmanager
+def workspace_errors(path: Path) -> Iterator[None]:
+    """Errors of the database in the user's words."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        explanation = _explain(error)
+        if explanation is None:
+            raise  # a wrong statement is our fault, not the file's
+        raise WorkspaceError(explanation[0], Location.of(path), explanation[1]) from error
+    except OSError as error:
+        raise WorkspaceError(
+            f"the file cannot be opened: {error.strerror}", Location.of(path), _OWNER
+        ) from error
+
+
+_OWNER = "check who owns the file and its folder"
+NOT_A_WORKSPACE = "this is not a Plumbline workspace"
+CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
+DAMAGED = "the file is damaged"
+RESTORE = "restore a backup"
+_EXPLANATIONS = {
+    "SQLITE_FULL": (
+        "the disk is full",
+        "free some space and continue with --resume; what was saved before is safe",
+    ),
+    "SQLITE_IOERR": (
+        "the disk cannot be read or written",
+        "check that the disk is mounted and has free space",
+    ),
+    "SQLITE_BUSY": ("another program keeps the file locked", "end it, then try again"),
+    "SQLITE_LOCKED": ("another program keeps the file locked", "end it, then try again"),
+    "SQLITE_NOTADB": (NOT_A_WORKSPACE, CHOOSE),
+    "SQLITE_CORRUPT": (DAMAGED, RESTORE),
+    "SQLITE_READONLY": ("the file cannot be written", _OWNER),
+    "SQLITE_CANTOPEN": ("the file cannot be opened", _OWNER),
+    "SQLITE_INTERRUPT": ("reading the file was interrupted", "try again"),
+    "SQLITE_PERM": ("the file cannot be opened", _OWNER),
+}
+
+
+def _explain(error: sqlite3.DatabaseError) -> tuple[str, str] | None:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    for code, explanation in _EXPLANATIONS.items():
+        if name.startswith(code):
+            return explanation
+    return (DAMAGED, RESTORE) if "decode to UTF-8" in str(error) else None
