@@ -67,15 +67,18 @@ class Worker:
         self, call: Call, confined: bool = False, on_line: Callable[[str], None] | None = None
     ) -> None:
         self.output = Output(on_line)
-        folder = Path(tempfile.gettempdir(), f"plumbline-worker-{os.urandom(6).hex()}")
+        temporary = Path(tempfile.gettempdir())
+        # A plug-in is restarted often; it shares the folder of the process that uses it.
+        folder = None if confined else temporary / f"plumbline-worker-{os.urandom(6).hex()}"
         try:
-            folder.mkdir(mode=0o700)
-            self._process, self._socket, line = _start_process(folder, confined)
+            if folder is not None:
+                folder.mkdir(mode=0o700)
+            self._process, self._socket, line = _start_process(folder or temporary, confined)
             self._selector = selectors.DefaultSelector()
             parts = self._process, self._socket, line, self._selector, folder
             self._finalizer = weakref.finalize(self, _end, *parts)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             raise
         assert self._process.stdout is not None
         self._printed: IO[bytes] = self._process.stdout
@@ -215,7 +218,7 @@ def _end(
     connection: socket.socket,
     line: int,
     selector: selectors.BaseSelector,
-    folder: Path,
+    folder: Path | None,
 ) -> None:
     kill_group(process)
     os.close(line)
@@ -223,5 +226,10 @@ def _end(
     connection.close()
     assert process.stdout is not None
     process.stdout.close()
-    # What others still write there must not spoil the end.
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
+
+
+def _remove(folder: Path | None) -> None:
+    """What others still write there must not spoil the end."""
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

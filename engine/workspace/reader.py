@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
 from engine.campaign.unit import Unit
-from engine.errors import Location, UsageError, WorkspaceError
+from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_files
 from engine.records.codec import checked, expand
 from engine.records.localization import Localization, RootCause
@@ -43,6 +42,7 @@ from engine.workspace.rows import (
     UnitRow,
     bug_of,
     by_name,
+    decoding,
     root_cause_of,
     rows_of,
 )
@@ -68,30 +68,6 @@ _WHOLE_BUGS = f"""
     FROM {_BUG_TABLES} JOIN states s ON s.id = f.state LEFT JOIN evidence e ON e.finding = f.id
         LEFT JOIN runs r ON r.finding = f.id
 """
-
-
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
-Question = Callable[Concatenate["WorkspaceReader", Arguments], Answer]
-
-
-def _or_damaged(question: Question[Arguments, Answer]) -> Question[Arguments, Answer]:
-    """A file may come from a stranger: what makes no sense in it is the file's fault, not ours."""
-
-    @wraps(question)
-    def ask(self: WorkspaceReader, /, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
-        try:
-            return question(self, *args, **options)
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            raise WorkspaceError(
-                f"the file is damaged: {error}", Location.of(self.path), "restore a backup"
-            ) from error
-        except RecursionError:
-            raise WorkspaceError(
-                "the file is damaged: it is nested", Location.of(self.path)
-            ) from None
-
-    return ask
 
 
 class WorkspaceReader:
@@ -140,46 +116,48 @@ class WorkspaceReader:
         rows = self._rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         return [name for (name,) in rows]
 
-    @_or_damaged
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
         for (document,) in self._rows("SELECT document FROM project"):
-            return checked(Project.from_json(json.loads(document)))
+            with stored_records(self.path), decoding():
+                return checked(Project.from_json(json.loads(document)))
         return Project()
 
-    @_or_damaged
     def comparisons(self) -> list[ComparisonRow]:
         """Of two domains, the oldest first."""
         rows = self._rows(
             "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
         )
-        return list(map(ComparisonRow.of, rows))
+        with stored_records(self.path), decoding():
+            return list(map(ComparisonRow.of, rows))
 
-    @_or_damaged
     def comparison(self, number: int) -> StoredComparison:
-        ((file_a, file_b),) = self._rows(
-            "SELECT file_a, file_b FROM comparisons WHERE id = ?", (number,)
-        )
+        file_a, file_b = self._one("SELECT file_a, file_b FROM comparisons WHERE id = ?", number)
         (row,) = (row for row in self.comparisons() if row.id == number)
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
-    @_or_damaged
     def trainings(self) -> dict[str, dict[str, Any]]:
         """Trainings by their folders, the oldest first."""
         rows = self._rows("SELECT folder, document FROM trainings ORDER BY created")
-        return {folder: json.loads(document) for folder, document in rows}
+        with stored_records(self.path), decoding():
+            return {folder: json.loads(document) for folder, document in rows}
 
-    @_or_damaged
     def campaigns(self) -> list[CampaignRow]:
         return self._read(
             CampaignRow, "SELECT id, config, created, seconds, status FROM campaigns ORDER BY id"
         )
 
+    def campaign(self, number: int) -> CampaignRow:
+        """A campaign that is there."""
+        for row in self.campaigns():
+            if row.id == number:
+                return row
+        raise damaged(self.path, f"it has no campaign {number}")
+
     def campaign_with(self, key: str) -> int | None:
         rows = self._rows("SELECT id FROM campaigns WHERE key = ?", (key,))
         return next((int(number) for (number,) in rows), None)
 
-    @_or_damaged
     def units(self, campaign: int | None = None) -> list[UnitRow]:
         return self._read(
             UnitRow,
@@ -189,10 +167,9 @@ class WorkspaceReader:
             campaign,
         )
 
-    @_or_damaged
     def pending(self, campaign: int) -> list[Unit]:
         """The units that are not finished, with the inputs that were stored."""
-        (config,) = (row.config for row in self.campaigns() if row.id == campaign)
+        config = self.campaign(campaign).config
         marks = ", ".join("?" * len(UNFINISHED))
         rows = self._rows(
             f"SELECT id, problem, policy, seed FROM units WHERE campaign = ? "
@@ -225,7 +202,6 @@ class WorkspaceReader:
         inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
         return list(dict.fromkeys(policy.spec for policy in inputs if policy.is_external))
 
-    @_or_damaged
     def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
         """Findings in the order in which they were found.
 
@@ -239,7 +215,6 @@ class WorkspaceReader:
             limit,
         )
 
-    @_or_damaged
     def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
         """Some findings, in the order in which they were found; unknown ones are left out."""
         return self._read(
@@ -248,7 +223,6 @@ class WorkspaceReader:
             json.dumps(list(numbers)),
         )
 
-    @_or_damaged
     def bug(self, number: int) -> Bug:
         """The whole of a finding."""
         with self._connection.reading() as connection:
@@ -266,9 +240,10 @@ class WorkspaceReader:
         """Which steps of a bug's run are bad; None if that has not been examined."""
         with self._connection.reading() as connection:
             try:
-                found = read_localization(connection, finding)
-                return None if found is None else checked(found)
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                with decoding():
+                    found = read_localization(connection, finding)
+                    return None if found is None else checked(found)
+            except DamagedRecordError as error:
                 raise WorkspaceError(
                     f"what is known of the steps of bug {finding} is damaged: {error}",
                     Location.of(self.path),
@@ -284,7 +259,6 @@ class WorkspaceReader:
         )
         return {finding for (finding,) in rows}
 
-    @_or_damaged
     def root_causes(self, campaign: int | None = None) -> list[RootCause]:
         """The bad steps that bugs were traced back to, in the order in which they were found."""
         bugs: dict[int, list[int]] = {}
@@ -304,7 +278,8 @@ class WorkspaceReader:
                     "ORDER BY c.id"
                 )
             )
-        return [root_cause_of(row, bugs[row["id"]]) for row in rows if row["id"] in bugs]
+        with stored_records(self.path):
+            return [root_cause_of(row, bugs[row["id"]]) for row in rows if row["id"] in bugs]
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:
         """Bounds, gaps and times: the first is when it was found, the others improved it."""
@@ -313,32 +288,31 @@ class WorkspaceReader:
             (finding,),
         )
 
-    @_or_damaged
     def problem(self, number: int) -> ProblemInput:
-        ((name, path, domain_path, problem_file, domain_file, unit_costs),) = self._rows(
+        name, path, domain_path, problem_file, domain_file, unit_costs = self._one(
             "SELECT name, path, domain_path, problem_file, domain_file, unit_costs FROM problems "
             "WHERE id = ?",
-            (number,),
+            number,
         )
         domain = self._file(domain_file, domain_path) if domain_file else None
         file = self._file(problem_file, path)
-        return checked(ProblemInput(name, file, domain, bool(unit_costs)))
+        with stored_records(self.path), decoding():
+            return checked(ProblemInput(name, file, domain, bool(unit_costs)))
 
-    @_or_damaged
     def policy(self, number: int) -> PolicyInput:
-        ((name, spec, path, file),) = self._rows(
-            "SELECT name, spec, path, file FROM policies WHERE id = ?", (number,)
+        name, spec, path, file = self._one(
+            "SELECT name, spec, path, file FROM policies WHERE id = ?", number
         )
-        return checked(PolicyInput(name, spec, self._file(file, path) if file else None))
+        copy = self._file(file, path) if file else None
+        with stored_records(self.path), decoding():
+            return checked(PolicyInput(name, spec, copy))
 
-    @_or_damaged
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
         rows = self._rows(
             "SELECT policy FROM portfolios WHERE campaign = ? ORDER BY position", (campaign,)
         )
         return tuple(self.policy(policy) for (policy,) in rows)
 
-    @_or_damaged
     def imported_pool(self, campaign: int) -> File | None:
         """The states that a campaign tests instead of walking."""
         for path, file in self._rows(
@@ -347,41 +321,39 @@ class WorkspaceReader:
             return self._file(file, path)
         return None
 
-    @_or_damaged
     def problem_of(self, unit: int) -> int:
-        ((problem,),) = self._rows("SELECT problem FROM units WHERE id = ?", (unit,))
+        (problem,) = self._one("SELECT problem FROM units WHERE id = ?", unit)
         return int(problem)
 
-    @_or_damaged
     def task_hash(self, problem: int) -> str:
-        ((value,),) = self._rows("SELECT task_hash FROM problems WHERE id = ?", (problem,))
+        (value,) = self._one("SELECT task_hash FROM problems WHERE id = ?", problem)
         return str(value)
 
-    @_or_damaged
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
-        ((sas,),) = self._rows("SELECT sas_file FROM problems WHERE id = ?", (problem,))
+        (sas,) = self._one("SELECT sas_file FROM problems WHERE id = ?", problem)
         if sas is None:
             raise WorkspaceError("this problem has not been translated yet", Location.of(self.path))
-        task = parse_sas(self._file(sas, "").content.decode())
+        content = self._file(sas, "").content
+        with stored_records(self.path), decoding():
+            text = content.decode()
+        task = parse_sas(text)
         source = self.problem(problem)
         if source.domain is None:
             return task
         with unpack_inputs(source) as files:
             report = check_files(*files.task_files)
         if report.domain is None or report.problem is None or not report.ok:
-            raise ValueError(f"the copies of {source.name} and its domain have errors")
+            raise damaged(self.path, f"the copies of {source.name} and its domain have errors")
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
 
-    @_or_damaged
     def log(self, skip: int = 0) -> list[LogRow]:
         """All that happened, or what is new for somebody who knows the first `skip` entries."""
         return self._read(
             LogRow, "SELECT time, level, unit, text FROM log ORDER BY id LIMIT -1 OFFSET ?", skip
         )
 
-    @_or_damaged
     def pool(self, unit: int) -> list[PoolRow]:
         return self._read(
             PoolRow,
@@ -507,17 +479,23 @@ class WorkspaceReader:
         return "" if answer == "ok" else str(answer)
 
     def _file(self, sha256: str, path: str | None) -> File:
-        ((name, content),) = self._rows(
-            "SELECT name, content FROM inputs WHERE sha256 = ?", (sha256,)
-        )
-        file = checked(File(name, expand(content), path or name))
+        name, content = self._one("SELECT name, content FROM inputs WHERE sha256 = ?", sha256)
+        with stored_records(self.path), decoding():
+            file = checked(File(name, expand(content), path or name))
         if file.sha256 != sha256:
-            raise WorkspaceError(f"the copy of {name} is damaged", Location.of(self.path))
+            raise damaged(self.path, f"the copy of {name} was changed")
         return file
 
     def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         return self._connection.rows(query, parameters)
 
+    def _one(self, query: str, *parameters: object) -> tuple[Any, ...]:
+        """The row that another one refers to."""
+        rows: list[tuple[Any, ...]] = self._rows(query, parameters)
+        if len(rows) != 1:
+            raise damaged(self.path, "something is missing that other parts refer to")
+        return rows[0]
+
     def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
-        with self._connection.reading() as connection:
+        with stored_records(self.path), self._connection.reading() as connection:
             return rows_of(kind, connection.execute(query, parameters))

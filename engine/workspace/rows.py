@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from engine.campaign.config_reader import CampaignConfig
+from engine.errors import DamagedRecordError
 from engine.records.codec import checked, decode, unpack
 from engine.records.events import (
     OracleStatistics,
@@ -193,6 +195,17 @@ class RunRow:
 Row = TypeVar("Row")
 
 
+@contextmanager
+def decoding() -> Iterator[None]:
+    """Around the decoding of what is no record of the codec, and raises whatever it meets."""
+    try:
+        yield
+    except RecursionError:
+        raise DamagedRecordError("it is nested too deeply") from None
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise DamagedRecordError(str(error)) from error
+
+
 def rows_of(kind: type[Row], cursor: sqlite3.Cursor) -> list[Row]:
     """The rows of a query whose columns have the names of the fields."""
     names = [column[0] for column in cursor.description]
@@ -201,12 +214,10 @@ def rows_of(kind: type[Row], cursor: sqlite3.Cursor) -> list[Row]:
         return []
     decoders = _DECODERS.get(kind, {})
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-    values = [
-        map(decoders[field.name], columns[field.name])
-        if field.name in decoders
-        else columns[field.name]
-        for field in fields
-    ]
+    for name, decode_column in decoders.items():
+        with decoding():
+            columns[name] = tuple(map(decode_column, columns[name]))
+    values = [columns[field.name] for field in fields]
     return [kind(*row) for row in zip(*values, strict=True)]
 
 
@@ -217,19 +228,15 @@ def by_name(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
 
 def bug_of(row: Mapping[str, Any]) -> Bug:
     values = {field.name: row[field.name] for field in dataclasses.fields(BugRow)}
+    with decoding():
+        state, operators = unpack(row["state"]), unpack(row["operators"])
     return Bug(
         BugRow(**{**values, "retrospective": bool(row["retrospective"])}),
         row["problem_id"],
         row["policy_id"],
-        unpack(row["state"]),
+        state,
         decode(row["evidence"], Evidence),
-        StoredRun(
-            row["outcome"],
-            row["reason"],
-            row["cost"],
-            unpack(row["operators"]),
-            row["last_decision"],
-        ),
+        StoredRun(row["outcome"], row["reason"], row["cost"], operators, row["last_decision"]),
     )
 
 
@@ -252,12 +259,14 @@ def _statistics(text: str) -> dict[str, Any]:
 
 
 def root_cause_of(row: Mapping[str, Any], bugs: Sequence[int]) -> RootCause:
+    with decoding():
+        kind, state = CauseKind(row["kind"]), unpack(row["state"])
     return RootCause(
         id=row["id"],
-        kind=CauseKind(row["kind"]),
+        kind=kind,
         problem=row["problem"],
         policy=row["policy"],
-        state=unpack(row["state"]),
+        state=state,
         operator=operator_of(row["operator"]),
         action=row["action"],
         bugs=tuple(bugs),

@@ -108,19 +108,22 @@ def test_processes_of_units_die(bench: Bench) -> None:
     """These units are lost, the other is done, and resuming does what is missing."""
     signals = {"a": signal.SIGKILL, "b": signal.SIGSEGV, "c": signal.SIGTERM}
     wait = f"while not os.path.exists({str(bench.folder / 'go')!r}): time.sleep(0.05)"
-    add_plugins(bench, **dict.fromkeys(signals, wait), good="pass")
+    files = {name: bench.folder / f"{name}.parent" for name in signals}
+    for name, file in files.items():
+        tell = f"print(os.getppid(), file=open({str(file)!r}, 'w'), flush=True)"
+        add_plugins(bench, **{name: f"{tell}\n        {wait}"})
+    add_plugins(bench, good="pass")
     config = configure(bench, [*signals, "good"])
     command = ("campaign", config, "--out", "w.plumb", "--json", "--executor", "local:3")
     process = bench.start(*command)
     for name, number in signals.items():
-        wait_for(lambda name=name: bench.processes("plugin_worker", f"{name}.py"))
-        (plugin,) = bench.processes("plugin_worker", f"{name}.py")
-        os.kill(_parent(plugin), number)
+        wait_for(lambda file=files[name]: file.exists() and file.read_text())
+        os.kill(int(files[name].read_text()), number)
     said = bench.end_of(process)
     assert said.code == 0
-    assert "unit 1: its process was killed; it may have needed more memory" in said.err
-    assert "unit 2: its process died of SIGSEGV" in said.err
-    assert "unit 3: its process died of SIGTERM" in said.err
+    assert "unit 1: the worker was killed from outside, or it needed more memory" in said.err
+    assert "unit 2: the worker was terminated by SIGSEGV" in said.err
+    assert "unit 3: the worker was terminated by SIGTERM" in said.err
     units = [unit["status"] for unit in json.loads(said.out)["units"]]
     assert units == ["lost", "lost", "lost", "finished"]
     bench.write("go", "")
@@ -128,10 +131,6 @@ def test_processes_of_units_die(bench: Bench) -> None:
     assert {unit["status"] for unit in json.loads(said.out)["units"]} == {"finished"}
     found = findings(bench.folder / "w.plumb")
     assert all(found[f"{name}.py:make"] == found["good.py:make"] for name in signals)
-
-
-def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 HANGING_BELOW_PYTHON = "re.match('(a+)+b', 'a' * 60)"
@@ -161,7 +160,7 @@ def test_a_policy_process_that_cannot_be_started(bench: Bench) -> None:
         "    import os, subprocess\n"
         "    start = subprocess.Popen.__init__\n"
         "    def starve(self, command, *arguments, **options):\n"
-        "        if 'engine.policies.plugin.host' in command:\n"
+        "        if 'engine.workers.worker' in command:\n"
         "            import resource\n"
         "            used = len(os.listdir('/proc/self/fd'))\n"
         "            resource.setrlimit(resource.RLIMIT_NOFILE, (used, used))\n"

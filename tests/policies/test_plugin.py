@@ -327,17 +327,3 @@ def test_it_sees_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "'PATH'" in seen
     assert "TOKEN" not in seen
     assert "hush" not in seen
-
-
-def test_its_temporary_files_end_with_it(tmp_path: Path) -> None:
-    tell = f"""
-        import tempfile
-        open({str(tmp_path / "where")!r}, 'w').write(tempfile.mkdtemp())
-        return [0] * len(states)
-    """
-    policy = bind(tmp_path, deciding(tell))
-    policy.decide(STATES)
-    folder = Path((tmp_path / "where").read_text())
-    assert folder.is_dir()
-    policy.close()
-    assert not folder.exists()

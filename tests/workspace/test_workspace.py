@@ -27,6 +27,7 @@ from engine.records.project import Project
 from engine.workspace import guard, lock, schema
 from engine.workspace.event_writer import NO_CHANGES, Changes
 from engine.workspace.lock import Writer
+from engine.workspace.rows import LogRow
 from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
@@ -258,6 +259,23 @@ def test_what_was_committed_is_on_the_disk(path: Path) -> None:
     with Workspace.create(path) as store:
         assert store._rows("PRAGMA journal_mode") == [("delete",)]
         assert store._rows("PRAGMA synchronous") == [(3,)]  # EXTRA: the folder, too
+
+
+def test_a_defect_of_ours_is_not_called_damage(
+    started: tuple[Path, list[UnitEvent], Unit],
+) -> None:
+    """Only the guard and the codec say that a file is damaged."""
+    path, events, _ = started
+    with Workspace.open(path) as store:
+        store.apply(events)
+        with pytest.raises(sqlite3.OperationalError, match="no such column"):
+            store._read(LogRow, "SELECT nonsense FROM log")
+        with pytest.raises(KeyError):
+            store._read(LogRow, "SELECT id FROM units")
+        forge(path, "UPDATE runs SET operators = x'09' WHERE finding = 1")
+        with pytest.raises(WorkspaceError, match="damaged: bug 1: these bytes are no sequence"):
+            store.bug(1)
+        assert store.bug(2)
 
 
 def test_events_say_what_they_have_changed(started: tuple[Path, list[UnitEvent], Unit]) -> None:

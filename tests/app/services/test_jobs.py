@@ -14,6 +14,7 @@ from reference import background_work as works
 
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress, Jobs
+from engine.logs import log_path
 
 PATIENCE = 300_000
 pytestmark = pytest.mark.usefixtures("callable_works")
@@ -140,6 +141,9 @@ def test_a_defect_is_told_with_its_traceback(qtbot: QtBot, context: Context) -> 
     assert "in meet_a_defect" in failure.details
     (message,) = context.messages.history
     assert message.details == failure.details
+    logged = log_path().read_text()
+    assert "engine.workers.worker: internal error in meet_a_defect" in logged
+    assert "ZeroDivisionError: a defect" in logged
 
 
 def test_a_result_that_cannot_be_sent_is_a_failure(qtbot: QtBot, context: Context) -> None:
