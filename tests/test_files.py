@@ -1,8 +1,9 @@
-"""Temporary folders: for us alone, gone afterwards, whenever we are interrupted."""
+"""Our own files are found; temporary folders are gone afterwards, also when interrupted."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -10,8 +11,9 @@ from types import FrameType
 
 import pytest
 
+from engine import files
 from engine.errors import DiskError
-from engine.files import scratch_folder
+from engine.files import resource, scratch_folder
 
 
 @pytest.fixture
@@ -75,3 +77,22 @@ def test_no_place_for_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/proc/none")
     with pytest.raises(DiskError, match="temporary files cannot be handled"):
         fill_one()
+
+
+def test_icons_and_examples_are_found_in_a_checkout() -> None:
+    assert resource("icons", "plumbline.svg").is_file()
+    assert list(resource("examples").glob("*/campaign.toml"))
+
+
+def test_an_installed_package_has_files_of_its_own(tmp_path: Path) -> None:
+    """Another package named `resources` may be beside ours then."""
+    (tmp_path / "engine").mkdir()
+    for name in ("__init__", "errors", "files"):
+        shutil.copy(Path(files.__file__).with_name(f"{name}.py"), tmp_path / "engine")
+    for name in ("plumbline_resources", "resources"):
+        (tmp_path / name).mkdir()
+    script = "from engine.files import resource; print(resource('icons'))"
+    # The current folder comes first on the path, before this checkout.
+    command = [sys.executable, "-c", script]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert found.strip() == str(tmp_path / "plumbline_resources" / "icons")

@@ -29,17 +29,18 @@ from PySide6.QtGui import QGuiApplication
 program, picture = sys.argv[1:]
 window = subprocess.Popen([program])
 screen = QGuiApplication([]).primaryScreen()
-last = screen.grabWindow(0).toImage()
-for _ in range(60):
+last, colors, calm = None, set(), 0
+for _ in range(90):
     time.sleep(2)
     image = screen.grabWindow(0).toImage()
     colors = {image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, 800, 5)}
-    if image == last and len(colors) > 20:
+    calm = calm + 1 if image == last and len(colors) > 20 else 0
+    if calm == 5:
         break
     last = image
 image.save(picture)
 window.terminate()
-sys.exit(window.wait(60) or len(colors) <= 20)
+sys.exit(window.wait(60) or calm < 5)
 """
 
 

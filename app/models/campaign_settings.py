@@ -22,6 +22,8 @@ from engine.workers.supervisor import ClusterSize
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000
+MAX_WORKERS = 256
+_KEY = "campaign/where"
 
 BIASES = {
     "none": "None: all steps are equally likely",
@@ -174,10 +176,6 @@ def default_text(value: object) -> str:
     if isinstance(value, float) and value == int(value):
         return str(int(value))
     return str(value)
-
-
-MAX_WORKERS = 256
-_KEY = "campaign/where"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a comparison of two domains found, in the rows and words the window shows.
+"""The result of a comparison of two domains as rows of tables.
 
 It reads the JSON document of `plumbline compare`, which is also what the workspace keeps.
 """

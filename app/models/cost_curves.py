@@ -1,4 +1,4 @@
-"""The cost-to-go along a policy's run against what it should be."""
+"""The cost-to-go along a policy's run and the optimal cost-to-go."""
 
 from __future__ import annotations
 

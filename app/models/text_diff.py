@@ -1,4 +1,4 @@
-"""Two texts line by line: equal lines beside each other, changed ones beside what they became."""
+"""Two texts aligned line by line."""
 
 from __future__ import annotations
 

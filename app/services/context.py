@@ -1,4 +1,4 @@
-"""What every screen is given: the workspace, background work, banners, settings, colors."""
+"""What every screen receives: the document, jobs, messages, settings and theme."""
 
 from __future__ import annotations
 

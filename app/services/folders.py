@@ -1,4 +1,4 @@
-"""Folders: how the window writes them, where files go, and how to see them on the desktop."""
+"""Folders: workspaces, examples, where files were saved last, and opening them on the desktop."""
 
 from __future__ import annotations
 

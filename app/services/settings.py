@@ -1,4 +1,4 @@
-"""What the user has set, kept in one small JSON file with a version.
+"""The settings of the user, in one JSON file with a version.
 
 Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used.
 An unreadable file is set aside, never overwritten. Two Plumblines at once do not undo each
@@ -22,6 +22,10 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 from engine.policies.consent import Consent, consent_name
 
 WRITE_MILLISECONDS = 500
+MAX_RECENT = 10
+MAX_CONSENTS = 500
+"""A plug-in that is edited often leaves an entry each time; the oldest are dropped."""
+RECENT, AGREED = "recent", "agreed"
 Value = TypeVar("Value")
 Values = dict[str, Any]
 
@@ -132,35 +136,26 @@ class Settings(QObject):
         self.problem = f"Cannot use the settings; using defaults and keeping the file as {aside}"
 
 
-MAX_RECENT = 10
-_NAME = "recent"
-
-
 def recent_workspaces(settings: Settings) -> list[Path]:
     """Those that are still there."""
-    names: list[object] = settings.get(_NAME, [])
+    names: list[object] = settings.get(RECENT, [])
     paths = [Path(name) for name in names if isinstance(name, str)]
     return [path for path in paths if path.exists()]
 
 
 def last_workspace(settings: Settings) -> Path | None:
     """The one to start with, whether it is still there or not."""
-    names: list[object] = settings.get(_NAME, [])
+    names: list[object] = settings.get(RECENT, [])
     return Path(names[0]) if names and isinstance(names[0], str) else None
 
 
 def remember_workspace(settings: Settings, path: Path) -> None:
     others = [known for known in recent_workspaces(settings) if known != path]
-    settings.set(_NAME, [str(known) for known in [path, *others][:MAX_RECENT]])
+    settings.set(RECENT, [str(known) for known in [path, *others][:MAX_RECENT]])
 
 
 def forget_workspace(settings: Settings, path: Path) -> None:
-    settings.set(_NAME, [str(known) for known in recent_workspaces(settings) if known != path])
-
-
-AGREED = "agreed"
-MAX_CONSENTS = 500
-"""Files that are edited again and again leave a name each; the oldest go."""
+    settings.set(RECENT, [str(known) for known in recent_workspaces(settings) if known != path])
 
 
 def consent(settings: Settings) -> Consent:

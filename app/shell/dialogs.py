@@ -26,7 +26,8 @@ from app.services.jobs import Failure, Job
 from app.services.settings import settings_path
 from app.services.theme import application_icon
 from app.shell.crash import crash_folder
-from app.widgets.dialog import grow
+from app.widgets.builders import button, describe, paragraph
+from app.widgets.dialog import close_button, grow
 from app.widgets.fields import number
 from engine.caches import DISK_CACHES, MOST_MEGABYTES, DiskCache, cache_folder
 from engine.logs import log_path
@@ -81,17 +82,11 @@ class AboutDialog(QDialog):
         layout.addWidget(self._buttons())
 
     def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        close.setObjectName("about-close")
-        close.setAccessibleName("Close")
+        buttons = close_button(self)
         copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.setObjectName("about-copy")
-        copy.setAccessibleName("Copy the versions")
+        describe(copy, "about-copy", "Copy the versions")
         copy.clicked.connect(self._copy)
         copy.setAutoDefault(False)
-        close.setDefault(True)
         return buttons
 
     def _copy(self) -> None:
@@ -114,24 +109,22 @@ class CachesDialog(QDialog):
         self.sizes: list[QLabel] = []
         self.limits: list[QSpinBox] = []
         self.clear_buttons: list[QPushButton] = []
-        what = QLabel(
+        what = paragraph(
             "Caches keep results that are expensive to compute. A full cache drops its least "
-            "recently used entries first. It is safe to clear a cache."
+            "recently used entries first. It is safe to clear a cache.",
+            role="",
         )
-        what.setWordWrap(True)
         place = QLabel(str(cache_folder()))
         place.setProperty("role", "muted")
         place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.problem = QLabel()
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
+        self.problem = paragraph(role="bad")
         self.problem.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 20, 20, 16)
         layout.setSpacing(12)
         layout.addWidget(what)
         layout.addLayout(self._grid())
-        for widget in (self.problem, place, self._buttons()):
+        for widget in (self.problem, place, close_button(self)):
             layout.addWidget(widget)
         self._work("Measure caches", measure_caches)
 
@@ -167,25 +160,18 @@ class CachesDialog(QDialog):
         limit.setSuffix(" MB")
         limit.setSingleStep(100)
         limit.setValue(cache.limit_megabytes())
-        clear = QPushButton("Clear")
-        clear.setObjectName(f"cache-clear-{cache.name}")
-        clear.setAccessibleName(f"Clear the cache: {cache.holds}")
+        clear = button(
+            "Clear",
+            f"cache-clear-{cache.name}",
+            clicked=self._clear,
+            accessible=f"Clear the cache: {cache.holds}",
+        )
         clear.setAutoDefault(False)
         clear.setProperty("number", len(self.sizes))
-        clear.clicked.connect(self._clear)
         self.sizes.append(size)
         self.limits.append(limit)
         self.clear_buttons.append(clear)
         return QLabel(words), size, limit, clear
-
-    def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        close.setObjectName("caches-close")
-        close.setAccessibleName("Close")
-        close.setDefault(True)
-        return buttons
 
     @Slot()
     def _clear(self) -> None:
@@ -196,8 +182,8 @@ class CachesDialog(QDialog):
         self._job.finished.connect(self._show_sizes)
         self._job.failed.connect(self._show_failure)
         self._job.ended.connect(self._on_ended)
-        for button in self.clear_buttons:
-            button.setEnabled(False)
+        for item in self.clear_buttons:
+            item.setEnabled(False)
 
     @Slot(object)
     def _show_sizes(self, sizes: Sizes) -> None:
@@ -214,5 +200,5 @@ class CachesDialog(QDialog):
     @Slot()
     def _on_ended(self) -> None:
         self._job = None
-        for button in self.clear_buttons:
-            button.setEnabled(True)
+        for item in self.clear_buttons:
+            item.setEnabled(True)

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.widgets.builders import heading
+from app.widgets.dialog import close_button
 from app.widgets.page import Page
 
 COLUMNS = 3
@@ -86,14 +87,9 @@ class ShortcutSheet(QDialog):
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setWidget(content)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        close.setObjectName("shortcuts-close")
-        close.setAccessibleName("Close")
         layout = QVBoxLayout(self)
         layout.addWidget(scroll)
-        layout.addWidget(buttons)
+        layout.addWidget(close_button(self))
         hint = content.sizeHint()
         self.resize(hint.width() + 64, min(hint.height() + 96, 780))
 
@@ -115,16 +111,14 @@ def _height(column: Sequence[Group]) -> int:
 
 
 def _sheet(group: Group) -> QWidget:
-    heading, lines = group
+    title, lines = group
     sheet = QWidget()
     grid = QGridLayout(sheet)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(4)
     grid.setColumnStretch(0, 1)
-    title = QLabel(heading)
-    title.setProperty("role", "heading")
-    grid.addWidget(title, 0, 0, 1, 2)
+    grid.addWidget(heading(title), 0, 0, 1, 2)
     for row, (text, keys) in enumerate(lines, start=1):
         grid.addWidget(QLabel(text), row, 0)
         label = QLabel(keys)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.builders import paragraph
+from app.widgets.builders import describe, paragraph
 
 WIDTH = 68  # characters
 
@@ -58,6 +58,16 @@ class FormDialog(QDialog):
         box.rejected.connect(self.reject)
         self.body.addWidget(box)
         return accept
+
+
+def close_button(dialog: QDialog) -> QDialogButtonBox:
+    """Return a button box with Close, for a dialog that only shows something."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    box.rejected.connect(dialog.reject)
+    close = box.button(QDialogButtonBox.StandardButton.Close)
+    describe(close, f"{dialog.objectName()}-close", "Close")
+    close.setDefault(True)
+    return box
 
 
 def grow(dialog: QDialog) -> None:

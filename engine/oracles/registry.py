@@ -266,19 +266,19 @@ _KINDS = (
     ),
     OracleKind(
         "gbfs",
-        "Searches for a cheaper plan with greedy best-first search.",
+        "Searches for a better plan with greedy best-first search.",
         _searching(1000),
         _search("gbfs", "ff"),
     ),
     OracleKind(
         "ehc",
-        "Searches for a cheaper plan with enforced hill climbing.",
+        "Searches for a better plan with enforced hill climbing.",
         _searching(100_000),
         _search("ehc", "ff"),
     ),
     OracleKind(
         "lama",
-        "Searches for a cheaper plan with LAMA within its time limit.",
+        "Searches for a better plan with LAMA within its time limit.",
         {"seconds": Option(10, "time LAMA may take")},
         _lama,
     ),

@@ -1,4 +1,4 @@
-"""The campaign screen: the form, a running campaign, what a finished one shows, two compared."""
+"""The campaign screen: the form, a running campaign, a finished one, and changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def take(stage: Stage) -> None:
 
 
 def _cluster(stage: Stage, page: CampaignPage) -> None:
-    """Where nobody answers, and a limit for each unit."""
+    """A cluster that does not answer, and a limit for each unit."""
     where, seconds = page.form.executor, page.form.field("limits.unit_seconds")
     assert isinstance(seconds, LimitField)
     seconds.setValue(600)
@@ -63,7 +63,7 @@ def _finished(stage: Stage) -> None:
     stage.wait(lambda: page.monitor.is_complete)
     view = page.stack.currentWidget()
     assert isinstance(view, CampaignView)
-    for number, name in enumerate(("course", "oracles", "units", "compare")):
+    for number, name in enumerate(("timeline", "oracles", "units", "changes")):
         view.tabs.setCurrentIndex(number)
         QTest.qWait(300)
         stage.grab(f"campaign-{name}", docs=name == "oracles")

@@ -1,4 +1,4 @@
-"""Pictures in 256 colors: a third of the size, and nobody sees the difference.
+"""Reduce pictures to 256 colors, which makes them a third as large without a visible difference.
 
 A screen has few colors and many shades at the edges of letters; those take the nearest one.
 """

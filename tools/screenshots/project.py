@@ -29,7 +29,7 @@ def take(stage: Stage) -> None:
 
 
 def _troubles(stage: Stage, folder: Path) -> None:
-    """A problem with a mistake, a policy of another domain, and a plug-in nobody trusts yet."""
+    """A problem with a mistake, a policy of another domain, and an untrusted plug-in."""
     ferry = EXAMPLES / "ferry"
     text = (ferry / "problems" / "p02.pddl").read_text()
     (folder / "p02.pddl").write_text(text.replace("(ferry-at", "(fery-at", 1))

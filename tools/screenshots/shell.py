@@ -18,11 +18,10 @@ def take(stage: Stage) -> None:
     stage.grab("log-finished", docs=True)
     window.resize(LARGE)
     messages = window.context.messages
-    messages.info("The copy is saved as parcels.plumb", actions=[("Open the copy", lambda: None)])
-    messages.warning("The workspace can only be read: campaigns and notes need a copy of it")
+    messages.info("Saved a copy to parcels.plumb", actions=[("Open copy", lambda: None)])
+    messages.warning("parcels.plumb is read-only; save a copy to run campaigns and to edit notes")
     messages.error(
-        "Campaign: the worker process was killed from outside, or needed more memory than there "
-        "is; what was saved before is safe: start it again",
+        "Campaign: the worker was terminated by SIGKILL; resume the campaign",
         "Traceback (most recent call last):\n  ...",
     )
     stage.grab("banners")

@@ -52,7 +52,7 @@ class Stage:
         self._garbage.close()
 
     def example(self, name: str = FIRST_EXAMPLE) -> MainWindow:
-        """A window on an example nobody has run yet."""
+        """A window on an example that has not been run yet."""
         self.clear()
         example_workspace(name).unlink()
         self.application.open_example(name)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXPORT_FOLDER = "bugs/export-folder"
 MAX_SPIN_BOX_VALUE = 2**31 - 1
-MARK_AS_DUPLICATE = "Mark as duplicate of…"
+MARK_AS_DUPLICATE = "Mark as duplicate of bug…"
 Changed = Callable[[list[int]], None]
 """Called with the bugs whose status or note has changed."""
 Failed = Callable[[str], object]

@@ -26,6 +26,9 @@ from engine.usecases.localize import Localized, LocalizeOptions, Localizing, loc
 from engine.usecases.verify import verify
 from engine.verify.stored import Verified
 
+MAX_TASKS = 12
+"""Tasks can be large."""
+
 
 class BugJobs(QObject):
     verified = Signal(object)
@@ -129,10 +132,6 @@ class BugJobs(QObject):
 
 def _which(bugs: Sequence[int]) -> str:
     return f"bug {bugs[0]}" if len(bugs) == 1 else f"{len(bugs)} bugs"
-
-
-MAX_TASKS = 12
-"""More are not kept: a task can be large."""
 
 
 class TaskCache(QObject):

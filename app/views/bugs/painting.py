@@ -1,4 +1,4 @@
-"""What all delegates of the bug browser draw alike."""
+"""Drawing functions shared by the delegates of the bug browser."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class CampaignList(QWidget):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(4, 6, 16, 5)
+        self.table.set_widths(4, 8, 16, 5)
         self.table.remember(context.settings)
         self.table.selectionModel().selectionChanged.connect(self._tell)
         self.nothing = paragraph(NOTHING)

@@ -10,7 +10,7 @@ from app.models.campaign_monitor import CampaignMonitor
 from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot
 
-FIRST, EACH = "by first oracle", "by every oracle"
+FIRST, EACH = "By first oracle", "By every oracle"
 TIME = "time (s)"
 
 

@@ -25,7 +25,7 @@ SENTENCES = {
     "crumbling-temple": "Tiles fall behind the explorer; the policy walks into dead ends.",
     "ferry": "Robots cross between islands; the policy wastes trips.",
     "parcel-delivery": "Trucks, fees and road lengths: valid plans that cost too much.",
-    "workshop": "Workpieces share tools and machines; the policy loses the overview.",
+    "workshop": "Workpieces share tools and machines; the policy swaps tools forever.",
 }
 FIRST = "parcel-delivery"
 _ICON = QSize(48, 48)

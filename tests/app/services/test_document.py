@@ -76,7 +76,7 @@ def test_another_writer_is_noticed_and_named(
         assert process.stdout.readline() == "claimed\n"
         qtbot.waitUntil(lambda: bool(context.messages.history), timeout=PATIENCE)
         (message,) = context.messages.history
-        assert f"process {process.pid} on " in message.text
+        assert f"Process {process.pid} on " in message.text
         assert [row.text for row in context.document.store.log()] == ["hello"]  # still readable
         process.kill()
     qtbot.waitUntil(lambda: withdrawn == [message], timeout=PATIENCE)
@@ -100,7 +100,7 @@ def test_a_copy_replaces_a_file_only_when_it_is_done(context: Context, tmp_path:
     context.document.save_copy(target)
     with Workspace.open(target) as copy:
         assert copy.log() == []
-    with pytest.raises(WorkspaceError, match="the workspace itself"):
+    with pytest.raises(WorkspaceError, match="cannot replace its own workspace"):
         context.document.save_copy(context.document.path)
     with pytest.raises(WorkspaceError):
         context.document.save_copy(tmp_path / "no such folder" / "copy.plumb")
@@ -187,7 +187,7 @@ def test_a_job_that_has_just_ended_is_no_stranger(context: Context) -> None:
     notices._tell_writer(Writer(12345, "here"))
     assert not context.messages.history
     notices._tell_writer(Writer(12346, "here"))
-    assert "process 12346 on here writes" in context.messages.history[0].text
+    assert "Process 12346 on here is running" in context.messages.history[0].text
 
 
 def test_a_file_that_cannot_be_written_can_be_read(
@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_written_can_be_read(
     WorkspaceNotices(context, lambda: None, context.messages).tell_all()
     assert [row.text for row in context.document.store.log()] == ["there"]
     (message,) = context.messages.history
-    assert "can only be read" in message.text
+    assert "is read-only" in message.text
     with pytest.raises(WorkspaceError):
         context.document.store.apply([Warned(None, "more")])
     context.document.save_copy(tmp_path / "copy.plumb")

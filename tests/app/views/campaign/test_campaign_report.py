@@ -97,7 +97,7 @@ def test_a_page_to_read_by_keyboard(
     assert [url.toLocalFile() for url in opened] == [str(file)]
     file.unlink()
     show()
-    assert "not there any more" in said(page.context)[-1]
+    assert "no longer exists" in said(page.context)[-1]
 
 
 def test_a_workspace_that_nobody_looks_for_is_no_place_for_reports(

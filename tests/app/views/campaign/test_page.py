@@ -484,7 +484,7 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     del page.files.policies[spec]
     (folder / "p03.pddl").unlink()
     page._show_readiness()
-    assert "not there any more" in reason()
+    assert "no longer exists" in reason()
     qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
 
 

@@ -219,7 +219,7 @@ def test_grounded_and_lifted_problems_are_not_mixed(
     files.add_files([folder / name for name in ("domain.pddl", "p2.pddl", "unit.sas")])
     files.files.add_policy(POLICY)
     settled(qtbot, page)
-    assert "do not go together" in page.reason.text()
+    assert "either PDDL problems or .sas files" in page.reason.text()
     page.form.problems.tick_only({str(folder / "unit.sas")})
     assert page.form.config().domain is None
     assert page.run_button.isEnabled()
