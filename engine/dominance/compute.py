@@ -20,9 +20,8 @@ from engine.dominance.fix_point import default_truncation, fix_point, scaled
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
 from engine.dominance.merging import merge
-from engine.native.comparison import NO_SUM
 from engine.native.control import Control
-from engine.native.dominance import NO_VALUE
+from engine.native.dominance import NO_SUM, NO_VALUE
 from engine.native.library import Int32Array
 from engine.records.config import Factorization
 from engine.search.forward import SearchLimits

@@ -201,8 +201,8 @@ class _Race:
     def _publish(self) -> None:
         """For whoever watches the progress of the whole."""
         shared = self._searches.control.progress
-        shared[1] = sum(runner.control.expanded for runner in self._runners)
-        shared[2] = sum(runner.control.evaluated for runner in self._runners)
+        shared.expanded = sum(runner.control.expanded for runner in self._runners)
+        shared.evaluated = sum(runner.control.evaluated for runner in self._runners)
 
     def _reason(self) -> Reason:
         """Both searches have ended and nothing is decided: a limit struck at least one."""

@@ -193,8 +193,8 @@ class _Running:
     def refuse_loss(self) -> None:
         if self._executor.lost:
             raise WorkerLostError(
-                "the connection to the cluster was lost; all that was found is kept",
-                hint="start the cluster again and resume the campaign, there or on this machine",
+                "the connection to the cluster was lost; all results so far are kept",
+                hint="restart the cluster, then resume the campaign there or on this machine",
             )
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class _Running:
 
     def _note_start(self, unit: int) -> Iterator[Warned]:
         if unit in self._started:
-            yield Warned(unit, "its worker was lost; it has started again on another one")
+            yield Warned(unit, "its worker was lost; it was restarted on another one")
         self._started.add(unit)
 
     def _end_of(self, unit: Unit, end: End) -> Iterator[UnitStopped | UnitFailed]:
@@ -290,7 +290,7 @@ def _why(failure: Failure, unit: Unit) -> str:
         _log.error("unit %d: %s\n%s", unit.number, failure.message, failure.details)
         return f"{failure.message}; details in {log_path()}"
     limit = unit.limits.unit_megabytes
-    memory = f" (it was given {limit} MB of memory)" if limit else ""
+    memory = f" (its memory limit was {limit} MB)" if limit else ""
     *_, last = failure.details.splitlines() or [""]
     words = f"; it last printed: {last:.300}" if last else ""
     return f"{failure.message}{memory}{words}"

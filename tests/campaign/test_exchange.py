@@ -176,7 +176,7 @@ def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) ->
         assert out.stat().st_size
     assert len(parse_pool((tmp_path / "pool").read_text(), task)) == 24
     assert main(["export", workspace, "--out", str(tmp_path)]) == 2
-    assert "no bug is named" in capsys.readouterr().err
+    assert "no bug to export" in capsys.readouterr().err
     assert main(["export", workspace, "--format", "pool", "--unit", "7", "--out", "x"]) == 2
     assert "there is no unit 7" in capsys.readouterr().err
 

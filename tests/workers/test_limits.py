@@ -195,7 +195,7 @@ def test_the_command_line_may_limit_the_memory_of_units(
     )
     command = ["campaign", str(config), "--out", str(tmp_path / "w.plumb"), "--memory-limit"]
     assert main([*command, "3"]) == 2
-    assert "a unit needs 64 MB at least" in capsys.readouterr().err
+    assert "a unit needs at least 64 MB" in capsys.readouterr().err
     assert main([*command, "2000"]) == 0
     with Workspace.open(tmp_path / "w.plumb") as store:
         (campaign,) = store.campaigns()
