@@ -25,20 +25,17 @@ from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
 from engine.records.config import CampaignConfig
-from engine.records.project import Project
-from engine.report.policy_text import TaskFit, policy_name
-from engine.report.words import count_text
-from engine.usecases.check_project import (
+from engine.records.project import (
     DomainChecked,
     PolicyChecked,
-    PolicyRan,
     PoolChecked,
-    PoolTried,
     ProblemChecked,
+    Project,
     ProjectChecked,
-    TaskMeasured,
-    look_at_project,
 )
+from engine.report.policy_text import TaskFit, policy_name
+from engine.report.words import count_text
+from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured, look_at_project
 
 EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""

@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject
 from app.models.table_model import Column, Palette, TableModel
 from engine.pddl import Severity
 from engine.policies.consent import plugin_file
+from engine.records.project import ProblemChecked
 from engine.report.words import count_text
-from engine.usecases.check_project import PolicyRan, PoolTried, ProblemChecked, TaskMeasured
+from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured
 
 WAITING = "…"
 _REASONS = {

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from engine.campaign.regions import Regions
+from engine.dominance.checker import DominanceChecker
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError, WorkspaceError
 from engine.fuzzing.biases import make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
@@ -21,7 +22,7 @@ from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
-from engine.oracles.registry import make_oracle
+from engine.oracles.registry import factorizations, make_oracle
 from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
@@ -59,7 +60,7 @@ from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.unpacked import UnpackedInputs, unpack_inputs
-from engine.verify.claims import Claim, dominance_check, problem_with
+from engine.verify.claims import Claim, problem_with
 from engine.workers.limits import peak_megabytes
 from engine.workers.link import WorkerLink
 
@@ -218,7 +219,7 @@ class _Work:
             portfolio if unit.portfolio else None,
         )
         self.oracles: list[Oracle] = [make_oracle(text, self.session) for text in testing.oracles]
-        self.dominance = dominance_check(self.task, testing.oracles, link.control)
+        self.dominance = DominanceChecker(self.task, factorizations(testing.oracles), link.control)
         self.fuzzer = ImportedPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)

@@ -6,25 +6,15 @@ Both can be described without a task; whether they fit one shows when they are r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from engine.errors import Location, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, parse_bugs, task_in
 from engine.fuzzing.fuzzer import FuzzStatistics
 from engine.fuzzing.pool_file import PoolEntry, count_states, is_pool, parse_pool
 from engine.records.inputs import File
+from engine.records.project import PoolContents
 from engine.task.sas import parse_sas
 from engine.task.task import Task
-
-
-@dataclass(frozen=True, slots=True)
-class PoolContents:
-    """`bugs` and `fails` count the records of a bugs file; a pool file has none."""
-
-    states: int
-    bugs: int | None = None
-    fails: int = 0
-    has_task: bool = False  # a bugs file may bring it
 
 
 def contents(file: File) -> PoolContents:

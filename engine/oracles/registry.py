@@ -6,7 +6,7 @@ Limits are counted in expansions by default, so that the same seed gives the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -65,6 +65,13 @@ class OracleKind:
     options: Mapping[str, Option]
     make: Callable[[str, OracleSession, Mapping[str, Any]], Oracle]
     needs_portfolio: bool = False
+
+
+def factorizations(oracles: Iterable[str]) -> tuple[Factorization, ...]:
+    """Those of the dominance functions that these oracles use."""
+    options = [parse_oracle(text)[1] for text in oracles]
+    chosen = [values["factors"] for values in options if "factors" in values]
+    return tuple(dict.fromkeys(item for item in chosen if isinstance(item, Factorization)))
 
 
 def make_oracle(text: str, session: OracleSession) -> Oracle:

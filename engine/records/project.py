@@ -1,4 +1,4 @@
-"""The project of a workspace: which domain, problems, policies and pools the user works on.
+"""The project of a workspace: its domain, problems, policies and pools, and their check.
 
 A workspace keeps it from one day to the next, together with the campaign the user was about to
 run. Only names are kept here: what a campaign used is copied into the workspace when it begins.
@@ -7,9 +7,12 @@ run. Only names are kept here: what a campaign used is copied into the workspace
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from engine.pddl.diagnostics import Diagnostic, Severity
 from engine.records.codec import Record, Text
 from engine.records.config import CampaignConfig
 
@@ -70,3 +73,66 @@ def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
 
 def _rest(names: tuple[str, ...], gone: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in gone)
+
+
+class DomainChecked(Record):
+    path: str
+    name: str
+    types: int
+    predicates: int
+    actions: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class ProblemChecked(Record):
+    path: str
+    name: str
+    objects: int | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def is_broken(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+class PolicyChecked(Record):
+    """`error` says why it cannot be used at all, `misfits` why not with this domain."""
+
+    spec: str
+    kind: str = ""
+    domain: str | None = None
+    details: dict[str, Any] = msgspec.field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
+    error: str = ""
+    consent: str = ""  # what the user has to agree to before it is used, if to anything
+    factories: tuple[str, ...] = ()  # what a plug-in's file offers
+    compared: bool = True  # or there was no domain to hold it against, such as a broken one
+
+    @property
+    def fits(self) -> bool:
+        return not (self.misfits or self.error)
+
+
+class PoolContents(Record):
+    """`bugs` and `fails` count the records of a bugs file; a pool file has none."""
+
+    states: int
+    bugs: int | None = None
+    fails: int = 0
+    has_task: bool = False  # a bugs file may bring it
+
+
+class PoolChecked(Record):
+    """What is in a file of states to test; whose states they are shows with the tasks."""
+
+    path: str
+    contents: PoolContents | None = None
+    error: str = ""
+
+
+class ProjectChecked(Record):
+    """Everything has been looked at; these may be run."""
+
+    problems: tuple[str, ...]
+    policies: tuple[str, ...]
+    pools: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.policies.consent import SERVER, plugin_file
+from engine.records.project import PolicyChecked, PoolChecked
 from engine.report.words import count_text
-from engine.usecases.check_project import PolicyChecked, PoolChecked
 
 Verdict = tuple[str, str, str]
 """Icon, color and words."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import Location, UsageError
+from engine.errors import DamagedRecordError, Location, UsageError
 from engine.files import disk_error, read_bytes, write_bytes
 from engine.policies.torch_file import load_checkpoint
 from engine.records.codec import decode, to_json
@@ -99,7 +99,7 @@ class TrainingFolder:
                 contents["optimizer"],
                 json.loads(contents["books"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (DamagedRecordError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"the saved training is damaged ({error})", place, "start again in another folder"
             ) from error

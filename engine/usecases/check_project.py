@@ -6,20 +6,26 @@ Nothing of the user's is executed here: networks are loaded as weights, plug-ins
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engine.campaign.inputs import read_file
 from engine.campaign.recognize import plugin_factories
 from engine.errors import CancelledError, LimitReachedError, PlumblineError
-from engine.fuzzing.imported_pool import ImportedPool, PoolContents, contents
-from engine.pddl import Diagnostic, Domain, Severity, check_files
+from engine.fuzzing.imported_pool import ImportedPool, contents
+from engine.pddl import Diagnostic, Domain, check_files
 from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.runs import STEP_LIMIT, PolicyRuns
-from engine.records.project import Project
+from engine.records.project import (
+    DomainChecked,
+    PolicyChecked,
+    PoolChecked,
+    ProblemChecked,
+    Project,
+    ProjectChecked,
+)
 from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -28,68 +34,9 @@ from engine.task.translation_cache import TranslationCache
 from engine.workers.link import Link
 
 
-@dataclass(frozen=True, slots=True)
-class DomainChecked:
-    path: str
-    name: str
-    types: int
-    predicates: int
-    actions: int
-    diagnostics: tuple[Diagnostic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemChecked:
-    path: str
-    name: str
-    objects: int | None
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def is_broken(self) -> bool:
-        return any(item.severity is Severity.ERROR for item in self.diagnostics)
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyChecked:
-    """`error` says why it cannot be used at all, `misfits` why not with this domain."""
-
-    spec: str
-    kind: str = ""
-    domain: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-    misfits: tuple[str, ...] = ()
-    error: str = ""
-    consent: str = ""  # what the user has to agree to before it is used, if to anything
-    factories: tuple[str, ...] = ()  # what a plug-in's file offers
-    compared: bool = True  # or there was no domain to hold it against, such as a broken one
-
-    @property
-    def fits(self) -> bool:
-        return not (self.misfits or self.error)
-
-
-@dataclass(frozen=True, slots=True)
-class PoolChecked:
-    """What is in a file of states to test; whose states they are shows with the tasks."""
-
-    path: str
-    contents: PoolContents | None = None
-    error: str = ""
-
-
 def is_grounded(problem: str) -> bool:
     """Whether a problem is a task of its own and needs no domain."""
     return Path(problem).suffix.lower() == SAS_SUFFIX
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectChecked:
-    """Everything has been looked at; these may be run."""
-
-    problems: tuple[str, ...]
-    policies: tuple[str, ...]
-    pools: tuple[str, ...] = ()
 
 
 def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
@@ -187,7 +134,7 @@ def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyCh
         spec,
         info.kind,
         info.domain,
-        info.details,
+        dict(info.details),
         misfits,
         consent=name,
         factories=factories,

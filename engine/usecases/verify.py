@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent
 from engine.verify.stored import Verified, refuse_damaged, verify_bugs
 from engine.workers.link import Link
@@ -23,7 +24,7 @@ def verify(
         rows = store.bugs() if bugs is None else [store.bug(bug).row for bug in dict.fromkeys(bugs)]
         verdicts: list[Verified] = []
         link.progress(0, len(rows))
-        for verdict in verify_bugs(store, rows, link.control, consent=consent):
+        for verdict in verify_bugs(store, rows, factorizations, link, consent=consent):
             link.check()  # first: a check that was cut short says nothing about the bug
             verdicts.append(verdict)
             link.emit(verdict)

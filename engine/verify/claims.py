@@ -7,15 +7,11 @@ about what the store says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.dominance.checker import DominanceChecker
 from engine.errors import WorkspaceError
-from engine.native.control import Control
-from engine.oracles.registry import parse_oracle
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.config import Factorization
 from engine.records.events import StoredRun
 from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import BugKind, EndReason, RunOutcome
@@ -39,16 +35,6 @@ class Claim:
     gap: int | None
     evidence: Evidence
     run: StoredRun
-
-
-def dominance_check(
-    task: Task, oracles: Sequence[str], control: Control | None = None
-) -> DominanceCheck | None:
-    """What checks the dominance values that these oracles use; None if they use none."""
-    options = [parse_oracle(text)[1] for text in oracles]
-    factors = [values["factors"] for values in options if "factors" in values]
-    chosen = dict.fromkeys(item for item in factors if isinstance(item, Factorization))
-    return DominanceChecker(task, chosen, control) if chosen else None
 
 
 def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:

@@ -11,15 +11,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.campaign.inputs import read_file
 from engine.errors import PlumblineError
+from engine.files import read_bytes
 from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
 from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import State
 from engine.records.finding import EndReason
-from engine.records.inputs import PolicyInput
+from engine.records.inputs import File, PolicyInput
 from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
@@ -101,7 +101,7 @@ class PolicyRerun:
 
 
 def _content(path: str) -> str:
-    return read_file(path).sha256
+    return File(path, read_bytes(path, "a plug-in"), path).sha256
 
 
 def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:

@@ -7,27 +7,32 @@ holds is also put to the policy itself, which may have become another one since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.dominance.checker import DominanceChecker
 from engine.errors import Location, WorkspaceError
 from engine.files import scratch_folder
-from engine.native.control import Control
 from engine.pddl import format_domain
 from engine.policies.consent import NO_CONSENT, Consent
+from engine.records.config import Factorization
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 from engine.task.unpacked import unpack_inputs
-from engine.verify.claims import SOLVED, Claim, dominance_check, problem_with
+from engine.verify.claims import SOLVED, Claim, problem_with
 from engine.verify.evidence import DominanceCheck
 from engine.verify.policy_rerun import PolicyReply, PolicyRerun
 from engine.verify.val import val_opinion, val_program
+from engine.workers.link import NULL_LINK, Link
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug, BugRow
+
+Factorizations = Callable[[Sequence[str]], Iterable[Factorization]]
+"""Those that oracles use, by the texts of the oracles; whoever verifies knows no oracle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,8 @@ class Verified:
 def verify_bugs(
     store: WorkspaceReader,
     rows: Sequence[BugRow],
-    control: Control | None = None,
+    factorizations: Factorizations,
+    link: Link = NULL_LINK,
     *,
     consent: Consent = NO_CONSENT,
 ) -> Iterator[Verified]:
@@ -54,14 +60,13 @@ def verify_bugs(
 
     Plug-ins and servers are asked only with the user's consent.
     """
-    control = control or Control()
     program = val_program()
     with (
         scratch_folder("verify") as folder,
         closing(PolicyRerun(store, consent)) as questions,
     ):
-        tasks = _Tasks(store, TranslationCache(folder), control)
-        checks = _Checks(store, control)
+        tasks = _Tasks(store, TranslationCache(folder), link)
+        checks = _Checks(store, factorizations, link)
         for row in sorted(rows, key=lambda row: row.unit):
             try:
                 bug = store.bug(row.id)
@@ -83,8 +88,8 @@ def verify_bugs(
 class _Tasks:
     """Tasks translated anew, each once."""
 
-    def __init__(self, store: WorkspaceReader, cache: TranslationCache, control: Control) -> None:
-        self._store, self._cache, self._control = store, cache, control
+    def __init__(self, store: WorkspaceReader, cache: TranslationCache, link: Link) -> None:
+        self._store, self._cache, self._link = store, cache, link
         self._known: dict[int, Task | str] = {}
 
     def of(self, problem: int) -> Task | str:
@@ -95,7 +100,7 @@ class _Tasks:
 
     def _translate(self, problem: int) -> Task | str:
         with unpack_inputs(self._store.problem(problem)) as files:
-            task = files.load_task(lambda: self._control.cancelled, self._cache)
+            task = files.load_task(self._link.cancelled, self._cache)
         if task.hash != self._store.task_hash(problem):
             return (
                 "the translator encodes the task differently now, so its states mean something "
@@ -107,15 +112,16 @@ class _Tasks:
 class _Checks:
     """Checkers of dominance values, each made once."""
 
-    def __init__(self, store: WorkspaceReader, control: Control) -> None:
-        self._control = control
+    def __init__(self, store: WorkspaceReader, factorizations: Factorizations, link: Link) -> None:
+        self._factorizations, self._link = factorizations, link
         self._oracles = {row.id: row.config.testing.oracles for row in store.campaigns()}
-        self._known: dict[tuple[int, int], DominanceCheck | None] = {}
+        self._known: dict[tuple[int, int], DominanceCheck] = {}
 
-    def get(self, campaign: int, problem: int, task: Task) -> DominanceCheck | None:
+    def get(self, campaign: int, problem: int, task: Task) -> DominanceCheck:
         key = campaign, problem
         if key not in self._known:
-            self._known[key] = dominance_check(task, self._oracles[campaign], self._control)
+            used = self._factorizations(self._oracles[campaign])
+            self._known[key] = DominanceChecker(task, used, self._link.control)
         return self._known[key]
 
 

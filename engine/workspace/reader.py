@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
-from engine.pddl import check_files
+from engine.pddl import check_texts
 from engine.records.codec import check, decode, expand
 from engine.records.config import Unit
 from engine.records.inputs import File, PolicyInput, ProblemInput
@@ -18,7 +18,6 @@ from engine.records.project import Project
 from engine.records.training import Training
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
-from engine.task.unpacked import unpack_inputs
 from engine.workspace import lock
 from engine.workspace.backup import Progress, copy_workspace
 from engine.workspace.connection import Connection
@@ -347,8 +346,9 @@ class WorkspaceReader:
         source = self.problem(problem)
         if source.domain is None:
             return task
-        with unpack_inputs(source) as files:
-            report = check_files(*files.task_files)
+        with stored_records(self.path), decoding():
+            texts = [file.content.decode("utf-8-sig") for file in source.files]
+        report = check_texts(*texts)
         if report.domain is None or report.problem is None or not report.ok:
             raise damaged(self.path, f"the copies of {source.name} and its domain have errors")
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)

@@ -12,13 +12,14 @@ from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, un
 from engine.cli import main
 from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
-from engine.fuzzing.imported_pool import PoolContents, contents, task_of
+from engine.fuzzing.imported_pool import contents, task_of
 from engine.fuzzing.pool_file import parse_pool
 from engine.policies.policy import open_policy_file
 from engine.policies.runs import PolicyRuns
 from engine.records.config import CampaignConfig
 from engine.records.finding import RunOutcome
 from engine.records.inputs import File
+from engine.records.project import PoolContents
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable

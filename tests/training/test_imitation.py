@@ -348,7 +348,7 @@ def test_a_trained_policy_solves_its_problems(short: Task, long: Task, tmp_path:
     assert kinds == [ProblemPrepared, *[EpochFinished] * len(files), TrainingFinished]
     epochs = [event for event in events if isinstance(event, EpochFinished)]
     assert [Path(event.record.checkpoint).name for event in epochs] == files
-    assert epochs[-1].loss < epochs[0].loss
+    assert epochs[-1].record.loss < epochs[0].record.loss
 
 
 def test_one_seed_one_result(short: Task, long: Task, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.forging import forge
 
+from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent, consent_name
 from engine.records.config import CampaignConfig
 from engine.records.project import Project
@@ -71,7 +72,9 @@ def plugin(folder: Path) -> Path:
 
 def replies(store: Workspace, trust_policies: bool = False) -> list[PolicyReply]:
     """What policies say about bugs, all of which hold."""
-    verdicts = list(verify_bugs(store, store.bugs(), consent=Consent(to_all=trust_policies)))
+    verdicts = list(
+        verify_bugs(store, store.bugs(), factorizations, consent=Consent(to_all=trust_policies))
+    )
     assert len(verdicts) == len(store.bugs())
     assert not [verdict.problem for verdict in verdicts if verdict.problem]
     return [verdict.policy for verdict in verdicts if verdict.policy is not None]
@@ -106,7 +109,7 @@ def test_a_program_is_asked_only_with_consent(
     assert "is a program" in said[0].reason
     assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
     agreed = Consent(frozenset([consent_name(f"{plugin}:make")]))
-    verdicts = verify_bugs(store, store.bugs(), consent=agreed)
+    verdicts = verify_bugs(store, store.bugs(), factorizations, consent=agreed)
     assert {verdict.policy.answer for verdict in verdicts if verdict.policy} == {RerunAnswer.SAME}
 
 

@@ -14,6 +14,7 @@ from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, show_text
 from app.widgets.builders import button, describe, icon_button, paragraph
 from engine.policies.consent import SERVER
+from engine.records.project import PolicyChecked
 from engine.report.policy_text import (
     TaskFit,
     policy_kind,
@@ -22,7 +23,6 @@ from engine.report.policy_text import (
     policy_verdict,
 )
 from engine.report.words import count_text
-from engine.usecases.check_project import PolicyChecked
 
 _CONSENT_TEXTS = (
     (

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, show_text
 from app.widgets.builders import button, heading, paragraph
+from engine.records.project import PoolChecked
 from engine.report.policy_text import TaskFit, pool_text, pool_verdict
-from engine.usecases.check_project import PoolChecked
 
 
 class PoolCards(QWidget):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.oracles.better_plan import better_plan
+from engine.oracles.registry import factorizations
 from engine.task.validate import validate_operators
 from engine.usecases.better_plan import keep_plan, plan_of_localization
 from engine.usecases.localize import BugLocalizer
@@ -25,7 +26,7 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
     assert kept.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
     assert kept.row.bound <= bug.row.bound
-    (verdict,) = verify_bugs(store, [kept.row])
+    (verdict,) = verify_bugs(store, [kept.row], factorizations)
     assert verdict.problem == ""
     assert min(bound for bound, _, _ in store.history(bug.row.id)) == kept.row.bound
 

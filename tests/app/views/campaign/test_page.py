@@ -39,9 +39,8 @@ from app.views.campaign.page import CampaignPage
 from engine.campaign.config_reader import read_config
 from engine.campaign.summary import summary
 from engine.records.config import CampaignConfig
-from engine.records.project import Project
+from engine.records.project import PolicyChecked, Project
 from engine.usecases.campaign import run
-from engine.usecases.check_project import PolicyChecked
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
