@@ -49,7 +49,9 @@ class RecordingLink(WorkerLink):
         self.reports.append((done, total, text))
 
     def cancelled(self) -> bool:
-        return self.control.cancelled
+        if self._is_cancelled():
+            self.stop()
+        return super().cancelled()
 
     def paused(self) -> bool:
         return super().paused() if self._is_paused is None else self._is_paused()

@@ -120,7 +120,7 @@ def test_another_program_is_not_asked(tested: Callable[..., Workspace], plugin: 
     assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
     assert said[0].reason == f"{plugin} has changed since"
     plugin.unlink()
-    assert "cannot be read" in replies(store, trust_policies=True)[0].reason
+    assert "there is no such file" in replies(store, trust_policies=True)[0].reason
 
 
 def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
