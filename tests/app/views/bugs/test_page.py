@@ -535,14 +535,14 @@ def test_the_window_and_the_command_line_store_the_same(
     terminal = shutil.copy(bug_workspace, tmp_path / "terminal.plumb")
     words = [word for bug in bugs[:2] for word in ("--bug", str(bug))]
     assert main(["localize", str(terminal), *words]) == 0
-    page.work.localize(bugs[:2])
+    page.jobs.localize(bugs[:2])
     done(qtbot, page, "localize")
     path = page.context.document.path
     assert what_is_known(path) == what_is_known(terminal) != before
     assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
-    with qtbot.waitSignal(page.work.localized, timeout=PATIENCE):
-        page.work.localize(bugs[2:])
-    page.work.stop("localize")
+    with qtbot.waitSignal(page.jobs.localized, timeout=PATIENCE):
+        page.jobs.localize(bugs[2:])
+    page.jobs.stop("localize")
     done(qtbot, page, "localize")
     whole = what_is_known(terminal)
     for bug, known in what_is_known(path).items():
