@@ -77,7 +77,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         dialog.address.setText(f"grpc://{address}")
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: "Found a policy server" in dialog.verdict.text(), timeout=PATIENCE)
-        assert "operators; in the initial state it does (" in dialog.verdict.text()
+        assert "operators. In the initial state it chooses (" in dialog.verdict.text()
         assert dialog.with_task.isChecked()  # there is no problem yet
         QTest.keyClick(dialog.address, Qt.Key.Key_Return)
         spec = f"grpc://{address}"
