@@ -115,7 +115,7 @@ def test_a_report(tmp_path: Path, capsys) -> None:
         words = ("--verify", "--out", str(tmp_path / name))
         assert compare("a.pddl", "less.pddl", *words) == ExitCode.ANSWER_IS_NO
     assert "Not equivalent" in (tmp_path / "report.html").read_text()
-    assert "holds." in (tmp_path / "report.html").read_text()
+    assert "confirmed the evidence" in (tmp_path / "report.html").read_text()
     document = json.loads((tmp_path / "report.json").read_text())
     assert document["pddl"]["verdict"] == "not-equivalent"
     assert document["verification"]["ok"]
