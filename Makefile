@@ -1,6 +1,7 @@
 # Two commands are enough: `make run` and `make test`. Both set everything up first.
 PYTHON ?= python3
 BIN := .venv/bin
+CPP := $(shell find engine/native -name "*.[ch]pp")
 
 .PHONY: setup run demo test soundness lint format bench docs screenshots clean
 
@@ -24,12 +25,14 @@ soundness: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
 
 # All benchmarks into benchmarks/RESULTS.md. DATA is a folder of published data with the folders
 # ipc, asnets, gnn, peer and dval, as far as there are any; without it the examples have to do.

@@ -31,9 +31,10 @@ from reference.action_optimality import question_task
 from reference.action_soundness import Report, examine
 from search import problems, run_fast_downward, write_task
 
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization, compute
+from engine.dominance.compute import DEFAULT_LIMITS, compute
 from engine.errors import LimitReachedError
 from engine.localize.action_optimality import ALGORITHMS, ActionVerdict, Verdict, check_action
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits, search
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.load import load_sas

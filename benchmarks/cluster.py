@@ -28,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from measurement import EXAMPLES, Row, Setting, compared, mistakes
 from reference.dask_cluster import PATIENCE, Cluster
 
-from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.campaign.config_reader import parse_config
+from engine.records.config import CampaignConfig
 from engine.records.events import StateTested
 from engine.usecases.campaign import run
 from engine.workers.link import NULL_LINK, Link

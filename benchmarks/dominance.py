@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from measurement import Row, Setting, mistakes
 
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.fuzzing.pool_file import read_pool
 from engine.oracles.objective import OBJECTIVES
@@ -32,6 +32,7 @@ from engine.oracles.registry import make_oracle
 from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Factorization
 from engine.records.evidence import State
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all

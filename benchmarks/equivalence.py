@@ -27,14 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from measurement import Row, Setting, compared, mistakes
 from reference.equivalence import Maker, brute_force, most_parameters, renamed
 
-from engine.equivalence import (
-    CompareOptions,
-    Parameters,
-    Verdict,
-    compare_domains,
-    verify_certificate,
-)
+from engine.equivalence import CompareOptions, Parameters, compare_domains, verify_certificate
 from engine.pddl import Domain, format_domain, read_domain
+from engine.records.comparison import EquivalenceVerdict
 
 COLUMNS = {Parameters.DISTINCT: "distinct_objects", Parameters.PDDL: "pddl"}
 
@@ -128,8 +123,8 @@ def run_brute_force(pairs: int, seed: int) -> tuple[int, int]:
             counts["with cases"] += any(
                 len(m.cases) > 1 for o in reading.operators for m in o.macros
             )
-            right = reading.verdict is Verdict.UNDECIDED or truth == (
-                reading.verdict is Verdict.EQUIVALENT
+            right = reading.verdict is EquivalenceVerdict.UNDECIDED or truth == (
+                reading.verdict is EquivalenceVerdict.EQUIVALENT
             )
             problems = [] if number % 10 else verify_certificate(reading, first, second, number)
             if not right or problems:

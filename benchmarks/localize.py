@@ -26,7 +26,7 @@ from engine.localize.localizer import ALGORITHMS, BISECTION
 from engine.localize.run_searches import LocalizationLimits
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
-from engine.records.localization import Localization, Verdict
+from engine.records.localization import Localization, StepVerdict
 from engine.search.forward import SearchLimits, search
 from engine.task.successors import State, successor
 from engine.task.task import Task
@@ -188,9 +188,13 @@ class Truth:
             operator = self._task.operators[step.operator]
             following = successor(operator, state)
             best, beyond = self._cost(state), self._cost(following)
-            if best is not None and beyond is not None and step.verdict is not Verdict.UNDECIDED:
+            if (
+                best is not None
+                and beyond is not None
+                and step.verdict is not StepVerdict.UNDECIDED
+            ):
                 after = INFINITY if beyond == INFINITY else beyond + operator.cost
-                if (best == after) != (step.verdict is Verdict.OPTIMAL):
+                if (best == after) != (step.verdict is StepVerdict.OPTIMAL):
                     yield f"step {step.index}: {step.verdict}, h* = {best}, with it {after}"
             if best is not None and not step.optimal_low <= best <= step.optimal_high:
                 yield f"step {step.index}: h* = {best} is not within the bounds"

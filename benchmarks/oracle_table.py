@@ -31,13 +31,14 @@ from measurement import Row, Setting, mistakes
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorization
 from engine.native.library import Int32Array
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import OracleSession, Verdict
+from engine.oracles.session import OracleSession
 from engine.policies.policy import BoundPolicy, Policy, open_policy
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Factorization
+from engine.records.events import OracleVerdict
 from engine.records.finding import RunOutcome
 from engine.task.load import load_task
 from engine.task.states import StateTable
@@ -295,7 +296,7 @@ def examine(session: OracleSession, text: str, pool: list[int], seconds: float) 
             break
         examination = session.test(state, oracle)
         work.processed.append(state)
-        if examination.verdict is Verdict.OPTIMAL:
+        if examination.verdict is OracleVerdict.OPTIMAL:
             work.optimal.add(state)
     work.seconds = time.process_time() - began
     work.flagged = set(session.findings) & set(work.processed)

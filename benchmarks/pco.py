@@ -30,11 +30,12 @@ from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Finding, OracleSession, Origin, Verdict
+from engine.oracles.session import Finding, OracleSession, Origin
 from engine.pddl import format_domain
 from engine.policies.policy import open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
 from engine.policies.runs import PolicyRuns
+from engine.records.events import OracleVerdict
 from engine.records.finding import RunOutcome
 from engine.task.export import export_domain, export_state_text
 from engine.task.load import load_task
@@ -153,7 +154,7 @@ def _examine(
     example.flagged.update((oracle, solved[state]) for state in session.findings if state in solved)
     example.bugs[oracle] += len(session.findings)
     if oracle == EXACT:
-        example.undecided += sum(e.verdict is Verdict.NOT_REFUTED for e in examinations)
+        example.undecided += sum(e.verdict is OracleVerdict.NOT_REFUTED for e in examinations)
     dominance = DominanceChecker(session.task)
     for finding in session.findings.values():
         if problem := verify(finding.evidence, session.task, dominance).problem:

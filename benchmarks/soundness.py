@@ -25,7 +25,7 @@ from measurement import Row, Setting, mistakes
 from reference.soundness import Truth, check, comparing, imperfect, policies, random_task
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorization
+from engine.records.config import Factorization
 
 ORACLES = (
     *("astar", "gbfs", "gbfs:expansions=3", "ehc", "aras", "aras:expansions=5", "aras-ehc"),

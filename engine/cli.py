@@ -21,28 +21,28 @@ from engine.errors import CancelledError, ExitCode, PlumblineError
 from engine.logs import log_path, set_up_logging
 
 COMMANDS = {
-    "check": "read a domain and a problem and report every error with its place",
+    "check": "check a domain and a problem and report every error with its location",
     "task": "translate a domain and a problem and describe the grounded task",
     "search": "find a plan with a search algorithm and a heuristic",
-    "validate": "check a plan and explain the step that fails",
+    "validate": "check a plan and explain why a step fails",
     "compare": "decide whether two domain models mean the same, with evidence",
-    "policy": "show what a policy is and whether it fits a domain",
-    "run": "let a policy act on problems and say how each run ends",
-    "fuzz": "make a pool of test states by random walks",
-    "test": "let oracles examine the states of a pool",
-    "campaign": "fuzz and test policies on problems, into a workspace",
-    "bugs": "list what the campaigns of a workspace have found",
-    "changes": "say which bugs are new, gone, or still there since another campaign",
-    "localize": "find the steps of a policy's run that are bad",
-    "verify": "check the evidence in a workspace again",
-    "report": "write what a campaign has found as one file to read",
-    "export": "write bugs as bundles that others can reproduce",
+    "policy": "describe a policy and check whether it fits a domain",
+    "run": "run a policy on problems and report how each run ends",
+    "fuzz": "generate a pool of test states by random walks",
+    "test": "test a policy on the states of a pool with oracles",
+    "campaign": "fuzz and test policies on problems and store the results in a workspace",
+    "bugs": "list and triage the bugs in a workspace",
+    "changes": "list bugs that are new, gone or still there since another campaign",
+    "localize": "find the bad steps of a policy's run",
+    "verify": "check the evidence in a workspace with independent code",
+    "report": "write the results of a campaign as one file",
+    "export": "write bugs as bundles to reproduce them, or files for other tools",
     "aoc": "decide whether an action is optimal in a state",
-    "dominance": "show by how much some states are provably better than others",
-    "train": "make a policy for a domain from small problems and a planner",
-    "serve": "let other tools ask a policy over the network",
+    "dominance": "show which states are provably better than others, and by how much",
+    "train": "train a policy for a domain on small problems",
+    "serve": "serve a policy to other tools over the network",
     "integrate": "add Plumbline and .plumb files to the desktop of this user",
-    "doctor": "show what is installed, what is missing and how to get it",
+    "doctor": "show what is installed, what is missing and how to install it",
 }
 
 
@@ -64,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The whole command line, or with `only` just what one command needs."""
-    parser = _Parser(prog="plumbline", description="Find out where a learned policy is wrong.")
+    parser = _Parser(prog="plumbline", description="Find bugs in learned action policies.")
     parser.add_argument("--version", action="version", version=f"plumbline {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for name, summary in COMMANDS.items():
@@ -116,7 +116,7 @@ def execute(options: argparse.Namespace, console: Console) -> int:
     except Exception:
         # By name: run as a module this is __main__, which nobody listens to.
         logging.getLogger("engine.cli").exception("internal error")
-        console.message(f"internal error: this is a defect of Plumbline; details in {log_path()}")
+        console.message(f"internal error; details in {log_path()}")
         return ExitCode.INTERNAL
 
 

@@ -14,7 +14,7 @@ from app.services.context import Context
 from app.services.jobs import Job, JobProgress
 from app.services.messages import Message
 from app.services.settings import consent
-from engine.campaign.config_reader import CampaignConfig
+from engine.records.config import CampaignConfig
 from engine.records.events import CampaignFinished, UnitFailed, UnitStopped, Warned
 from engine.report.words import count_text
 from engine.usecases.campaign import (

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from app.services.settings import Settings
-from engine.campaign.config_reader import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.registry import OracleKind, parse_oracle
+from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
@@ -105,7 +107,7 @@ def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
     """A preset says how to fuzz and to test, and leaves the rest as it is."""
     values = PRESETS[name].values
     fuzzing, testing = FuzzSettings(**values["fuzzing"]), _testing(values["testing"])
-    return replace(config, fuzzing=fuzzing, testing=testing)
+    return structs.replace(config, fuzzing=fuzzing, testing=testing)
 
 
 def preset_of(config: CampaignConfig) -> str:

@@ -159,11 +159,11 @@ ORACLES: tuple[Column[OracleScore], ...] = (
 
 def _remark(unit: UnitRow) -> str:
     """Why it is not done, if it is not."""
-    return unit.error or str(unit.statistics.get("limit", ""))
+    return unit.error or unit.statistics.limit
 
 
 def _unit_status(unit: UnitRow) -> str:
-    at_limit = unit.status == "finished" and unit.statistics.get("limit")
+    at_limit = unit.status == "finished" and unit.statistics.limit
     return "limit reached" if at_limit else unit.status
 
 
@@ -188,22 +188,20 @@ UNITS: tuple[Column[UnitRow], ...] = (
         token=lambda unit: _UNIT_LOOKS.get(_unit_status(unit), _PLAIN)[1],
         row_tip=lambda unit: _remark(unit) or unit.status,
     ),
-    Column("states", "States", lambda unit: unit.statistics.get("states"), numeric=True),
-    Column("bugs", "Bugs", lambda unit: unit.statistics.get("bugs"), numeric=True),
+    Column("states", "States", lambda unit: unit.statistics.states, numeric=True),
+    Column("bugs", "Bugs", lambda unit: unit.statistics.bugs, numeric=True),
     Column(
         "calls",
         "Policy calls",
-        lambda unit: unit.statistics.get("policy_states"),
+        lambda unit: unit.statistics.policy_states,
         numeric=True,
         tip="States that the policy evaluated",
     ),
     Column(
         "seconds",
         "Time",
-        lambda unit: unit.statistics.get("seconds"),
-        text=lambda unit: (
-            duration(unit.statistics["seconds"]) if "seconds" in unit.statistics else ""
-        ),
+        lambda unit: unit.statistics.seconds,
+        text=lambda unit: duration(unit.statistics.seconds) if unit.statistics.seconds else "",
         numeric=True,
     ),
     Column("error", "Remarks", _remark, row_tip=_remark),

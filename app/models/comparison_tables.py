@@ -1,31 +1,35 @@
-"""The result of a comparison of two domains as rows of tables.
-
-It reads the JSON document of `plumbline compare`, which is also what the workspace keeps.
-"""
+"""The result of a comparison of two domains as rows of tables."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.models.table_model import Column
 from engine.errors import PlumblineError
 from engine.pddl import Domain, format_action, parse_domain
+from engine.records.comparison import (
+    Comparison,
+    EquivalenceVerdict,
+    OperatorCover,
+    Parameters,
+    PredicatePair,
+    ReadingResult,
+)
 from engine.report.comparison_text import READINGS
-from engine.workspace.comparisons import ComparisonRow
+from engine.workspace.rows import ComparisonRow
 
 READING_TIPS = {
-    "distinct": "Different parameters of an action stand for different objects.",
-    "pddl": "As in PDDL, two parameters of an action may stand for the same object.",
+    Parameters.DISTINCT: "Different parameters of an action stand for different objects.",
+    Parameters.PDDL: "As in PDDL, two parameters of an action may stand for the same object.",
 }
 VERDICTS = {
-    "equivalent": ("Equivalent", "check", "proven"),
-    "not-equivalent": ("Not equivalent", "bad", "bad"),
-    "undecided": ("Undecided within the limits", "unknown", "undecided"),
+    EquivalenceVerdict.EQUIVALENT: ("Equivalent", "check", "proven"),
+    EquivalenceVerdict.NOT_EQUIVALENT: ("Not equivalent", "bad", "bad"),
+    EquivalenceVerdict.UNDECIDED: ("Undecided within the limits", "unknown", "undecided"),
 }
 """Words, icon and color."""
 
@@ -40,71 +44,42 @@ class MappingLine:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorLine:
-    """An operator of one domain and how the other one does it."""
-
-    domain: str
-    operator: str
-    how: str
-    covered: bool
-    number: int  # in the document
-
-
-def mapping_lines(reading: Mapping[str, Any]) -> list[MappingLine]:
-    orders = reading["argument_permutations"]
-    lines = [
-        MappingLine("predicate", a, b, _order(orders.get(a)))
-        for a, b in (reading["mapping"] or {}).items()
-    ]
+def mapping_lines(reading: ReadingResult) -> list[MappingLine]:
+    lines = [MappingLine("predicate", pair.a, pair.b, _order(pair)) for pair in reading.mapping]
     return lines + [
-        MappingLine("type", a, b, "" if a != b else "same name")
-        for a, b in reading["types"].items()
+        MappingLine("type", a, b, "" if a != b else "same name") for a, b in reading.types
     ]
 
 
-def _order(places: Sequence[int] | None) -> str:
-    return "" if places is None else f"argument order {' '.join(map(str, places))}"
+def _order(pair: PredicatePair) -> str:
+    return f"argument order {pair.places}" if pair.permuted else ""
 
 
-def operator_lines(reading: Mapping[str, Any]) -> list[OperatorLine]:
-    return [
-        OperatorLine(
-            operator["domain"],
-            _application(operator["operator"], operator["parameters"]),
-            _how(operator),
-            operator["covered"],
-            number,
-        )
-        for number, operator in enumerate(reading["operators"])
-    ]
-
-
-def _how(operator: Mapping[str, Any]) -> str:
-    other = "B" if operator["domain"] == "A" else "A"
-    cases = [case for macro in operator["macros"] for case in macro["cases"]]
-    if not operator["covered"] or not cases:
+def how_covered(operator: OperatorCover) -> str:
+    """In one line, how the other domain does it."""
+    other = "B" if operator.domain == "A" else "A"
+    cases = [case for macro in operator.macros for case in macro.cases]
+    if not operator.covered or not cases:
         return f"not always possible in {other}"
     if len(cases) == 1:
-        return " ".join(cases[0]["steps"]) or "nothing to do"
-    return f"{len(cases)} cases: {' '.join(cases[0]['steps']) or 'nothing'}, …"
+        return str(cases[0]) if cases[0].steps else "nothing to do"
+    return f"{len(cases)} cases: {cases[0]}, …"
 
 
-def explain_difference(answer: Mapping[str, Any]) -> str:
+def explain_difference(comparison: Comparison) -> str:
     """Explain whether the verdict depends on the reading of parameters."""
-    asked = [name for name in READINGS if name in answer]
-    verdicts = {answer[name]["verdict"] for name in asked}
-    if len(asked) < 2:
+    verdicts = {reading.verdict for reading in comparison.readings}
+    if len(comparison.readings) < 2:
         return ""
     if len(verdicts) == 1:
         return "Both readings of parameters give the same verdict."
     return "The verdict depends on whether two parameters may stand for the same object."
 
 
-def within(reading: Mapping[str, Any]) -> str:
+def within(reading: ReadingResult) -> str:
     """The one-sided answer."""
-    a, b = reading["a_within_b"], reading["b_within_a"]
-    if reading["verdict"] == "equivalent" or (a is None and b is None):
+    a, b = reading.a_within_b, reading.b_within_a
+    if reading.verdict is EquivalenceVerdict.EQUIVALENT or (a is None and b is None):
         return ""
     if a:
         return "Under the closest mapping, B can do everything that A can do, but not vice versa."
@@ -119,28 +94,26 @@ class Expansion:
     def __init__(self, text_a: str, text_b: str) -> None:
         self._domains = {"A": _domain(text_a), "B": _domain(text_b)}
 
-    def operator(self, operator: Mapping[str, Any]) -> str:
-        return self._body(operator["domain"], operator["operator"], operator["parameters"])
+    def operator(self, operator: OperatorCover) -> str:
+        return self._body(operator.domain, operator.operator, operator.parameters)
 
-    def macro(self, operator: Mapping[str, Any]) -> str:
+    def macro(self, operator: OperatorCover) -> str:
         """How the other domain does it, every step with its conditions and effects."""
-        other = "B" if operator["domain"] == "A" else "A"
-        if not operator["covered"]:
+        other = "B" if operator.domain == "A" else "A"
+        if not operator.covered:
             return f"; no macro of domain {other} always does this\n"
         parts: list[str] = []
-        for macro in operator["macros"]:
-            if len(operator["macros"]) > 1:
-                parts.append(f"; if {_pattern(macro['patterns'][0])}")
-            for case in macro["cases"]:
-                condition = [*case["true"], *(f"(not {atom})" for atom in case["false"])]
-                parts += [f"; where {' '.join(condition)}"] if condition else []
-                parts += ["; nothing to do"] if not case["steps"] else []
-                parts += [self._step(other, step) for step in case["steps"]]
+        for macro in operator.macros:
+            if len(operator.macros) > 1:
+                parts.append(f"; if {macro.patterns[0]}")
+            for case in macro.cases:
+                parts += [f"; where {case.condition}"] if case.condition else []
+                parts += ["; nothing to do"] if not case.steps else []
+                parts += [
+                    f"; {step}\n{self._body(other, step.operator, step.arguments)}"
+                    for step in case.steps
+                ]
         return "\n".join(parts) + "\n"
-
-    def _step(self, domain: str, step: str) -> str:
-        name, *arguments = step.strip("()").split() or [""]
-        return f"; {step}\n{self._body(domain, name, arguments)}"
 
     def _body(self, domain: str, name: str, arguments: Sequence[str]) -> str:
         model = self._domains[domain]
@@ -157,15 +130,6 @@ def _domain(text: str) -> Domain | None:
         return parse_domain(text)
     except PlumblineError:
         return None
-
-
-def _pattern(bindings: Mapping[str, str]) -> str:
-    pairs = [f"{name} = {value}" for name, value in bindings.items() if name != value]
-    return ", ".join(pairs) or "all parameters are different"
-
-
-def _application(name: str, arguments: Sequence[str]) -> str:
-    return "(" + " ".join((name, *arguments)) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +163,11 @@ STRUCTURE_COLUMNS = (
 )
 
 
-def verdicts(answer: Mapping[str, Any]) -> str:
+def verdicts(comparison: Comparison) -> str:
     """Once if both readings come to the same."""
     words = {
-        READINGS[name]: VERDICTS[answer[name]["verdict"]][0] for name in READINGS if name in answer
+        READINGS[reading.parameters]: VERDICTS[reading.verdict][0]
+        for reading in comparison.readings
     }
     if len(set(words.values())) == 1:
         return next(iter(words.values()))
@@ -223,12 +188,12 @@ HISTORY_COLUMNS = (
     Column[ComparisonRow](
         "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
     ),
-    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.answer)),
+    Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.comparison)),
     Column[ComparisonRow](
         "seconds",
         "Time",
-        lambda row: float(row.answer.get("seconds", 0.0)),
-        text=lambda row: f"{row.answer.get('seconds', 0.0):.2f} s",
+        lambda row: row.comparison.seconds,
+        text=lambda row: f"{row.comparison.seconds:.2f} s",
         numeric=True,
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.report.bug_text import ending_text, verdict_text
 from engine.report.plan_alignment import AlignedRow, Alignment, RowKind, align
 from engine.report.trace import Ending, Trace, TraceStep
@@ -49,7 +49,7 @@ class StepLine:
     row: int
     aligned: AlignedRow
     mark: Mark = Mark.UNKNOWN
-    verdict: StepVerdict | None = None
+    verdict: LocalizedStep | None = None
     cause_step: bool = False
     parting: bool = False  # both plans are in the same state and do different things
     in_loop: bool = False
@@ -115,7 +115,7 @@ class PlanComparison:
             }
         return cls(policy, better, align(policy, better), localization, actions)
 
-    def verdict(self, index: int) -> StepVerdict | None:
+    def verdict(self, index: int) -> LocalizedStep | None:
         """On a step of the policy."""
         if self.localization is None:
             return None
@@ -236,7 +236,7 @@ class PlanTable(QAbstractTableModel):
         lines.append(_end_line(comparison))
         return lines
 
-    def _note(self, step: StepLine, verdict: StepVerdict) -> NoteLine:
+    def _note(self, step: StepLine, verdict: LocalizedStep) -> NoteLine:
         assert self.comparison is not None
         better = self.comparison.better_actions.get(verdict.index, "")
         goes_on = step.in_loop and not step.loop_ends
@@ -284,7 +284,7 @@ class PlanTable(QAbstractTableModel):
         return "\n".join(parts)
 
 
-def note_text(verdict: StepVerdict) -> str:
+def note_text(verdict: LocalizedStep) -> str:
     """As in "step 4: cost-to-go 9, should be 7"."""
     return f"step {verdict.index + 1}: {verdict_text(verdict)}"
 
@@ -311,7 +311,7 @@ def _step_text(step: TraceStep | None, column: int) -> str:
     return (str(step.index + 1), f"({step.action})", str(step.cost_after))[column]
 
 
-_MARKS = {Verdict.OPTIMAL: Mark.OPTIMAL, Verdict.UNDECIDED: Mark.UNDECIDED}
+_MARKS = {StepVerdict.OPTIMAL: Mark.OPTIMAL, StepVerdict.UNDECIDED: Mark.UNDECIDED}
 
 
 def _step_line(comparison: PlanComparison, number: int, row: AlignedRow) -> StepLine:
@@ -321,7 +321,7 @@ def _step_line(comparison: PlanComparison, number: int, row: AlignedRow) -> Step
     verdict = comparison.verdict(ours.index)
     mark = Mark.UNKNOWN
     if verdict is not None:
-        lost = verdict.lost and verdict.verdict is Verdict.OPTIMAL
+        lost = verdict.lost and verdict.verdict is StepVerdict.OPTIMAL
         mark = Mark.LOST if lost else _MARKS.get(verdict.verdict, Mark.BAD)
     policy, better = comparison.policy, comparison.better
     parting = (

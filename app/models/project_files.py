@@ -8,9 +8,9 @@ be undone.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand
 
@@ -19,11 +19,12 @@ from app.services.context import Context
 from app.services.document import Document
 from app.services.jobs import Job
 from app.services.settings import consent, grant
-from engine.campaign.config_reader import CampaignConfig, read_config
+from engine.campaign.config_reader import read_config
 from engine.campaign.recognize import Found, recognize_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.policies.consent import SERVER, plugin_file
+from engine.records.config import CampaignConfig
 from engine.records.project import Project
 from engine.report.policy_text import TaskFit, policy_name
 from engine.report.words import count_text

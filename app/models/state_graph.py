@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.records.events import State
+from engine.records.evidence import State
 from engine.report.state_facts import Change, StateFacts
 from engine.task.atoms import fluent_atoms
 from engine.task.task import GroundAtom, Task

@@ -12,7 +12,7 @@ from enum import Enum
 from PySide6.QtCore import QObject, Signal
 
 from app.models.plan_table import PlanComparison
-from engine.records.events import State
+from engine.records.evidence import State
 from engine.report.trace import Trace, TraceStep
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+
+from msgspec.structs import replace
 
 from app.models.table_model import Column
 from app.services.folders import EXAMPLES, example_names
-from engine.records.training import EpochFinished, best_of
-from engine.usecases.train import TrainingPlan
+from engine.records.training import EpochRecord, Training, best_of
 
-STATUSES = ("running", "finished", "stopped", "failed")
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
 _WORDS = {TRAIN: "learn", VALIDATE: "validate", UNUSED: "exclude"}
 
@@ -50,21 +49,8 @@ def shared_out(paths: Iterable[str]) -> list[ProblemUse]:
     ]
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """As in `EpochFinished`; `best` is what the training would choose now."""
-
-    epoch: int
-    loss: float
-    success: float
-    cost: float
-    lessons: int
-    checkpoint: str
-    best: bool = False
-
-
 EPOCH_COLUMNS = (
-    Column[Epoch](
+    Column[EpochRecord](
         "epoch",
         "Epoch",
         lambda row: row.epoch,
@@ -72,7 +58,7 @@ EPOCH_COLUMNS = (
         icon=lambda row: "check" if row.best else "",
         row_tip=lambda row: "Best epoch so far" if row.best else "",
     ),
-    Column[Epoch](
+    Column[EpochRecord](
         "success",
         "Solved",
         lambda row: row.success,
@@ -80,7 +66,7 @@ EPOCH_COLUMNS = (
         numeric=True,
         tip="Share of the validation problems that the policy solves",
     ),
-    Column[Epoch](
+    Column[EpochRecord](
         "cost",
         "Mean cost",
         lambda row: row.cost if row.success else None,
@@ -88,7 +74,7 @@ EPOCH_COLUMNS = (
         numeric=True,
         tip="Mean cost of the runs that reach the goal",
     ),
-    Column[Epoch](
+    Column[EpochRecord](
         "loss",
         "Loss",
         lambda row: row.loss,
@@ -96,10 +82,10 @@ EPOCH_COLUMNS = (
         numeric=True,
         tip="Difference between the policy's decisions and the teacher's",
     ),
-    Column[Epoch](
+    Column[EpochRecord](
         "lessons", "Lessons", lambda row: row.lessons, numeric=True, tip="States to learn from"
     ),
-    Column[Epoch](
+    Column[EpochRecord](
         "checkpoint",
         "Checkpoint",
         lambda row: Path(row.checkpoint).name,
@@ -108,47 +94,12 @@ EPOCH_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Training:
-    """What the workspace keeps of a training."""
-
-    plan: TrainingPlan
-    status: str  # one of STATUSES
-    reason: str = ""
-    epochs: tuple[Epoch, ...] = ()
-
-    def with_epoch(self, event: EpochFinished) -> Training:
-        new = Epoch(
-            event.epoch,
-            event.loss,
-            event.success,
-            event.cost,
-            event.lessons,
-            str(event.checkpoint),
-        )
-        known = [epoch for epoch in self.epochs if epoch.epoch != new.epoch]
-        epochs = sorted([*known, new], key=lambda epoch: epoch.epoch)
-        best = best_of(epochs)
-        return replace(self, epochs=tuple(replace(epoch, best=epoch is best) for epoch in epochs))
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "plan": self.plan.to_json(),
-            "status": self.status,
-            "reason": self.reason,
-            "epochs": [asdict(epoch) for epoch in self.epochs],
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Training:
-        if document["status"] not in STATUSES:
-            raise ValueError(f"unknown training status '{document['status']}'")
-        return cls(
-            TrainingPlan.from_json(document["plan"]),
-            document["status"],
-            document["reason"],
-            tuple(Epoch(**epoch) for epoch in document["epochs"]),
-        )
+def with_epoch(training: Training, new: EpochRecord) -> Training:
+    known = [epoch for epoch in training.epochs if epoch.epoch != new.epoch]
+    epochs = sorted([*known, new], key=lambda epoch: epoch.epoch)
+    best = best_of(epochs)
+    marked = tuple(replace(epoch, best=epoch is best) for epoch in epochs)
+    return replace(training, epochs=marked)
 
 
 def generator_for(domain: str | None) -> str | None:

@@ -30,7 +30,7 @@ FILES: Mapping[str, tuple[str, str]] = {
 
 
 def unit_text(unit: UnitRow) -> str:
-    states, bugs = unit.statistics.get("states", 0), unit.statistics.get("bugs", 0)
+    states, bugs = unit.statistics.states, unit.statistics.bugs
     where = f"{unit.problem}, {unit.policy}, seed {unit.seed}"
     return f"{unit.id}: {where} ({count_text(states, 'state')}, {count_text(bugs, 'bug')})"
 

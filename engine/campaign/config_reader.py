@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,10 +21,17 @@ from engine.campaign.toml_positions import Position, key_positions
 from engine.errors import ConfigurationError, Location, PlumblineError
 from engine.files import read_text
 from engine.fuzzing.biases import BIASES
-from engine.fuzzing.fuzzer import Unsolved
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
 from engine.policies.torch_file import portfolio_files
+from engine.records.config import (
+    CampaignConfig,
+    FuzzSettings,
+    LocalizationSettings,
+    OracleSettings,
+    UnitLimits,
+    Unsolved,
+)
 from engine.task.load import SAS_SUFFIX
 
 MOST = 10**9
@@ -32,91 +39,6 @@ _MOST_PARTS = 1000
 """Of a dotted key: reading one takes time that grows with the square of its length."""
 LEAST_MEGABYTES = 64
 """With less not even the program itself could start."""
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzSettings:
-    size: int = 100
-    walk_length: int = 5
-    bias: str = "none"
-    horizon: int = 50
-    budget: int = 200
-    novelty: int = 0
-    prune_dead_ends: bool = False
-    unsolved: str = Unsolved.INSERT_AND_AVOID.value
-
-
-@dataclass(frozen=True, slots=True)
-class OracleSettings:
-    oracles: tuple[str, ...]
-    objective: str = "any"
-    step_limit: int = 10_000
-    skip_known_bugs: bool = False  # whether the other oracles leave a state alone once it is a bug
-
-
-@dataclass(frozen=True, slots=True)
-class UnitLimits:
-    """What one unit may use; a limit in seconds costs repeatability."""
-
-    unit_seconds: float | None = None
-    unit_megabytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LocalizationSettings:
-    """Whether bad steps are looked for on the runs of all bugs, and with how much effort.
-
-    What the expansions do not decide stays undecided; a limit in seconds costs repeatability.
-    """
-
-    enabled: bool = False
-    search_expansions: int = 10_000
-    bug_expansions: int = 50_000
-    unit_expansions: int = 1_000_000
-    bug_seconds: float | None = None
-
-
-NO_LOCALIZATION = LocalizationSettings()
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignConfig:
-    """`domain` is None if the problems are `.sas` files. Paths are absolute."""
-
-    domain: str | None
-    problems: tuple[str, ...]
-    policies: tuple[str, ...]
-    seeds: tuple[int, ...]
-    unit_costs: bool
-    fuzzing: FuzzSettings
-    testing: OracleSettings
-    limits: UnitLimits
-    portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
-    pool: str | None = None  # a file of states to test instead of those that walks find
-    localization: LocalizationSettings = NO_LOCALIZATION
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> CampaignConfig:
-        testing = {**document["testing"], "oracles": tuple(document["testing"]["oracles"])}
-        return cls(
-            domain=document["domain"],
-            problems=tuple(document["problems"]),
-            policies=tuple(document["policies"]),
-            seeds=tuple(document["seeds"]),
-            unit_costs=document["unit_costs"],
-            fuzzing=FuzzSettings(**document["fuzzing"]),
-            testing=OracleSettings(**testing),
-            limits=UnitLimits(**document["limits"]),
-            portfolio=tuple(document.get("portfolio", ())),
-            pool=document.get("pool"),
-            localization=LocalizationSettings(**document.get("localization", {})),
-        )
-
-    def with_seeds(self, *seeds: int) -> CampaignConfig:
-        return replace(self, seeds=seeds)
 
 
 def read_config(path: str | Path) -> CampaignConfig:

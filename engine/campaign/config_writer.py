@@ -12,10 +12,11 @@ from typing import Any
 
 import tomli_w
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.presets import PRESETS
 from engine.fuzzing.biases import BIASES
 from engine.oracles.registry import ORACLES
+from engine.records.codec import to_json
+from engine.records.config import CampaignConfig
 
 _HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
 
@@ -23,8 +24,10 @@ _HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
 def config_text(config: CampaignConfig, path: Path) -> str:
     """The text to write to `path`."""
     folder = path.absolute().parent
-    document = config.to_json()
-    tables = {name: document.pop(name) for name in ("fuzzing", "testing", "limits", "localization")}
+    tables = {
+        name: to_json(getattr(config, name))
+        for name in ("fuzzing", "testing", "limits", "localization")
+    }
     top: dict[str, Any] = {
         "domain": None if config.domain is None else _relative(config.domain, folder),
         "problems": [glob.escape(_relative(name, folder)) for name in config.problems],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from engine.records.events import OracleStatistics
+from engine.records.codec import to_json
 from engine.records.finding import BugKind
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
@@ -46,8 +46,7 @@ def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
 def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
     totals: dict[str, dict[str, Any]] = {}
     for unit in units:
-        for entry in unit.statistics.get("oracles", ()):
-            counts = OracleStatistics(**entry)
+        for counts in unit.statistics.oracles:
             total = totals.setdefault(counts.oracle, dict.fromkeys(_COUNTS, 0))
             for name in _COUNTS:
                 total[name] += getattr(counts, name)
@@ -55,7 +54,9 @@ def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
 
 
 def _unit(unit: UnitRow) -> dict[str, Any]:
-    counts = {key: value for key, value in unit.statistics.items() if key != "oracles"}
+    counts = to_json(unit.statistics)
+    assert isinstance(counts, dict)
+    del counts["oracles"]
     return {
         "problem": unit.problem,
         "policy": unit.policy,

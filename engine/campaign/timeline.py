@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.oracles.session import Verdict
+from engine.records.events import OracleVerdict
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
@@ -71,16 +71,14 @@ class Progress:
     @property
     def policy_calls(self) -> int:
         """How many states were put to policies."""
-        return sum(int(unit.statistics.get("policy_states", 0)) for unit in self.units)
+        return sum(unit.statistics.policy_states for unit in self.units)
 
     @property
     def seconds(self) -> float:
         """Time worked so far."""
         offsets = unit_offsets(self.units)
         ends = [
-            offsets[unit.id] + float(unit.statistics.get("seconds", 0.0))
-            for unit in self.units
-            if unit.id in offsets
+            offsets[unit.id] + unit.statistics.seconds for unit in self.units if unit.id in offsets
         ]
         return max(ends, default=0.0)
 
@@ -149,9 +147,9 @@ class Timeline:
         return OracleScore(
             oracle,
             examined=counts["examined"],
-            bugs=counts[Verdict.BUG.value],
+            bugs=counts[OracleVerdict.BUG.value],
             unique=counts["unique"],
-            optimal=counts[Verdict.OPTIMAL.value],
+            optimal=counts[OracleVerdict.OPTIMAL.value],
             examined_bugs=counts["examined bugs"],
             seconds=self._oracle_seconds[oracle],
         )
@@ -201,7 +199,7 @@ class Timeline:
             self._counts[oracle]["examined"] += 1
             self._counts[oracle][verdict] += 1
             self._oracle_seconds[oracle] += seconds
-            if verdict == Verdict.BUG.value:
+            if verdict == OracleVerdict.BUG.value:
                 proven.append(oracle)
                 self._proofs[oracle].add(unit, began)
         if len(proven) == 1:
@@ -219,7 +217,7 @@ def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
         elif unit.started > busy_until:
             idle += unit.started - busy_until
         offsets[unit.id] = unit.started - idle
-        end = unit.started + float(unit.statistics.get("seconds", 0.0))
+        end = unit.started + unit.statistics.seconds
         if unit.status == "running":
             end = float("inf")
         busy_until = end if busy_until is None else max(busy_until, end)

@@ -11,59 +11,54 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
-from engine.campaign.config_reader import (
-    NO_LOCALIZATION,
-    FuzzSettings,
-    LocalizationSettings,
-    OracleSettings,
-    UnitLimits,
-)
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, UnpackedInputs, unpack_inputs
 from engine.campaign.regions import Regions
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError, WorkspaceError
 from engine.fuzzing.biases import make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.fuzzing.imported_pool import ImportedPool
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
+from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.records.codec import encode
+from engine.records.config import (
+    Unit,
+)
 from engine.records.events import (
-    Answer,
     BugFound,
     BugImproved,
     BugLocalized,
+    OracleAnswer,
     OracleStatistics,
-    Progress,
+    OracleVerdict,
     RegionsChanged,
     RivalStatistics,
     RunFinished,
-    State,
     StateAdded,
     StateTested,
     StoredRun,
     TaskReady,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
     UnitStatistics,
     UnitStopped,
     Warned,
 )
-from engine.records.evidence import Evidence
+from engine.records.evidence import Evidence, State
 from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.records.localization import Localization
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.task.unpacked import UnpackedInputs, unpack_inputs
 from engine.verify.claims import Claim, dominance_check, problem_with
 from engine.workers.limits import peak_megabytes
 from engine.workers.link import WorkerLink
@@ -79,13 +74,13 @@ class OracleCounts:
         self._first: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
-    def add_answers(self, answers: Sequence[Answer]) -> None:
+    def add_answers(self, answers: Sequence[OracleAnswer]) -> None:
         """All answers about one state."""
         for answer in answers:
             self._examined[answer.oracle] += 1
             self._seconds[answer.oracle] += answer.seconds
-            self._optimal[answer.oracle] += answer.verdict == Verdict.OPTIMAL.value
-        successful = [answer.oracle for answer in answers if answer.verdict == Verdict.BUG.value]
+            self._optimal[answer.oracle] += answer.verdict is OracleVerdict.OPTIMAL
+        successful = [answer.oracle for answer in answers if answer.verdict is OracleVerdict.BUG]
         self._bugs.update(successful)
         if len(successful) == 1:
             self._unique[successful[0]] += 1
@@ -148,22 +143,6 @@ def _walk(table: StateTable, state: State, operators: Sequence[int]) -> list[int
 
 
 PROGRESS_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """All that is needed to do the work, here or on another machine."""
-
-    number: int  # in the store
-    problem: ProblemInput
-    policy: PolicyInput
-    seed: int
-    fuzzing: FuzzSettings
-    testing: OracleSettings
-    limits: UnitLimits
-    portfolio: tuple[PolicyInput, ...] = ()
-    localization: LocalizationSettings = NO_LOCALIZATION
-    pool: File | None = None  # states to test instead of those that walks find
 
 
 def run_unit(link: WorkerLink, unit: Unit) -> None:
@@ -266,7 +245,7 @@ class _Work:
             seed=self.unit.seed,
             novelty=settings.novelty,
             prune_dead_ends=settings.prune_dead_ends,
-            unsolved=Unsolved(settings.unsolved),
+            unsolved=settings.unsolved,
             walks=_WALKS + _WALKS_PER_STATE * settings.size,
         )
         return Fuzzer(self.table, bias, options, self.link.cancelled)
@@ -329,8 +308,8 @@ class _Work:
             RunFinished(
                 self.unit.number,
                 number,
-                str(run.outcome),
-                str(run.reason),
+                run.outcome,
+                run.reason,
                 run.cost,
                 self.link.seconds,
             )
@@ -343,7 +322,7 @@ class _Work:
 
     def _test(self, number: int) -> None:
         state = self.pool[number]
-        answers: list[Answer] = []
+        answers: list[OracleAnswer] = []
         for oracle in self.oracles:
             if self.unit.testing.skip_known_bugs and state in self.reported:
                 break
@@ -364,15 +343,17 @@ class _Work:
         if self.regions.due:
             self._report_regions()
 
-    def _answer(self, oracle: str, state: int, examination: Examination, seconds: float) -> Answer:
+    def _answer(
+        self, oracle: str, state: int, examination: Examination, seconds: float
+    ) -> OracleAnswer:
         """What the oracle proved, as far as it could be confirmed."""
         verdict, bound = examination.verdict, examination.bound
-        if verdict is Verdict.BUG:
+        if verdict is OracleVerdict.BUG:
             if state in self.reported:
                 bound = max(bound, self.reported[state][0].bound)
             else:
-                verdict, bound = Verdict.NOT_REFUTED, INFINITY
-        return Answer(oracle, verdict.value, None if bound == INFINITY else bound, seconds)
+                verdict, bound = OracleVerdict.NOT_REFUTED, INFINITY
+        return OracleAnswer(oracle, verdict, None if bound == INFINITY else bound, seconds)
 
     def _report(self, finding: Finding) -> None:
         """Tell of a finding, once it has been verified by code that shares nothing with it."""
@@ -457,7 +438,7 @@ class _Work:
         now = time.monotonic()
         if now - self.last_progress >= PROGRESS_SECONDS:
             self.last_progress = now
-            self.link.emit(Progress(self.unit.number, self._statistics()))
+            self.link.emit(UnitProgress(self.unit.number, self._statistics()))
 
     def _statistics(self) -> UnitStatistics:
         fuzzing, policy = self.fuzzer.statistics, self.runs.statistics

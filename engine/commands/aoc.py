@@ -19,7 +19,7 @@ from engine.commands.arguments import (
 )
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization
+from engine.dominance.compute import DEFAULT_LIMITS
 from engine.dominance.function import DominanceFunction
 from engine.errors import ExitCode, UsageError
 from engine.localize.action_optimality import (
@@ -27,10 +27,11 @@ from engine.localize.action_optimality import (
     ActionVerdict,
     DecidedBy,
     Reason,
-    Verdict,
+    StepVerdict,
     check_action,
 )
 from engine.native.control import Control
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.atoms import format_fact
@@ -41,41 +42,47 @@ from engine.task.task import Task
 HEURISTICS = [name for name in ("lmcut", "cartesian", "ms", "hmax", "blind") if name in ADMISSIBLE]
 
 _CODES = {
-    Verdict.OPTIMAL: ExitCode.DONE,
-    Verdict.NOT_OPTIMAL: ExitCode.ANSWER_IS_NO,
-    Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+    StepVerdict.OPTIMAL: ExitCode.DONE,
+    StepVerdict.NOT_OPTIMAL: ExitCode.ANSWER_IS_NO,
+    StepVerdict.UNDECIDED: ExitCode.LIMIT_REACHED,
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
     parser.add_argument(
-        "--action", required=True, metavar='"(NAME ARGUMENTS)"', help="the action in question"
+        "--action", required=True, metavar='"(NAME ARGUMENTS)"', help="action to check"
     )
     parser.add_argument(
         "--state",
         type=state_values,
         metavar="V0,V1,...",
-        help="a value per variable, as `task` lists them (default: the initial state)",
+        help="one value per variable, in the order of 'plumbline task' (default: initial state)",
     )
     parser.add_argument(
         "--algorithm",
         choices=tuple(ALGORITHMS),
         default="aoca",
-        help="one search (default), several in turn (sms) or side by side (pms), or dominance",
+        help="one search (default), several one after the other (sms) or in parallel (pms), or "
+        "dominance",
     )
-    parser.add_argument("--heuristic", choices=HEURISTICS, default="lmcut", help="default: lmcut")
-    parser.add_argument("--solvable", action="store_true", help="the state is known to have a plan")
     parser.add_argument(
-        "--plan-cost", type=_cost, metavar="C", help="what a known plan from the state costs"
+        "--heuristic",
+        choices=HEURISTICS,
+        default="lmcut",
+        help="heuristic of the searches (default: %(default)s)",
+    )
+    parser.add_argument("--solvable", action="store_true", help="assume that the state has a plan")
+    parser.add_argument(
+        "--plan-cost", type=_cost, metavar="C", help="cost of a known plan from the state"
     )
     parser.add_argument(
         "--dominance",
         metavar="atomic|merged[:TRANSITIONS]",
-        help="try the criteria by dominance first (for the algorithm dominance: atomic)",
+        help="try the dominance criteria first (default of the algorithm dominance: atomic)",
     )
     add_limits(parser)
-    parser.epilog = "Exit code 1 means that the action is not optimal, 3 that it is undecided."
+    parser.epilog = "Exit code 1: the action is not optimal; 3: undecided."
 
 
 def _cost(text: str) -> int:
@@ -91,7 +98,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     state = task.init if args.state is None else args.state
     operator = _operator(task, state, args.action)
     control = Control()
-    with console.progress("RunSearches") as bar, kernel_progress(control, bar):
+    with console.progress("Searching") as bar, kernel_progress(control, bar):
         limits = _remaining(args, started)
         dominance = None if factors is None else _dominance(task, factors, limits, control)
         began = time.process_time()
@@ -130,7 +137,7 @@ def _operator(task: Task, state: State, text: str) -> int:
     """The operator of the action that is applicable, if one is."""
     if len(state) != len(task.variables):
         raise UsageError(
-            f"the task has {len(task.variables)} variables, the state {len(state)} values",
+            f"the state has {len(state)} values, the task {len(task.variables)} variables",
             hint="`plumbline task` shows the variables and the initial state",
         )
     plan = parse_plan(text, "--action")
@@ -163,17 +170,17 @@ def _document(task: Task, answer: ActionVerdict) -> dict[str, object]:
 
 def _text(task: Task, operator: int, answer: ActionVerdict) -> str:
     action = f"({task.operators[operator].name})"
-    if answer.verdict is Verdict.UNDECIDED:
+    if answer.verdict is StepVerdict.UNDECIDED:
         headline = f"{action}: undecided, {_WITHOUT_VERDICT[answer.reason or Reason.CANCELLED]}"
     else:
-        word = "optimal" if answer.verdict is Verdict.OPTIMAL else "not optimal"
+        word = "optimal" if answer.verdict is StepVerdict.OPTIMAL else "not optimal"
         grounds = _GROUNDS[answer.decided_by or DecidedBy.GOAL]
         headline = f"{action} is {word}: {grounds}"
     lines = [headline]
     if answer.optimal_cost is not None:
-        lines.append(f"The goal costs {answer.optimal_cost} from the state.")
-    if answer.cost_after is not None and answer.verdict is Verdict.NOT_OPTIMAL:
-        lines.append(f"With the action first it costs {answer.cost_after}.")
+        lines.append(f"The optimal cost from the state is {answer.optimal_cost}.")
+    if answer.cost_after is not None and answer.verdict is StepVerdict.NOT_OPTIMAL:
+        lines.append(f"Starting with the action, it is {answer.cost_after}.")
     lines.append(
         f"{answer.expanded:,} states expanded, {answer.evaluated:,} evaluated, "
         f"{answer.seconds:.2f} s"
@@ -183,24 +190,24 @@ def _text(task: Task, operator: int, answer: ActionVerdict) -> str:
 
 _GROUNDS = {
     DecidedBy.SELF_LOOP: "it changes nothing",
-    DecidedBy.GOAL: "by the cheapest plan found",
-    DecidedBy.OPEN_LIST: "all ways that are left agree",
+    DecidedBy.GOAL: "by the cheapest plan",
+    DecidedBy.OPEN_LIST: "all remaining candidates agree",
     DecidedBy.PLAN: "a cheapest plan starts with it",
-    DecidedBy.COSTS: "by the costs with and without it",
+    DecidedBy.COSTS: "by the costs with it and without it",
     DecidedBy.DEAD_END: "no plan starts with it",
-    DecidedBy.BOUNDS: "by bounds of the costs with and without it",
-    DecidedBy.LAMA: "LAMA has a cheaper plan than any that starts with it",
-    DecidedBy.DOMINANCE_A: "by dominance, it makes as much better as it costs",
-    DecidedBy.DOMINANCE_B: "by dominance, it makes less better than it costs",
+    DecidedBy.BOUNDS: "by bounds on the costs with it and without it",
+    DecidedBy.LAMA: "LAMA found a plan cheaper than any that starts with it",
+    DecidedBy.DOMINANCE_A: "by dominance, it gains as much as it costs",
+    DecidedBy.DOMINANCE_B: "by dominance, it gains less than it costs",
     DecidedBy.DOMINANCE_C: "by dominance over all other actions",
     DecidedBy.DOMINANCE_D: "by dominance of another action",
 }
 
 _WITHOUT_VERDICT = {
-    Reason.UNSOLVABLE: "the goal cannot be reached from the state, so no action is better",
-    Reason.NO_CRITERION: "no criterion by dominance applies",
-    Reason.TIME_LIMIT: "the time is up",
-    Reason.MEMORY_LIMIT: "the memory is used up",
-    Reason.EXPANSION_LIMIT: "the search was limited",
-    Reason.CANCELLED: "it was stopped",
+    Reason.UNSOLVABLE: "the goal cannot be reached from the state, so all actions are equal",
+    Reason.NO_CRITERION: "no dominance criterion applies",
+    Reason.TIME_LIMIT: "time limit reached",
+    Reason.MEMORY_LIMIT: "memory limit reached",
+    Reason.EXPANSION_LIMIT: "expansion limit reached",
+    Reason.CANCELLED: "stopped",
 }

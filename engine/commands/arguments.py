@@ -21,11 +21,9 @@ def add_task_argument(parser: argparse.ArgumentParser) -> None:
         "task",
         nargs="+",
         metavar="TASK",
-        help="DOMAIN.pddl PROBLEM.pddl, or one FILE.sas of the Fast Downward translator",
+        help="DOMAIN.pddl PROBLEM.pddl, or one FILE.sas from the Fast Downward translator",
     )
-    parser.add_argument(
-        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
-    )
+    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
 
 
 def add_limits(

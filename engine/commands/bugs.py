@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
@@ -19,27 +20,27 @@ from engine.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb")
+    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
     parser.add_argument(
         "--filter",
         default="",
         metavar="TEXT",
-        help="only bugs that fit, for example 'gap>5 oracle:aras status:new'",
+        help="list only matching bugs, for example 'gap>5 oracle:aras status:new'",
     )
     parser.add_argument(
-        "--bug", type=int, action="append", metavar="ID", help="only this one; may be repeated"
+        "--bug", type=int, action="append", metavar="ID", help="list only this bug; may be repeated"
     )
     parser.add_argument(
         "--root-causes",
         action="store_true",
-        help="instead of bugs show the bad steps behind them, by the action to blame",
+        help="list root causes instead of bugs, grouped by action schema",
     )
-    decision = parser.add_argument_group("to decide about the bugs that --bug names")
-    decision.add_argument("--mark", choices=STATUSES, help="give them this status")
+    decision = parser.add_argument_group("triage of the bugs given by --bug")
+    decision.add_argument("--mark", choices=STATUSES, help="set this status")
     decision.add_argument(
-        "--duplicate-of", type=int, metavar="ID", help="mark them as duplicates of this bug"
+        "--duplicate-of", type=int, metavar="ID", help="mark as duplicates of this bug"
     )
-    decision.add_argument("--note", metavar="TEXT", help="write this beside the status")
+    decision.add_argument("--note", metavar="TEXT", help="add this note")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -68,7 +69,7 @@ def _decide(args: argparse.Namespace, store: Workspace, rows: Sequence[BugRow]) 
     if status is None and args.note is None:
         return
     if not rows:
-        raise UsageError("there is no bug to decide about", hint="name it by --bug ID")
+        raise UsageError("no bug to triage", hint="give --bug ID")
     if status is not None:
         store.set_status([row.id for row in rows], status, args.note, args.duplicate_of)
         return
@@ -118,7 +119,7 @@ def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
         ]
     traced = sum(group.bugs for group in groups)
     count = sum(len(group.causes) for group in groups)
-    lines.append(f"{count} root causes of {traced} bugs; {len(rows) - traced} are not traced back")
+    lines.append(f"{count} root causes of {traced} bugs; {len(rows) - traced} not localized")
     return "\n".join(lines)
 
 

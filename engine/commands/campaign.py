@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.campaign.config_reader import LEAST_MEGABYTES, read_config
 from engine.campaign.config_writer import template
@@ -40,43 +41,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         const=Path(INIT_FILE),
         metavar="FILE",
-        help=f"write a commented configuration (default {INIT_FILE}) and do nothing else",
+        help=f"write a commented configuration (default: {INIT_FILE}) and exit",
     )
-    parser.add_argument("--out", type=Path, metavar="W.plumb", help="the workspace")
+    parser.add_argument("--out", type=Path, metavar="W.plumb", help="workspace for the results")
     parser.add_argument(
-        "--resume", action="store_true", help="do what is left of the campaign in the workspace"
+        "--resume",
+        action="store_true",
+        help="run the remaining units of the campaign in the workspace",
     )
     parser.add_argument(
         "--executor",
         default=DEFAULT_EXECUTOR,
         metavar="WHERE",
-        help="where units run: local:N is N processes of this machine, dask:ADDRESS a Dask cluster "
-        "(default %(default)s)",
+        help="where to run units: local:N for N processes on this machine, dask:ADDRESS for a Dask "
+        "cluster (default: %(default)s)",
     )
-    parser.add_argument("--fail-on-bugs", action="store_true", help="exit with 1 if bugs are found")
+    parser.add_argument(
+        "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
+    )
     parser.add_argument(
         "--time-limit",
         type=positive_seconds,
         metavar="S",
-        help="stop after so many seconds; --resume does the rest",
+        help="stop after this many seconds; --resume runs the rest",
     )
     parser.add_argument(
         "--memory-limit",
         type=_unit_megabytes,
         metavar="MB",
-        help="of each unit, its policy included; instead of the limit in the file",
+        help="memory limit of each unit, including its policy; overrides the configuration",
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="instead of the seeds in the file")
+    parser.add_argument(
+        "--seed", type=_seed, metavar="N", help="seed; overrides the seeds of the configuration"
+    )
     parser.epilog = (
-        "Exit code 1 means that bugs were found and --fail-on-bugs was given, 3 that the time "
-        "limit came before all was done."
+        "Exit code 1: bugs were found and --fail-on-bugs was given; 3: the time limit was reached "
+        "before all units were done."
     )
 
 
 def _unit_megabytes(text: str) -> int:
     megabytes = positive_megabytes(text)
     if megabytes < LEAST_MEGABYTES:
-        raise argparse.ArgumentTypeError(f"a unit needs {LEAST_MEGABYTES} MB at least")
+        raise argparse.ArgumentTypeError(f"a unit needs at least {LEAST_MEGABYTES} MB")
     return megabytes
 
 
@@ -90,9 +97,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.init is not None:
         return _init(args.config or args.init, console)
     if args.config is None:
-        raise UsageError("there is no configuration", hint="'campaign --init' writes an example")
+        raise UsageError("no configuration", hint="'plumbline campaign --init' writes an example")
     if args.out is None:
-        raise UsageError("there is no workspace to write to", hint="name one by --out W.plumb")
+        raise UsageError("no workspace to write to", hint="give --out W.plumb")
     config = read_config(args.config)
     if args.seed is not None:
         config = config.with_seeds(args.seed)
@@ -124,9 +131,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _init(path: Path, console: Console) -> int:
     if path.exists():
-        raise UsageError(f"{path} exists already", hint="choose another name")
+        raise UsageError(f"{path} already exists", hint="choose another name")
     write_text(path, template())
-    console.result({"config": str(path)}, f"{path} is written; edit it and run it with --out")
+    console.result({"config": str(path)}, f"Wrote {path}. Edit it, then run it with --out.")
     return ExitCode.DONE
 
 
@@ -145,7 +152,7 @@ def _refuse_total_failure(document: dict[str, Any]) -> None:
     bad = [unit for unit in units if unit["status"] in ("failed", "lost")]
     if not units or len(bad) < len(units):
         return
-    words = f"no unit could be done: {bad[0]['error']}"
+    words = f"no unit succeeded: {bad[0]['error']}"
     if any(unit["error"].startswith(AT_LIMIT) for unit in bad):
         if not document["states"]:
             raise LimitReachedError(words, hint="give units more time or memory")
@@ -161,7 +168,7 @@ def _text(document: dict[str, Any], path: Path) -> str:
         f"({document['qualitative']} failures, {document['quantitative']} too expensive, "
         f"{document['unclassified']} unclassified) in {document['regions']} regions; "
         f"{document['pool_bugs']} in the pool, {document['nonpool_bugs']} outside, "
-        f"{document['retrospective_bugs']} in retrospect"
+        f"{document['retrospective_bugs']} retrospective"
     ]
     if document["root_causes"] is not None:
         lines.append(
@@ -175,9 +182,11 @@ def _text(document: dict[str, Any], path: Path) -> str:
             f"{counts['seconds']:.1f} s"
         )
     if limited := sum(bool(unit.get("limit")) for unit in document["units"]):
-        lines.append(f"{limited} of {len(document['units'])} units were stopped at a limit")
+        lines.append(f"{limited} of {len(document['units'])} units stopped at a limit")
     left = [unit for unit in document["units"] if unit["status"] != "finished"]
     if left:
-        lines.append(f"{len(left)} of {len(document['units'])} units are not done: use --resume")
+        lines.append(
+            f"{len(left)} of {len(document['units'])} units are not done; run again with --resume"
+        )
     lines.append(f"{path}: {document['status']} after {document['seconds']:.1f} s")
     return "\n".join(lines)

@@ -15,8 +15,8 @@ WIDEST_LINE = 120
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN")
-    parser.add_argument("problem", metavar="PROBLEM", nargs="?")
+    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
+    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="problem file")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

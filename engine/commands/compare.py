@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.campaign.inputs import File
 from engine.commands.arguments import positive_seconds
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
-from engine.records.comparison import Verdict
-from engine.report.comparison import comparison_report
-from engine.usecases.compare import DEFAULT_OPTIONS, Compared, CompareOptions, compare
+from engine.records.comparison import CompareOptions, Comparison, EquivalenceVerdict, Parameters
+from engine.records.inputs import File
+from engine.report.comparison import comparison_json, comparison_report, failed_evidence
+from engine.report.comparison_text import describe
+from engine.usecases.compare import DEFAULT_OPTIONS, compare
 
 BOTH = "both"
 
@@ -55,34 +56,31 @@ def run(args: argparse.Namespace, console: Console) -> int:
         File(Path(name).name, read_bytes(name, "a domain"), name)
         for name in (args.first, args.second)
     )
-    asked = DEFAULT_OPTIONS.parameters if args.parameters == BOTH else (args.parameters,)
+    asked = (
+        DEFAULT_OPTIONS.parameters if args.parameters == BOTH else (Parameters(args.parameters),)
+    )
     options = CompareOptions(asked, args.permute_arguments, args.time_limit, args.verify, args.seed)
     with console.link("Comparing", keeps_results=True) as link:
-        found = compare(link, a, b, options)
-    document, text = found.document, found.text
-    problems = None
-    if found.problems is not None:
-        problems = [
-            f"the evidence for '{name}' fails: {problem}"
-            for name, objections in found.problems.items()
-            for problem in objections
-        ]
-        document["verification"] = {"ok": not problems, "problems": problems, **found.problems}
-        text += "\n" + ("\n".join(problems) if problems else "All evidence was verified.") + "\n"
-    console.result(document, text)  # first: the report may not find room on the disk
+        comparison = compare(link, a, b, options)
+    problems = list(failed_evidence(comparison))
+    text = describe(comparison)
+    if args.verify:
+        text += "\n" + ("\n".join(problems) or "All evidence was verified.") + "\n"
+    # First: the report may not find room on the disk.
+    console.result(comparison_json(comparison), text)
     if args.out is not None:
-        write_text(args.out, comparison_report(document, a, b, args.out.suffix))
-    return _exit_code(found, problems)
+        write_text(args.out, comparison_report(comparison, a, b, args.out.suffix))
+    return _exit_code(comparison, problems)
 
 
-def _exit_code(found: Compared, problems: list[str] | None) -> int:
-    if found.stopped:
+def _exit_code(comparison: Comparison, problems: list[str]) -> int:
+    if comparison.stopped:
         return ExitCode.INTERRUPTED
     if problems:
         return ExitCode.INTERNAL
     answers = {
-        Verdict.EQUIVALENT: ExitCode.DONE,
-        Verdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
-        Verdict.UNDECIDED: ExitCode.LIMIT_REACHED,
+        EquivalenceVerdict.EQUIVALENT: ExitCode.DONE,
+        EquivalenceVerdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,
+        EquivalenceVerdict.UNDECIDED: ExitCode.LIMIT_REACHED,
     }
-    return answers[found.verdict]
+    return answers[comparison.first.verdict]

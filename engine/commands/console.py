@@ -79,7 +79,7 @@ class Console:
                 raise
             raise DiskError(
                 f"the result cannot be printed: {problem.strerror or problem}",
-                hint="make room where the output goes, or send it elsewhere",
+                hint="free space where the output goes, or redirect it",
             ) from problem
 
     def message(self, text: str) -> None:

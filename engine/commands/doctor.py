@@ -43,7 +43,7 @@ class Check:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Exit code 1 means that something Plumbline needs is missing."
+    parser.epilog = "Exit code 1: a required component is missing."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -193,5 +193,7 @@ def _describe(checks: list[Check], healthy: bool) -> str:
         lines.append(f"{state}  {check.name:<{width}}  {check.found}")
         if check.hint and not check.ok:
             lines.append(f"{'':<{width + 11}}{check.hint}")
-    lines.append("Everything needed is here." if healthy else "Something needed is missing.")
+    lines.append(
+        "All required components are installed." if healthy else "A required component is missing."
+    )
     return "\n".join(lines)

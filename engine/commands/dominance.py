@@ -11,9 +11,10 @@ import numpy as np
 from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization, Variant
+from engine.dominance.compute import DEFAULT_LIMITS, Variant
 from engine.dominance.function import NO_VALUE, DominanceFunction, FactorTable
 from engine.errors import ExitCode
+from engine.records.config import Factorization
 from engine.task.atoms import format_fact
 from engine.task.task import Task
 
@@ -28,13 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--factors",
         default="atomic",
         metavar="atomic|merged[:TRANSITIONS]",
-        help="one factor per variable (default), or products of them of limited size",
+        help="one factor per variable (default), or products of variables of limited size",
     )
     parser.add_argument(
         "--variant",
         choices=[variant.value for variant in Variant],
         default=Variant.R.value,
-        help="how the tables are closed: a not at all, b as the published tool, r (default) best",
+        help="closure of the tables: a none, b as in the published tool, r strongest (default)",
     )
 
 
@@ -94,7 +95,7 @@ def _text(task: Task, function: DominanceFunction, seconds: float) -> str:
         if len(entries) > SHOWN:
             lines.append(f"  and {len(entries) - SHOWN} more")
     if not function.complete:
-        lines.append("a limit was reached: more might be known with more time")
+        lines.append("stopped at a limit; more time may give more comparisons")
     lines.append(f"computed in {seconds:.2f} s")
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ BUNDLE = "bundle"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb")
+    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
     parser.add_argument(
         "--bug",
         type=int,

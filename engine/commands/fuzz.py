@@ -11,11 +11,12 @@ from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.files import write_text
 from engine.fuzzing.biases import BIASES, make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.fuzzing.pool_file import write_pool
 from engine.policies.builtin import open_builtin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Unsolved
 from engine.task.states import StateTable
 
 NEEDS_A_POLICY = frozenset(BIASES) - {"none", "heuristic"}
@@ -23,17 +24,36 @@ NEEDS_A_POLICY = frozenset(BIASES) - {"none", "heuristic"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
-    parser.add_argument("--size", type=int, default=100, metavar="N", help="states in the pool")
-    parser.add_argument("--out", type=Path, required=True, metavar="POOL", help="the pool file")
-    parser.add_argument("--policy", metavar="POLICY", help="whose trouble the biases look for")
-    parser.add_argument("--bias", choices=BIASES, default="none", help="where walks like to go")
-    parser.add_argument("--horizon", type=int, default=50, help="policy steps a bias looks ahead")
-    parser.add_argument("--budget", type=int, default=200, help="states put to the policy per step")
+    parser.add_argument(
+        "--size", type=int, default=100, metavar="N", help="number of states (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="POOL", help="pool file to write"
+    )
+    parser.add_argument("--policy", metavar="POLICY", help="policy that the bias observes")
+    parser.add_argument(
+        "--bias",
+        choices=BIASES,
+        default="none",
+        help="which states random walks prefer (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--horizon",
+        type=int,
+        default=50,
+        help="policy steps that a bias looks ahead (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=int,
+        default=200,
+        help="policy evaluations allowed per walk step (default: %(default)s)",
+    )
     parser.add_argument(
         "--unsolved",
         choices=[choice.value for choice in Unsolved],
         default=Unsolved.INSERT_AND_AVOID.value,
-        help="what to do with states on which the policy fails",
+        help="what to do with states on which the policy fails (default: %(default)s)",
     )
     parser.add_argument(
         "--novelty",
@@ -41,15 +61,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=(0, 1, 2, 3),
         default=0,
         metavar="D",
-        help="keep only states with a set of D facts that is new (0: keep all)",
+        help="keep only states with a new set of D facts, 0 to keep all (default: %(default)s)",
     )
-    parser.add_argument("--walk-length", type=int, default=5, metavar="L", help="longest walk")
+    parser.add_argument(
+        "--walk-length",
+        type=int,
+        default=5,
+        metavar="L",
+        help="maximum length of a walk (default: %(default)s)",
+    )
     parser.add_argument(
         "--prune-dead-ends",
         action="store_true",
-        help="leave out states that h_max knows to be dead ends",
+        help="skip states that h_max recognizes as dead ends",
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the random walks (default: %(default)s)"
+    )
     add_limits(parser)
 
 
@@ -112,6 +140,6 @@ def _check(args: argparse.Namespace) -> None:
         if getattr(args, option) < 1:
             raise UsageError(f"--{option.replace('_', '-')} must be at least 1")
     if args.bias in NEEDS_A_POLICY and not args.policy:
-        raise UsageError(f"the bias '{args.bias}' watches a policy", hint="give it by --policy")
+        raise UsageError(f"the bias '{args.bias}' needs a policy", hint="give --policy")
     if not args.out.resolve().parent.is_dir():
-        raise UsageError(f"there is no folder {args.out.parent}", hint="make it first")
+        raise UsageError(f"folder {args.out.parent} does not exist", hint="create it first")

@@ -18,8 +18,8 @@ SHOWN = 12
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_policy_argument(parser)
-    parser.add_argument("--domain", metavar="D", help="see whether the policy fits this domain")
-    parser.epilog = "Exit code 1 means that the policy does not fit the domain."
+    parser.add_argument("--domain", metavar="D", help="check whether the policy fits this domain")
+    parser.epilog = "Exit code 1: the policy does not fit the domain."
 
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
         "policy",
         metavar="POLICY",
         help="a file (.policy, .ckpt, .pt), grpc://host:port, path/to/file.py:factory, "
-        "or builtin:NAME with random, gc, hadd, hff or optimal",
+        "or builtin:NAME, where NAME is random, gc, hadd, hff or optimal",
     )
 
 

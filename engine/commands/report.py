@@ -13,7 +13,7 @@ from engine.usecases.report import ReportOptions, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb")
+    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write")
     parser.add_argument(
         "--format",

@@ -41,23 +41,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="DOMAIN.pddl PROBLEM.pddl..., or one FILE.sas of the Fast Downward translator",
+        help="DOMAIN.pddl PROBLEM.pddl..., or one FILE.sas from the Fast Downward translator",
     )
-    parser.add_argument(
-        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
-    )
+    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
     parser.add_argument(
         "--step-limit",
         type=_steps,
         default=STEP_LIMIT,
         metavar="N",
-        help=f"stop a run after N decisions, 0 for never (default {STEP_LIMIT})",
+        help="stop a run after N steps, 0 for no limit (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="for policies that draw numbers")
-    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help="in seconds")
-    parser.epilog = (
-        "Exit code 1 means that not all problems were solved, 3 that the time limit came first."
+    parser.add_argument("--seed", type=int, default=0, help="seed of policies that act randomly")
+    parser.add_argument(
+        "--time-limit", type=positive_seconds, metavar="S", help="stop after this many seconds"
     )
+    parser.epilog = "Exit code 1: not all problems were solved; 3: the time limit was reached."
 
 
 def _steps(text: str) -> int:
@@ -82,7 +80,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 limits = {"step_limit": args.step_limit, "deadline": deadline}
                 results.append(_run_problem(name, task, policy, console, **limits))
                 if results[-1].out_of_time:
-                    raise LimitReachedError("the time limit was reached")
+                    raise LimitReachedError("time limit reached")
     except LimitReachedError as error:
         console.message(f"error: {error}")
         stopped = ExitCode.LIMIT_REACHED
@@ -115,7 +113,7 @@ def _loaders(
         return [(problem, loader(problem)) for problem in problems]
     if Path(first).suffix.lower() == SAS_SUFFIX:
         return [(first, lambda: load_task_files([first], unit_costs=unit_costs))]
-    raise UsageError("there is no problem to run on", hint="name DOMAIN PROBLEM... or FILE.sas")
+    raise UsageError("no problem to run on", hint="give DOMAIN PROBLEM... or FILE.sas")
 
 
 def _seconds_until(deadline: float) -> Limits:

@@ -78,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--algorithm",
         choices=(*DEFAULT_HEURISTIC, *FIXED),
         default="astar",
-        help="astar and uniform find cheapest plans, lama better and better ones (default: astar)",
+        help="astar and uniform find optimal plans, lama better and better ones (default: astar)",
     )
     parser.add_argument(
         "--heuristic",
@@ -86,16 +86,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar=f"{{{','.join(HEURISTICS)}}}",
         help="default: lmcut for astar, ff for gbfs and ehc",
     )
-    parser.add_argument("--bound", type=_bound, metavar="B", help="plans must cost less than B")
+    parser.add_argument(
+        "--bound", type=_bound, metavar="B", help="find only plans that cost less than B"
+    )
     parser.add_argument("--out", type=Path, metavar="PLAN", help="write the plan to this file")
     add_limits(parser)
-    parser.epilog = "Exit code 1 means that there is no plan, 3 that the search ended before."
+    parser.epilog = "Exit code 1: no plan exists; 3: a limit was reached."
 
 
 def _heuristic(text: str) -> str:
     if text not in HEURISTICS:
         known = ", ".join(HEURISTICS)
-        raise argparse.ArgumentTypeError(f"'{text}' is not available, choose one of {known}")
+        raise argparse.ArgumentTypeError(f"unknown heuristic '{text}'; choose one of {known}")
     return text
 
 
@@ -112,7 +114,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _check_writable(args.out)
     task = load_task_argument(args, console)
     if args.algorithm == "astar" and heuristic not in ADMISSIBLE:
-        console.message(f"warning: {args.heuristic} may overestimate, the plan need not be optimal")
+        console.message(f"warning: {args.heuristic} may overestimate; the plan may not be optimal")
     if args.time_limit is not None:
         args.time_limit = max(args.time_limit - (time.monotonic() - started), 0.001)
     with console.progress("Searching") as bar:
@@ -131,8 +133,8 @@ def _chosen_heuristic(args: argparse.Namespace) -> str | None:
     if args.algorithm in FIXED:
         if args.heuristic not in (None, FIXED[args.algorithm]):
             raise UsageError(
-                f"{args.algorithm} cannot be used with another heuristic than its own",
-                hint="leave out --heuristic",
+                f"{args.algorithm} has its own heuristic",
+                hint="omit --heuristic",
             )
         return FIXED[args.algorithm]
     if args.heuristic is None:
@@ -144,9 +146,9 @@ def _check_writable(path: Path) -> None:
     """Before the search, which may take long."""
     folder = path.absolute().parent
     if path.is_dir():
-        reason = "this is a folder"
+        reason = "it is a folder"
     elif not folder.is_dir():
-        reason = f"there is no folder {folder}"
+        reason = f"folder {folder} does not exist"
     elif not os.access(path if path.exists() else folder, os.W_OK):
         reason = "no permission"
     else:
@@ -290,15 +292,15 @@ def _headline(answer: Answer) -> str:
         stopped = "stopped; best plan so far: " if answer.interrupted else ""
         return f"{stopped}{len(answer.plan)} steps, cost {answer.cost}"
     sentences = {
-        "unsolvable": "There is no plan.",
-        "no-cheaper-plan": "There is no plan below the bound.",
+        "unsolvable": "No plan exists.",
+        "no-cheaper-plan": "No plan costs less than the bound.",
     }
     return sentences.get(answer.outcome) or _NO_ANSWER[answer.reason or ""]
 
 
 _NO_ANSWER = {
-    "gave-up": "The search gave up: it cannot find every plan; try --algorithm gbfs or astar.",
-    "time-limit": "No plan within the time limit.",
-    "memory-limit": "No plan within the memory limit.",
-    "time-or-memory-limit": "No plan within the limits.",
+    "gave-up": "The search gave up; it is incomplete. Try --algorithm gbfs or astar.",
+    "time-limit": "No plan found within the time limit.",
+    "memory-limit": "No plan found within the memory limit.",
+    "time-or-memory-limit": "No plan found within the limits.",
 }

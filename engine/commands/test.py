@@ -33,26 +33,39 @@ from engine.task.states import StateTable
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
-    parser.add_argument("--policy", required=True, metavar="POLICY")
-    parser.add_argument("--pool", required=True, type=Path, metavar="POOL")
+    parser.add_argument("--policy", required=True, metavar="POLICY", help="policy to test")
+    parser.add_argument("--pool", required=True, type=Path, metavar="POOL", help="pool file")
     parser.add_argument(
         "--oracle",
         action="append",
         required=True,
         metavar="NAME[:option=value,...]",
-        help=f"one of {', '.join(ORACLES)}; may be given several times",
+        help=f"one of {', '.join(ORACLES)}; may be repeated",
     )
     parser.add_argument(
         "--portfolio",
         action="append",
         default=[],
         metavar="DIR|POLICY",
-        help="policies to compare with, for pco-p, pco-e and composite; may be given several times",
+        help="policies to compare with (for pco-p, pco-e and composite); may be repeated",
     )
-    parser.add_argument("--objective", choices=list(OBJECTIVES), default="any")
-    parser.add_argument("--step-limit", type=int, default=STEP_LIMIT, metavar="N")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--fail-on-bugs", action="store_true", help="exit with 1 if bugs are found")
+    parser.add_argument(
+        "--objective",
+        choices=list(OBJECTIVES),
+        default="any",
+        help="what counts as a bug (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--step-limit",
+        type=int,
+        default=STEP_LIMIT,
+        metavar="N",
+        help="stop a run after N steps (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of policies and oracles")
+    parser.add_argument(
+        "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
+    )
 
 
 @dataclass

@@ -9,18 +9,16 @@ from pathlib import Path
 
 from engine.commands.console import Console
 from engine.errors import ExitCode
-from engine.records import training as events
-from engine.records.training import TeacherKind
-from engine.usecases.train import Trained, TrainingPlan, train
+from engine.records import events
+from engine.records.training import TeacherKind, TrainingPlan
+from engine.usecases.train import Trained, train
 
 DEFAULTS = TrainingPlan("", (), (), "")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN")
-    parser.add_argument(
-        "problems", nargs="+", metavar="PROBLEM", help="small problems to learn from"
-    )
+    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
+    parser.add_argument("problems", nargs="+", metavar="PROBLEM", help="small problems to train on")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the policy"
     )
@@ -29,34 +27,65 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="PROBLEM",
-        help="problems that decide which epoch is the best (default: the training problems)",
+        help="problems that decide which epoch is best (default: the training problems)",
     )
     parser.add_argument(
         "--teacher",
         choices=[kind.value for kind in TeacherKind],
         default=DEFAULTS.teacher,
-        help="whom to imitate: optimal plans, or the first plan of LAMA (default %(default)s)",
-    )
-    parser.add_argument("--hidden", type=_between(1, 256), default=DEFAULTS.hidden, metavar="H")
-    parser.add_argument("--layers", type=_between(1, 8), default=DEFAULTS.layers, metavar="L")
-    parser.add_argument("--epochs", type=_between(1, 9999), default=DEFAULTS.epochs, metavar="N")
-    parser.add_argument(
-        "--steps", type=_between(1, 10**6), default=DEFAULTS.steps, metavar="N", help="per epoch"
+        help="imitate optimal plans, or the first plan of LAMA (default: %(default)s)",
     )
     parser.add_argument(
-        "--learning-rate", type=_learning_rate, default=DEFAULTS.learning_rate, metavar="R"
+        "--hidden",
+        type=_between(1, 256),
+        default=DEFAULTS.hidden,
+        metavar="H",
+        help="size of the hidden layers (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--layers",
+        type=_between(1, 8),
+        default=DEFAULTS.layers,
+        metavar="L",
+        help="number of layers; more layers relate objects that "
+        "are further apart (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--epochs",
+        type=_between(1, 9999),
+        default=DEFAULTS.epochs,
+        metavar="N",
+        help="maximum number of epochs (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--steps",
+        type=_between(1, 10**6),
+        default=DEFAULTS.steps,
+        metavar="N",
+        help="gradient steps per epoch (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--learning-rate",
+        type=_learning_rate,
+        default=DEFAULTS.learning_rate,
+        metavar="R",
+        help="learning rate (default: %(default)s)",
     )
     parser.add_argument(
         "--patience",
         type=_between(1, 9999),
         default=DEFAULTS.patience,
         metavar="N",
-        help="epochs without a better policy before it ends (default %(default)s)",
+        help="stop after N epochs without a better policy (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=_between(0, 2**32 - 1), default=DEFAULTS.seed, metavar="S")
     parser.add_argument(
-        "--resume", action="store_true", help="continue the training that is in the folder"
+        "--seed",
+        type=_between(0, 2**32 - 1),
+        default=DEFAULTS.seed,
+        metavar="S",
+        help="seed of the training (default: %(default)s)",
     )
+    parser.add_argument("--resume", action="store_true", help="continue the training in the folder")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -65,7 +94,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         tuple(args.problems),
         tuple(args.validation),
         str(args.out),
-        args.teacher,
+        TeacherKind(args.teacher),
         args.hidden,
         args.layers,
         args.epochs,
@@ -84,10 +113,10 @@ def _show(event: object, console: Console) -> None:
     match event:
         case events.ProblemSkipped(problem, reason):
             console.message(f"warning: skipping {problem}: {reason}")
-        case events.EpochFinished(epoch, loss, success, cost, lessons, _):
+        case events.EpochFinished(done):
             console.message(
-                f"epoch {epoch}: loss {loss:.4f}, {lessons} lessons, "
-                f"solves {success:.0%} at a mean cost of {cost:.1f}"
+                f"epoch {done.epoch}: loss {done.loss:.4f}, {done.lessons} lessons, "
+                f"solves {done.success:.0%} at a mean cost of {done.cost:.1f}"
             )
 
 

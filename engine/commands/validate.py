@@ -13,12 +13,10 @@ from engine.task.validate import Verdict, validate_plan
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN")
-    parser.add_argument("problem", metavar="PROBLEM")
+    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
+    parser.add_argument("problem", metavar="PROBLEM", help="problem file")
     parser.add_argument("plan", metavar="PLAN", help="one '(action object object)' per line")
-    parser.add_argument(
-        "--unit-costs", action="store_true", help="count actions instead of adding up costs"
-    )
+    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -36,7 +34,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "reason": verdict.reason,
     }
     if verdict.valid and plan.stated_cost not in (None, cost):
-        console.message(f"warning: {args.plan}: says that it costs {plan.stated_cost}, not {cost}")
+        console.message(
+            f"warning: {args.plan}: states the cost {plan.stated_cost}, but it is {cost}"
+        )
     console.result(document, _text(plan, verdict))
     return ExitCode.DONE if verdict.valid else ExitCode.ANSWER_IS_NO
 

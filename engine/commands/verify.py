@@ -20,7 +20,7 @@ from engine.verify.stored import Verified
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb")
+    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
     parser.add_argument(
         "--bug",
         type=int,

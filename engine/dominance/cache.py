@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from engine.caches import DOMINANCE, keep, read_kept
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization, Variant, compute
+from engine.dominance.compute import DEFAULT_LIMITS, Variant, compute
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
 from engine.task.translation_cache import cache_key

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorization, Variant
+from engine.dominance.compute import Variant
 from engine.dominance.derivation import (
     NEVER,
     Derivation,
@@ -36,6 +36,7 @@ from engine.dominance.plain_system import (
 )
 from engine.native.control import Control
 from engine.native.dominance import NO_VALUE
+from engine.records.config import Factorization
 from engine.task.task import Task
 
 State = tuple[int, ...]

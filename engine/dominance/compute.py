@@ -8,7 +8,6 @@ See docs/theory/dominance.md, "Merged and atomic factors together".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -21,16 +20,12 @@ from engine.dominance.fix_point import default_truncation, fix_point, scaled
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
 from engine.dominance.merging import merge
-from engine.errors import UsageError
-from engine.native.comparison import NO_SUM
 from engine.native.control import Control
-from engine.native.dominance import NO_VALUE
+from engine.native.dominance import NO_SUM, NO_VALUE
 from engine.native.library import Int32Array
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
-
-TRANSITIONS = 10_000
-"""Transitions of a merged factor, if nothing else is asked for."""
 
 DEFAULT_LIMITS = SearchLimits(expansions=20_000_000_000)
 """Steps, not seconds, so that the same task always has the same function."""
@@ -42,29 +37,6 @@ class Variant(Enum):
     A = "a"  # stable tables as they are
     B = "b"  # and walks that concern one factor only
     R = "r"  # and everything that can be put back in order
-
-
-@dataclass(frozen=True, slots=True)
-class Factorization:
-    """Atomic factors, or merged ones of at most so many transitions."""
-
-    transitions: int | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Factorization:
-        """`atomic`, `merged` or `merged:TRANSITIONS`."""
-        if text == "atomic":
-            return cls()
-        found = re.fullmatch(r"merged(?::([1-9][0-9]{0,8}))?", text)
-        if found is None:
-            raise UsageError(
-                f"'{text}' is no factorization",
-                hint="write atomic, merged or merged:TRANSITIONS, for example merged:1000",
-            )
-        return cls(int(found[1]) if found[1] else TRANSITIONS)
-
-    def __str__(self) -> str:
-        return "atomic" if self.transitions is None else f"merged:{self.transitions}"
 
 
 def compute(

@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.comparison import NO_SUM, NativeTables
-from engine.native.dominance import NO_VALUE
+from engine.native.dominance import NO_SUM, NO_VALUE, NativeTables
 from engine.native.library import Int32Array, Int64Array
 
 __all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]

@@ -6,6 +6,7 @@ from engine.equivalence.verify import verify_certificate
 from engine.records.comparison import (
     Comparison,
     Counterexample,
+    EquivalenceVerdict,
     Exclusion,
     Macro,
     MacroCase,
@@ -15,16 +16,21 @@ from engine.records.comparison import (
     Pattern,
     PredicatePair,
     ReadingResult,
-    Verdict,
 )
-from engine.records.comparison_events import Emit, Event, OperatorChecked, Progress, StageStarted
+from engine.records.events import (
+    ComparisonEvent,
+    ComparisonProgress,
+    OperatorChecked,
+    StageStarted,
+)
 
 __all__ = [
     "CompareOptions",
     "Comparison",
+    "ComparisonEvent",
+    "ComparisonProgress",
     "Counterexample",
-    "Emit",
-    "Event",
+    "EquivalenceVerdict",
     "Exclusion",
     "Limits",
     "Macro",
@@ -35,10 +41,8 @@ __all__ = [
     "Parameters",
     "Pattern",
     "PredicatePair",
-    "Progress",
     "ReadingResult",
     "StageStarted",
-    "Verdict",
     "compare_domains",
     "verify_certificate",
 ]

@@ -13,6 +13,7 @@ from engine.equivalence.schemas import LiftedModel, Schema
 from engine.equivalence.sorts import Sort, SortTable, TypeMatch
 from engine.pddl.model import Atom, Term
 from engine.records.comparison import (
+    SIDES,
     Exclusion,
     Macro,
     MacroCase,
@@ -22,8 +23,6 @@ from engine.records.comparison import (
     PredicatePair,
     ThingOfBoth,
 )
-
-SIDES = "AB"
 
 
 class Names:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.certificate import Names
@@ -23,12 +25,12 @@ from engine.pddl.model import Domain
 from engine.records.comparison import (
     Comparison,
     Effort,
+    EquivalenceVerdict,
     MacroStep,
     Parameters,
     ReadingResult,
-    Verdict,
 )
-from engine.records.comparison_events import Emit, Event, StageStarted
+from engine.records.events import ComparisonEvent, StageStarted
 
 BOTH = (Parameters.DISTINCT, Parameters.PDDL)
 MOST_TYPES = 300
@@ -44,7 +46,7 @@ class CompareOptions:
     limits: Limits = field(default_factory=Limits)
 
 
-def _silent(event: Event) -> None:
+def _silent(event: ComparisonEvent) -> None:
     del event
 
 
@@ -52,7 +54,7 @@ def compare_domains(
     first: Domain,
     second: Domain,
     options: CompareOptions | None = None,
-    emit: Emit = _silent,
+    emit: Callable[[ComparisonEvent], None] = _silent,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Comparison:
     """Compare under every reading asked for. A stop request leaves its reading undecided.
@@ -71,11 +73,11 @@ def compare_domains(
             reading = _Reading((first, second), parameters, options, budget, emit).run()
         except CancelledError:
             stopped = True
-            reading = ReadingResult(parameters, Verdict.UNDECIDED, "stopped on request")
+            reading = ReadingResult(parameters, EquivalenceVerdict.UNDECIDED, "stopped on request")
         except UnsupportedError as error:
-            reading = ReadingResult(parameters, Verdict.UNDECIDED, str(error))
+            reading = ReadingResult(parameters, EquivalenceVerdict.UNDECIDED, str(error))
         except LimitExceededError as error:
-            reading = ReadingResult(parameters, Verdict.UNDECIDED, str(error))
+            reading = ReadingResult(parameters, EquivalenceVerdict.UNDECIDED, str(error))
         effort = replace(
             reading.effort,
             states=budget.states - before.states,
@@ -94,7 +96,7 @@ class _Reading:
         parameters: Parameters,
         options: CompareOptions,
         budget: Budget,
-        emit: Emit,
+        emit: Callable[[ComparisonEvent], None],
     ) -> None:
         self._domains = domains
         self._parameters = parameters
@@ -110,15 +112,19 @@ class _Reading:
         notes = _notes(models)
         difference = explain_counts(models)
         if difference:
-            return ReadingResult(self._parameters, Verdict.NOT_EQUIVALENT, difference, notes=notes)
+            return ReadingResult(
+                self._parameters, EquivalenceVerdict.NOT_EQUIVALENT, difference, notes=notes
+            )
         match = match_types(*self._domains)
         refusal = match.refusal or _no_isomorphism(models, match)
         if refusal:
-            return ReadingResult(self._parameters, Verdict.UNDECIDED, refusal, notes=notes)
+            return ReadingResult(
+                self._parameters, EquivalenceVerdict.UNDECIDED, refusal, notes=notes
+            )
         result = self._search(models, match, permute=False)
-        if self._options.permute_arguments and result.verdict is Verdict.NOT_EQUIVALENT:
+        if self._options.permute_arguments and result.verdict is EquivalenceVerdict.NOT_EQUIVALENT:
             permuted = self._search(models, match, permute=True)
-            if permuted.verdict is Verdict.EQUIVALENT:
+            if permuted.verdict is EquivalenceVerdict.EQUIVALENT:
                 result = permuted
         return replace(result, notes=notes)
 
@@ -138,7 +144,7 @@ class _Reading:
         best = outcome.best
         result = ReadingResult(
             self._parameters,
-            Verdict.EQUIVALENT,
+            EquivalenceVerdict.EQUIVALENT,
             EQUIVALENT,
             mapping=names.predicate_pairs(best.candidate),
             types=names.type_pairs(best.candidate),
@@ -148,7 +154,9 @@ class _Reading:
             effort=Effort(outcome.candidates, outcome.learned),
         )
         if outcome.equivalent:
-            permuted = [f"{pair.b} ({pair.places})" for pair in result.mapping if pair.permuted]
+            permuted = [
+                f"{pair.b} (arguments {pair.places})" for pair in result.mapping if pair.permuted
+            ]
             if permuted:
                 reason = f"equivalent if arguments are permuted: {', '.join(permuted)}"
                 return replace(result, reason=reason)
@@ -188,9 +196,12 @@ class _Reading:
         one, other = "AB"[side], "BA"[side]
         action = "(" + " ".join((schema.name, *schema.parameters)) + ")"
         failing = f"{other} cannot do what {action} of {one} does"
-        verdict, reason = Verdict.NOT_EQUIVALENT, f"{failing}; no mapping of the predicates helps"
+        verdict, reason = (
+            EquivalenceVerdict.NOT_EQUIVALENT,
+            f"{failing}; no mapping of the predicates helps",
+        )
         if outcome.unfinished:
-            verdict = Verdict.UNDECIDED
+            verdict = EquivalenceVerdict.UNDECIDED
             reason = (
                 f"{outcome.unfinished}; under the closest mapping {failing}, "
                 "but other mappings of the predicates are not excluded"

@@ -25,8 +25,9 @@ from engine.pddl.model import (
     TypedName,
     effects,
 )
+from engine.pddl.printer import format_problem
 from engine.pddl.types import Types
-from engine.records.comparison import Counterexample, MacroStep, PredicatePair, ThingOfBoth
+from engine.records.comparison import SIDES, Counterexample, MacroStep, PredicatePair, ThingOfBoth
 
 BOUND = 200_000
 SECONDS = 5.0
@@ -95,7 +96,8 @@ def build_counterexample(
         problem(domains, mapping, number, types=types, start=starts[number], goal=goals[number])
         for number in (0, 1)
     ]
-    return Counterexample("AB"[side], step, problems[0], problems[1], explored)
+    texts = [format_problem(problem) for problem in problems]
+    return Counterexample(SIDES[side], step, texts[0], texts[1], explored)
 
 
 def _with_deadline(look: Callable[[], None]) -> Callable[[], None]:

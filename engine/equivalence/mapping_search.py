@@ -9,7 +9,7 @@ See docs/theory/equivalence.md, "Search for a mapping".
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine.equivalence.budget import Budget, LimitExceededError
@@ -27,7 +27,8 @@ from engine.equivalence.operator_cover import Coverage, Image, Renaming
 from engine.equivalence.schemas import LiftedModel
 from engine.equivalence.similarity import guess_predicates, guess_types
 from engine.equivalence.sorts import TypeMatch, correspond, find_isomorphism, possible_types
-from engine.records.comparison_events import Emit, OperatorChecked, Progress, StageStarted
+from engine.records.comparison import SIDES, Parameters
+from engine.records.events import ComparisonEvent, ComparisonProgress, OperatorChecked, StageStarted
 
 LESSONS = 4
 """How many failures of one mapping become conflicts; simple operators teach most."""
@@ -85,14 +86,14 @@ class MappingSearch:
         distinct: bool,
         permute: bool,
         budget: Budget,
-        emit: Emit,
+        emit: Callable[[ComparisonEvent], None],
     ) -> None:
         self._models = models
         self._match = match
         self._permute = permute
         self._budget = budget
         self._emit = emit
-        self._parameters = "distinct" if distinct else "pddl"
+        self._parameters = Parameters.DISTINCT if distinct else Parameters.PDDL
         first, second = match.first, match.second
         self.directions = (
             Coverage(models[0], models[1], (first, second), distinct, budget),
@@ -180,7 +181,7 @@ class MappingSearch:
                 covers[direction, operator] = answer
             name = self.directions[direction].covered.schemas[operator].name
             covered, states = isinstance(answer, list), self._budget.states
-            self._emit(OperatorChecked(self._parameters, "AB"[direction], name, covered, states))
+            self._emit(OperatorChecked(self._parameters, SIDES[direction], name, covered, states))
             if enough is not None and len(failures) >= enough:
                 break
         self._report("mappings", len(covers))
@@ -382,7 +383,7 @@ class MappingSearch:
 
     def _report(self, stage: str, covered: int) -> None:
         self._emit(
-            Progress(
+            ComparisonProgress(
                 parameters=self._parameters,
                 stage=stage,
                 candidates=self._candidates,

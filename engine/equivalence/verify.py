@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, holds, literals, named
@@ -21,15 +21,19 @@ from engine.equivalence.verify_exclusions import (
     check_exclusion,
     uncovered_mapping,
 )
+from engine.errors import PddlError
+from engine.pddl import parse_problem
 from engine.pddl.model import Action, Atom, Condition, Domain, Problem
 from engine.pddl.types import Types
 from engine.records.comparison import (
+    SIDES,
+    Counterexample,
+    EquivalenceVerdict,
     Macro,
     OperatorCover,
     Parameters,
     ReadingResult,
     ThingOfBoth,
-    Verdict,
 )
 
 STATES_PER_CHOICE = 2
@@ -42,7 +46,7 @@ def verify_certificate(
     reading: ReadingResult, domain_a: Domain, domain_b: Domain, seed: int = 0
 ) -> list[str]:
     """What is wrong with the evidence, in sentences; empty if it all holds."""
-    if reading.verdict is Verdict.UNDECIDED:
+    if reading.verdict is EquivalenceVerdict.UNDECIDED:
         return []
     if not reading.mapping and (domain_a.predicates or domain_b.predicates):
         counts = [Counter(p.arity for p in d.predicates) for d in (domain_a, domain_b)]
@@ -52,7 +56,7 @@ def verify_certificate(
     if problems:
         return problems
     problems = [problem for cover in reading.operators for problem in checker.cover(cover)]
-    if reading.verdict is Verdict.EQUIVALENT:
+    if reading.verdict is EquivalenceVerdict.EQUIVALENT:
         return [*problems, *checker.nothing_missing()]
     return [*problems, *checker.counterexample(), *checker.exclusions()]
 
@@ -275,8 +279,15 @@ class _Checker:
         found = self._reading.counterexample
         if found is None:
             return ["there is no counterexample"]
-        side = "AB".index(found.solved_by)
-        problems = (found.problem_a, found.problem_b)
+        try:
+            # Only what they say counts: a fact may be ill-typed in one of the domains.
+            problems = [parse_problem(text, None) for text in (found.problem_a, found.problem_b)]
+        except PddlError as error:
+            return [f"a problem of the counterexample is no PDDL: {error}"]
+        return self._refutation(found, problems)
+
+    def _refutation(self, found: Counterexample, problems: Sequence[Problem]) -> list[str]:
+        side = SIDES.index(found.solved_by)
         starts = [_facts(problem.init) for problem in problems]
         ends = [
             _facts(part for part, true in literals(problem.goal) if true) for problem in problems

@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from random import Random
 
 import numpy as np
@@ -21,6 +20,7 @@ from engine.fuzzing.biases import Bias, Judgment
 from engine.fuzzing.novelty import NoveltyFilter
 from engine.fuzzing.pool_file import PoolEntry
 from engine.native.library import Int32Array
+from engine.records.config import Unsolved
 from engine.records.finding import INFINITY
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
@@ -40,13 +40,6 @@ def weighted_choice(weights: Sequence[float], random: Random) -> int | None:
     if not any(shifted):
         return random.choice(candidates)
     return random.choices(candidates, shifted)[0]
-
-
-class Unsolved(Enum):
-    """What to do with a candidate on which the policy fails."""
-
-    PREFER = "prefer"  # the walk goes there, as the reference tool does
-    INSERT_AND_AVOID = "insert-and-avoid"  # into the pool with it, and on elsewhere: the paper
 
 
 @dataclass(frozen=True, slots=True)

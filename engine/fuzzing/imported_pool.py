@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.campaign.inputs import File
 from engine.errors import Location, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, parse_bugs, task_in
 from engine.fuzzing.fuzzer import FuzzStatistics
 from engine.fuzzing.pool_file import PoolEntry, count_states, is_pool, parse_pool
+from engine.records.inputs import File
 from engine.task.sas import parse_sas
 from engine.task.task import Task
 

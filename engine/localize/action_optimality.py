@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization
+from engine.dominance.compute import DEFAULT_LIMITS
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError, UsageError
 from engine.localize.action_question import (
@@ -30,14 +30,15 @@ from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.localize.sequential_searches import sms, sms_bc, sms_rev
 from engine.native.control import Control
 from engine.native.library import Int64Array, Outcome
+from engine.records.config import Factorization
 from engine.records.finding import INFINITY
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.search.aoca_star import admissible_kernel, aoca_star
 from engine.search.forward import NO_LIMITS, SearchLimits, search
 from engine.task.successors import is_applicable, is_goal
 from engine.task.task import Task
 
-__all__ = ["ALGORITHMS", "ActionVerdict", "DecidedBy", "Reason", "Verdict", "check_action"]
+__all__ = ["ALGORITHMS", "ActionVerdict", "DecidedBy", "Reason", "StepVerdict", "check_action"]
 
 Algorithm: TypeAlias = Callable[[ActionQuestion, Knowledge, QuestionSearches], Decision]
 
@@ -81,7 +82,7 @@ def check_action(
     except UndecidedError as undecided:
         reason = undecided.reason
     return ActionVerdict(
-        verdict=Verdict.UNDECIDED if decision is None else decision.verdict,
+        verdict=StepVerdict.UNDECIDED if decision is None else decision.verdict,
         decided_by=None if decision is None else decision.decided_by,
         reason=reason,
         optimal_low=known.optimal_low,
@@ -123,7 +124,7 @@ def _decide(
     if not known.solvable and (dominance is not None or algorithm == "aoca"):
         _look_for_plan(question, known, searches, thorough=algorithm == "dominance")
     if known.solvable and question.successor == question.state:
-        verdict = Verdict.NOT_OPTIMAL if question.action.cost else Verdict.OPTIMAL
+        verdict = StepVerdict.NOT_OPTIMAL if question.action.cost else StepVerdict.OPTIMAL
         return Decision(verdict, DecidedBy.SELF_LOOP)
     if known.solvable and dominance is not None:
         decision = decide_by_dominance(question, dominance)
@@ -177,7 +178,7 @@ def _aoca(question: ActionQuestion, known: Knowledge, searches: QuestionSearches
         raise UndecidedError(Reason.UNSOLVABLE)
     decided_by = DecidedBy.OPEN_LIST if result.plan is None else DecidedBy.GOAL
     optimal = result.outcome is Outcome.ACTION_OPTIMAL
-    verdict = Verdict.OPTIMAL if optimal else Verdict.NOT_OPTIMAL
+    verdict = StepVerdict.OPTIMAL if optimal else StepVerdict.NOT_OPTIMAL
     return Decision(verdict, decided_by, result.plan)
 
 

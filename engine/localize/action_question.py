@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 
 from engine.records.finding import INFINITY
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.task.successors import State, successor
 from engine.task.task import Operator, Task
 
@@ -104,23 +104,23 @@ class Knowledge:
         self.after_high = min(self.after_high, high)
         self.add_optimal(0, self.after_high)
 
-    def add_verdict(self, verdict: Verdict) -> None:
+    def add_verdict(self, verdict: StepVerdict) -> None:
         """What a verdict says about the costs, whoever came to it."""
-        if verdict is Verdict.OPTIMAL:
+        if verdict is StepVerdict.OPTIMAL:
             self.add_after(self.optimal_low, self.optimal_high)
             self.add_optimal(self.after_low)
         elif self.optimal_low < INFINITY:
             self.add_after(self.optimal_low + 1)
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> StepVerdict | None:
         """What the bounds decide; whatever is said of a state without a plan is not the truth."""
         if not self.solvable:
             return None
         if self.after_low == INFINITY or self.optimal_high < self.after_low:
-            return Verdict.NOT_OPTIMAL
+            return StepVerdict.NOT_OPTIMAL
         if self.after_high <= self.optimal_low:
-            return Verdict.OPTIMAL
+            return StepVerdict.OPTIMAL
         return None
 
     @property
@@ -136,7 +136,7 @@ class Knowledge:
 class Decision:
     """What an algorithm answers; the optimal plan if it has one."""
 
-    verdict: Verdict
+    verdict: StepVerdict
     decided_by: DecidedBy
     plan: tuple[int, ...] | None = None
 
@@ -150,7 +150,7 @@ class ActionVerdict:
     optimal one from the state, if one was found.
     """
 
-    verdict: Verdict
+    verdict: StepVerdict
     decided_by: DecidedBy | None
     reason: Reason | None
     optimal_low: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.localize.action_question import ActionQuestion, DecidedBy, Decision
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.task.successors import applicable_operators, successor
 
 
@@ -24,21 +24,21 @@ def decide_by_dominance(question: ActionQuestion, dominance: DominanceFunction) 
 
     gained = int(dominance.from_one(before, after[None, :])[0])
     if gained != NO_SUM and cost <= gained:
-        return Decision(Verdict.OPTIMAL, DecidedBy.DOMINANCE_A)
+        return Decision(StepVerdict.OPTIMAL, DecidedBy.DOMINANCE_A)
     lost = int(dominance.from_one(after, before[None, :])[0])
     if lost != NO_SUM and -lost < cost:
-        return Decision(Verdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_B)
+        return Decision(StepVerdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_B)
     costs = [task.operators[o].cost for o in others]
     better_than = dominance.to_one(after, rest).tolist() if others else []
     if all(
         gain != NO_SUM and cost - other <= gain
         for gain, other in zip(better_than, costs, strict=True)
     ):
-        return Decision(Verdict.OPTIMAL, DecidedBy.DOMINANCE_C)
+        return Decision(StepVerdict.OPTIMAL, DecidedBy.DOMINANCE_C)
     worse_than = dominance.from_one(after, rest).tolist() if others else []
     if any(
         gain != NO_SUM and other - cost < gain
         for gain, other in zip(worse_than, costs, strict=True)
     ):
-        return Decision(Verdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_D)
+        return Decision(StepVerdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_D)
     return None

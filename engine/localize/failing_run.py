@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from engine.localize.cost_bounds import CostBounds
 from engine.policies.runs import PolicyRun
 from engine.records.finding import INFINITY, EndReason, RunOutcome
-from engine.records.localization import Cause, CauseKind, Failure, StepVerdict, Verdict
+from engine.records.localization import Cause, CauseKind, Failure, LocalizedStep, StepVerdict
 
 
 def settle_solvability(
@@ -54,7 +54,7 @@ def failure_of(states: Sequence[int], loop_begin: int | None, bounds: CostBounds
 
 
 def cause_of(
-    run: PolicyRun, steps: Sequence[StepVerdict], failure: Failure | None, bounds: CostBounds
+    run: PolicyRun, steps: Sequence[LocalizedStep], failure: Failure | None, bounds: CostBounds
 ) -> Cause | None:
     """The step to blame, or None if none is proven to be bad."""
     if failure is None:
@@ -82,23 +82,23 @@ def _lost_goal(run: PolicyRun, failure: Failure, bounds: CostBounds) -> Cause | 
 
 
 def _last_bad_step(
-    run: PolicyRun, steps: Sequence[StepVerdict], bounds: CostBounds
+    run: PolicyRun, steps: Sequence[LocalizedStep], bounds: CostBounds
 ) -> Cause | None:
-    bad = [step for step in steps if step.verdict is Verdict.NOT_OPTIMAL]
+    bad = [step for step in steps if step.verdict is StepVerdict.NOT_OPTIMAL]
     if not bad:
         return None
     return _cause(CauseKind.DETOUR, run, bad[-1].index, bad[-1].operator, bounds)
 
 
 def _step_of_loop(
-    run: PolicyRun, steps: Sequence[StepVerdict], failure: Failure, bounds: CostBounds
+    run: PolicyRun, steps: Sequence[LocalizedStep], failure: Failure, bounds: CostBounds
 ) -> Cause:
     """One step that all runs into this loop agree on, wherever they enter it."""
     end = len(run.states) - 1
     if failure.loop_begin is None:  # an action that changes nothing, for which there is no operator
         return _cause(CauseKind.LOOP, run, end, None, bounds)
     loop = steps[failure.loop_begin :]
-    bad = [step for step in loop if step.verdict is Verdict.NOT_OPTIMAL]
+    bad = [step for step in loop if step.verdict is StepVerdict.NOT_OPTIMAL]
     blamed = min(bad or loop, key=lambda step: _values(run, step.index, bounds))
     return _cause(CauseKind.LOOP, run, blamed.index, blamed.operator, bounds)
 

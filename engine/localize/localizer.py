@@ -24,7 +24,7 @@ from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, Run
 from engine.native.control import Control
 from engine.policies.runs import PolicyRun
 from engine.records.finding import INFINITY, RunOutcome
-from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
@@ -132,7 +132,7 @@ class _Examination:
         self.known_bound = INFINITY if known_bound is None else known_bound
         self.costs = [bounds.table.task.operators[o].cost for o in path.operators]
         self.spent = [0, *accumulate(self.costs)]
-        self.answers: dict[int, Verdict] = {}  # to questions about single steps
+        self.answers: dict[int, StepVerdict] = {}  # to questions about single steps
 
     def result(self, run: PolicyRun, algorithm: str) -> Localization:
         solved = run.outcome is RunOutcome.SOLVED
@@ -154,7 +154,7 @@ class _Examination:
             naive_searches=len(set(self.path.states)),
             expanded=self.searching.expanded,
             seconds=self.searching.seconds,
-            limited=any(step.verdict is Verdict.UNDECIDED for step in steps)
+            limited=any(step.verdict is StepVerdict.UNDECIDED for step in steps)
             or not all(map(self.bounds.is_settled, self.path.states)),
         )
 
@@ -188,7 +188,7 @@ class _Examination:
         """One step after the other, from the end, as far as what is known does not decide."""
         for k in reversed(range(len(self.path.operators))):
             state, operator = self.path.states[k], self.path.operators[k]
-            if self._judge(k) is Verdict.UNDECIDED and self.bounds.high(state) != INFINITY:
+            if self._judge(k) is StepVerdict.UNDECIDED and self.bounds.high(state) != INFINITY:
                 self.answers[k] = self._watched(
                     partial(self.searching.ask, state, operator, algorithm)
                 )
@@ -220,7 +220,7 @@ class _Examination:
         answer = question()
         if self.searching.searches > before:
             steps = range(len(self.path.operators))
-            decided = sum(self._judge(k) is not Verdict.UNDECIDED for k in steps)
+            decided = sum(self._judge(k) is not StepVerdict.UNDECIDED for k in steps)
             self.emit(
                 Searched(self.searching.searches, self.searching.expanded, decided, len(steps))
             )
@@ -232,23 +232,25 @@ class _Examination:
         low, high = self.bounds.low(state), self.bounds.high(state)
         return _plus(low, self.costs[k]), _plus(high, self.costs[k])
 
-    def _judge(self, k: int) -> Verdict:
+    def _judge(self, k: int) -> StepVerdict:
         state = self.path.states[k]
         low, high = self.bounds.low(state), self.bounds.high(state)
         after_low, after_high = self._after(k)
         if low == INFINITY:
-            return Verdict.OPTIMAL  # nothing is better: the goal is lost
+            return StepVerdict.OPTIMAL  # nothing is better: the goal is lost
         if high < after_low:
-            return Verdict.NOT_OPTIMAL
-        return Verdict.OPTIMAL if after_high <= low else self.answers.get(k, Verdict.UNDECIDED)
+            return StepVerdict.NOT_OPTIMAL
+        return (
+            StepVerdict.OPTIMAL if after_high <= low else self.answers.get(k, StepVerdict.UNDECIDED)
+        )
 
-    def _verdict(self, k: int, run: PolicyRun) -> StepVerdict:
+    def _verdict(self, k: int, run: PolicyRun) -> LocalizedStep:
         state, verdict = self.path.states[k], self._judge(k)
         after_low, after_high = self._after(k)
         low, high = self.bounds.low(state), self.bounds.high(state)
         plan = self.bounds.plan(state) if high < after_low else None
         total = run.cost if run.outcome is RunOutcome.SOLVED else None
-        return StepVerdict(
+        return LocalizedStep(
             index=k,
             operator=self.path.operators[k],
             verdict=verdict,

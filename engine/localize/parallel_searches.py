@@ -26,7 +26,7 @@ from engine.localize.question_searches import QuestionSearches, reason_of
 from engine.localize.sequential_searches import starts_with
 from engine.native.control import Control
 from engine.records.finding import INFINITY
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.search.planners import FoundPlan, Planner, PlannerOutcome, run_planner
 from engine.task.states import native_task
@@ -185,7 +185,7 @@ class _Race:
         if known.optimal_low == INFINITY or self._lama_says_unsolvable:
             raise UndecidedError(Reason.UNSOLVABLE)
         if plan and starts_with(question, plan):
-            return Decision(Verdict.OPTIMAL, DecidedBy.PLAN, (question.operator, *plan[1:]))
+            return Decision(StepVerdict.OPTIMAL, DecidedBy.PLAN, (question.operator, *plan[1:]))
         step = question.action.cost
         low, high = self._from_successor.low, self._from_successor.high
         known.add_after(*(INFINITY if cost == INFINITY else step + cost for cost in (low, high)))
@@ -193,7 +193,7 @@ class _Race:
         if known.verdict is None:
             return None
         decided_by = known.grounds
-        is_worse = known.verdict is Verdict.NOT_OPTIMAL and decided_by is DecidedBy.BOUNDS
+        is_worse = known.verdict is StepVerdict.NOT_OPTIMAL and decided_by is DecidedBy.BOUNDS
         if is_worse and self._lama_cost < self._from_state.high:
             decided_by = DecidedBy.LAMA
         return Decision(known.verdict, decided_by, plan or None)
@@ -201,8 +201,8 @@ class _Race:
     def _publish(self) -> None:
         """For whoever watches the progress of the whole."""
         shared = self._searches.control.progress
-        shared[1] = sum(runner.control.expanded for runner in self._runners)
-        shared[2] = sum(runner.control.evaluated for runner in self._runners)
+        shared.expanded = sum(runner.control.expanded for runner in self._runners)
+        shared.evaluated = sum(runner.control.evaluated for runner in self._runners)
 
     def _reason(self) -> Reason:
         """Both searches have ended and nothing is decided: a limit struck at least one."""

@@ -14,7 +14,7 @@ from engine.localize.cost_bounds import CostBounds
 from engine.native.control import Control
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.search.forward import SearchLimits, SearchResult, search
 from engine.task.task import Task
 
@@ -95,11 +95,11 @@ class RunSearches:
             bounds.raise_low(state, INFINITY)
         return bounds.is_settled(state)
 
-    def ask(self, state: int, operator: int, algorithm: str) -> Verdict:
+    def ask(self, state: int, operator: int, algorithm: str) -> StepVerdict:
         """Whether an operator is optimal in a state that has a plan, by an algorithm of its own."""
         limits, bounds = self._remaining(), self._bounds
         if limits is None:
-            return Verdict.UNDECIDED
+            return StepVerdict.UNDECIDED
         answer = check_action(
             self._task,
             self._values(state),

@@ -18,7 +18,7 @@ from engine.localize.action_question import (
 )
 from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.records.finding import INFINITY
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.task.successors import successor
 
 
@@ -74,7 +74,7 @@ def _state_first(
 ) -> Decision:
     plan = search_state(question, known, searches)
     if starts_with(question, plan):
-        return Decision(Verdict.OPTIMAL, DecidedBy.PLAN, (question.operator, *plan[1:]))
+        return Decision(StepVerdict.OPTIMAL, DecidedBy.PLAN, (question.operator, *plan[1:]))
     if not bounded:
         search_after(question, known, searches)
     elif known.verdict is None:

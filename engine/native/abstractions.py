@@ -1,48 +1,25 @@
-"""The typed Python face of the kernels that build heuristics for one state."""
+"""Heuristics that the kernels build for one state."""
 
 from __future__ import annotations
 
 import ctypes
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from engine.native.library import (
+    AbstractionSize,
     Int32Array,
-    Int64Array,
-    NativeEvaluator,
     NativeLimits,
-    NativeTask,
+    NativeProgress,
     Outcome,
-    as_int32,
-    call,
-    declare,
+    as_array,
+    create,
 )
-
-_POINTER = ctypes.c_void_p
-_INT32 = ctypes.c_int32
-_INT64 = ctypes.c_int64
-
-_FUNCTIONS: dict[str, list[type[Any]]] = {
-    "plumbline_cartesian_create": [_INT64, _INT32, _INT32],
-    "plumbline_merge_and_shrink_create": [_INT64, _INT64],
-}
-"""What each takes between the goal and the limits."""
+from engine.native.searches import NativeEvaluator
+from engine.native.states import NativeTask
 
 Built = tuple[Outcome, NativeEvaluator | None, tuple[int, int, int]]
 """How it ended, the heuristic if it could be built, and numbers that describe it."""
-
-
-@cache
-def _declare() -> None:
-    """Tell ctypes the signatures, once."""
-    declare(
-        {
-            name: [_POINTER, _POINTER, _INT32, _POINTER, *options, *[_POINTER] * 5]
-            for name, options in _FUNCTIONS.items()
-        }
-    )
 
 
 def native_cartesian(
@@ -54,15 +31,11 @@ def native_cartesian(
     landmarks: bool,
     goals: bool,
     limits: NativeLimits,
-    progress: Int64Array,
+    progress: NativeProgress,
 ) -> Built:
     """The numbers are abstractions, states and transitions."""
-    return _build(
-        *("plumbline_cartesian_create", task, start, goal),
-        *(max_transitions, int(landmarks), int(goals)),
-        limits=limits,
-        progress=progress,
-    )
+    options = max_transitions, landmarks, goals
+    return _build("cartesian_create", task, start, goal, *options, limits=limits, progress=progress)
 
 
 def native_merge_and_shrink(
@@ -73,12 +46,11 @@ def native_merge_and_shrink(
     max_states: int,
     max_transitions: int,
     limits: NativeLimits,
-    progress: Int64Array,
+    progress: NativeProgress,
 ) -> Built:
     """The numbers are 1, and the states and transitions of the largest products."""
     return _build(
-        *("plumbline_merge_and_shrink_create", task, start, goal),
-        *(max_states, max_transitions),
+        *("merge_and_shrink_create", task, start, goal, max_states, max_transitions),
         limits=limits,
         progress=progress,
     )
@@ -91,26 +63,12 @@ def _build(
     goal: Int32Array,
     *options: int,
     limits: NativeLimits,
-    progress: Int64Array,
+    progress: NativeProgress,
 ) -> Built:
-    _declare()
-    start, goal = as_int32(start), as_int32(goal, 2)
-    if len(start) != task.n_variables:
-        raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
-    statistics, outcome, handle = np.zeros(3, np.int64), np.zeros(1, np.int64), _POINTER()
-    call(
-        name,
-        task.handle,
-        start,
-        len(goal),
-        goal,
-        *options,
-        ctypes.byref(limits),
-        progress,
-        statistics,
-        outcome,
-        ctypes.byref(handle),
-    )
+    start = as_array(start, np.int32, (task.n_variables,))
+    goal = as_array(goal, np.int32, (None, 2))
+    size, outcome = AbstractionSize(), ctypes.c_int64()
+    arguments = (task.handle, start, len(goal), goal, *options)
+    handle = create(name, *arguments, limits, progress, size, outcome)
     evaluator = NativeEvaluator(task, handle) if handle else None
-    abstractions, states, transitions = statistics.tolist()
-    return Outcome(int(outcome[0])), evaluator, (abstractions, states, transitions)
+    return Outcome(outcome.value), evaluator, (size.abstractions, size.states, size.transitions)

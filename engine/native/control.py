@@ -24,38 +24,39 @@ class Control:
     """Shared with one kernel call at a time; all properties can be read by any thread."""
 
     def __init__(self) -> None:
-        import numpy as np  # here, because commands that start no kernel are to answer at once
+        # Here, because commands that start no kernel are to answer at once.
+        from engine.native.library import NativeProgress
 
-        self.progress = np.zeros(6, np.int64)
+        self.progress = NativeProgress()
 
     def cancel(self) -> None:
         """Ask the kernel to end; it does within milliseconds, and does not start again."""
-        self.progress[0] = 1
+        self.progress.cancel = 1
 
     @property
     def cancelled(self) -> bool:
-        return bool(self.progress[0])
+        return bool(self.progress.cancel)
 
     @property
     def expanded(self) -> int:
-        return int(self.progress[1])
+        return int(self.progress.expanded)
 
     @property
     def evaluated(self) -> int:
-        return int(self.progress[2])
+        return int(self.progress.evaluated)
 
     @property
     def generated(self) -> int:
-        return int(self.progress[3])
+        return int(self.progress.generated)
 
     @property
     def best(self) -> int:
         """The lower bound of an A* search so far, or a greedy search's smallest h."""
-        return int(self.progress[4])
+        return int(self.progress.best)
 
     @property
     def peak_bytes(self) -> int:
-        return int(self.progress[5])
+        return int(self.progress.bytes)
 
     def run(self, kernel: Callable[[], Result]) -> Result:
         """Call the kernel; an exception in the waiting main thread (Ctrl-C) cancels it."""

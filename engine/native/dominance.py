@@ -1,15 +1,15 @@
-"""The typed Python face of the kernels that compute dominance functions.
+"""Dominance functions in the kernels: how they are computed, and how oracles use them.
 
-Tables of all factors lie in one array, one square after the other; row s, column t of a square is
-D_i(s, t). What the numbers mean and which are possible is in `dominance_system.hpp`.
+`NativeSystem` computes tables; those of all factors lie in one array, one square after the other,
+and row s, column t of a square is D_i(s, t). What the numbers mean is in `dominance/system.hpp`.
+`NativeTables` answers what D of two states is; `NativeComparison` holds the states that an oracle
+compares with each other. Both work on rows of factor states, -1 for a pruned one.
 """
 
 from __future__ import annotations
 
 import ctypes
-import weakref
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from engine.native.library import (
     Int32Array,
     Int64Array,
     NativeLimits,
+    NativeProgress,
     Outcome,
-    as_int32,
-    as_int64,
+    as_array,
     call,
-    declare,
-    library,
+    check_shape,
+    create,
+    destroy_with,
 )
 
 NO_VALUE = -(2**29)
@@ -31,20 +32,8 @@ NO_VALUE = -(2**29)
 RANGE = 2**27
 """Finite entries lie between -RANGE and RANGE."""
 
-_POINTER = ctypes.c_void_p
-_INT32 = ctypes.c_int32
-
-_FUNCTIONS = {
-    "plumbline_dominance_create": [_INT32, *[_POINTER] * 6, _INT32, *[_POINTER] * 3],
-    "plumbline_dominance_fix_point": [_POINTER, _POINTER, _INT32, _INT32, *[_POINTER] * 3],
-    "plumbline_dominance_closure": [_POINTER] * 6,
-}
-
-
-@cache
-def _declare() -> None:
-    """Tell ctypes the signatures, once."""
-    declare(_FUNCTIONS, "plumbline_dominance_destroy")
+NO_SUM = -(2**63)
+"""Minus infinity in a sum over factors."""
 
 
 class NativeSystem:
@@ -61,31 +50,29 @@ class NativeSystem:
         label_groups: Int32Array,
         costs: Int64Array,
     ) -> None:
-        _declare()
+        if len(arcs) != len(n_states):
+            raise ValueError("every factor needs states and arcs")
         self.n_states = tuple(n_states)
+        n_arcs = [len(factor[0]) for factor in arcs]
         groups, sources, targets = (
-            as_int32(np.concatenate([factor[column] for factor in arcs])) for column in range(3)
+            as_array(np.concatenate([factor[column] for factor in arcs]), np.int32, (sum(n_arcs),))
+            for column in range(3)
         )
-        n_groups = label_groups.max(axis=1, initial=0) + 1
-        if label_groups.shape != (len(n_states), len(costs)) or len(arcs) != len(n_states):
-            raise ValueError("every factor needs states, arcs and a group for every label")
-        handle = _POINTER()
-        call(
-            "plumbline_dominance_create",
+        label_groups = as_array(label_groups, np.int32, (len(n_states), len(costs)))
+        self.handle = create(
+            "dominance_create",
             len(n_states),
-            as_int32(np.array(n_states)),
-            as_int32(n_groups),
-            as_int64(np.array([len(factor[0]) for factor in arcs])),
+            as_array(self.n_states, np.int32),
+            as_array(label_groups.max(axis=1, initial=0) + 1, np.int32),
+            as_array(n_arcs, np.int64),
             groups,
             sources,
             targets,
             len(costs),
-            as_int64(costs),
-            as_int32(label_groups, len(costs)),
-            ctypes.byref(handle),
+            as_array(costs, np.int64),
+            label_groups,
         )
-        self.handle = handle
-        weakref.finalize(self, library().plumbline_dominance_destroy, handle)
+        destroy_with(self, "dominance_destroy", self.handle)
 
     def fix_point(
         self,
@@ -93,48 +80,135 @@ class NativeSystem:
         truncation: int,
         all_answers: bool,
         limits: NativeLimits,
-        progress: Int64Array,
+        progress: NativeProgress,
     ) -> Outcome:
         """Lower the tables in place until they are stable: unless SOLVED they are too large."""
         self._check(tables)
-        outcome = np.empty(1, np.int64)
+        outcome = ctypes.c_int64()
         call(
-            "plumbline_dominance_fix_point",
-            self.handle,
-            tables,
-            truncation,
-            int(all_answers),
-            ctypes.byref(limits),
-            progress,
-            outcome,
+            *("dominance_fix_point", self.handle, tables, truncation, all_answers),
+            *(limits, progress, outcome),
         )
-        return Outcome(int(outcome[0]))
+        return Outcome(outcome.value)
 
     def closure(
         self,
         tables: Int32Array,
         heights: Int32Array,
         limits: NativeLimits,
-        progress: Int64Array,
+        progress: NativeProgress,
     ) -> Outcome:
         """Raise the tables in place to their R-closure; they are sound however it ended."""
         self._check(tables)
-        heights = as_int32(heights)
-        if len(heights) != sum(self.n_states):
-            raise ValueError(f"{len(heights)} goal distances for {sum(self.n_states)} states")
-        outcome = np.empty(1, np.int64)
-        call(
-            "plumbline_dominance_closure",
-            self.handle,
-            tables,
-            heights,
-            ctypes.byref(limits),
-            progress,
-            outcome,
-        )
-        return Outcome(int(outcome[0]))
+        heights = as_array(heights, np.int32, (sum(self.n_states),))
+        outcome = ctypes.c_int64()
+        call("dominance_closure", self.handle, tables, heights, limits, progress, outcome)
+        return Outcome(outcome.value)
 
     def _check(self, tables: Int32Array) -> None:
-        size = sum(n * n for n in self.n_states)
-        if tables.dtype != np.int32 or tables.shape != (size,) or not tables.flags.c_contiguous:
-            raise ValueError(f"expected {size} table entries in one int32 array")
+        check_shape(tables, (sum(n * n for n in self.n_states),))
+
+
+class NativeTables:
+    """The tables of a dominance function, with the lookup of each factor and its variables."""
+
+    def __init__(
+        self,
+        tables: Sequence[Int32Array],
+        lookups: Sequence[Int32Array],
+        variables: Sequence[Sequence[int]],
+        domain_sizes: Sequence[int],
+    ) -> None:
+        if any(table.shape != (len(table), len(table)) for table in tables):
+            raise ValueError("expected square tables")
+        if not len(tables) == len(lookups) == len(variables):
+            raise ValueError("every factor needs a table, a lookup and variables")
+        self.n_factors = len(tables)
+        self._n_variables = len(domain_sizes)
+        own = [variable for factor in variables for variable in factor]
+        squares = as_array(np.concatenate([_NOTHING, *map(np.ravel, tables)]), np.int32)
+        all_lookups = as_array(np.concatenate([_NOTHING, *lookups]), np.int32)
+        self.handle = create(
+            "tables_create",
+            self.n_factors,
+            as_array([len(table) for table in tables], np.int32),
+            squares,
+            as_array([len(factor) for factor in variables], np.int32),
+            as_array(own, np.int32),
+            as_array([domain_sizes[variable] for variable in own], np.int32),
+            as_array([len(lookup) for lookup in lookups], np.int64),
+            all_lookups,
+        )
+        destroy_with(self, "tables_destroy", self.handle, squares, all_lookups)
+
+    def find(self, values: Int32Array) -> Int32Array:
+        """The factor states of states given by the values of all variables, one row each."""
+        values = as_array(values, np.int32, (None, self._n_variables))
+        ids = np.empty((len(values), self.n_factors), np.int32)
+        call("tables_find", self.handle, len(values), self._n_variables, values, ids)
+        return ids
+
+    def values(self, sources: Int32Array, targets: Int32Array) -> Int64Array:
+        """D(s, t) of all pairs, NO_SUM where nothing is known."""
+        sources = as_array(sources, np.int32, (None, self.n_factors))
+        targets = as_array(targets, np.int32, (None, self.n_factors))
+        values = np.empty((len(sources), len(targets)), np.int64)
+        call("tables_values", self.handle, len(sources), sources, len(targets), targets, values)
+        return values
+
+
+_NOTHING: Int32Array = np.empty(0, np.int32)
+
+
+class NativeComparison:
+    """States whose bounds, given as an array by state id, say something about each other."""
+
+    def __init__(self, tables: NativeTables) -> None:
+        self._n_factors = tables.n_factors
+        self._size = 0
+        self._states: Int32Array = np.empty(256, np.int32)
+        self._gains: Int64Array = np.empty(256, np.int64)
+        self._handle = create("comparison_create", tables.handle)
+        destroy_with(self, "comparison_destroy", self._handle, tables)
+
+    def add(self, bounds: Int64Array, state: int, ids: Int32Array) -> tuple[int, int]:
+        """Know one more state: which other implies the best bound for it (-1: none), by which D."""
+        check_shape(bounds, (None,))
+        ids = as_array(ids, np.int32, (self._n_factors,))
+        call(
+            *("comparison_add", self._handle, len(bounds), bounds),
+            *(state, ids, self._states, self._gains),
+        )
+        best = int(self._states[0]), int(self._gains[0])
+        self._size += 1
+        if self._size > len(self._states):
+            self._states = np.empty(2 * self._size, np.int32)
+            self._gains = np.empty(2 * self._size, np.int64)
+        return best
+
+    def infer(self, bounds: Int64Array, ids: Int32Array) -> tuple[Int32Array, Int64Array]:
+        """For many states: which known one implies the best bound (-1: none), with which D."""
+        check_shape(bounds, (None,))
+        ids = as_array(ids, np.int32, (None, self._n_factors))
+        sources, gains = np.empty(len(ids), np.int32), np.empty(len(ids), np.int64)
+        call(
+            *("comparison_infer", self._handle, len(bounds), bounds),
+            *(len(ids), ids, sources, gains),
+        )
+        return sources, gains
+
+    def tell(self, bounds: Int64Array) -> tuple[int, list[int], list[int]] | None:
+        """A known state whose bound fell since it was asked last: whom it improves, by which D.
+
+        None when no such state improves another. The caller must lower the bounds accordingly.
+        """
+        check_shape(bounds, (None,))
+        answer = np.empty(2, np.int64)
+        call(
+            *("comparison_tell", self._handle, len(bounds), bounds),
+            *(self._states, self._gains, answer),
+        )
+        count, source = answer.tolist()
+        if source < 0:
+            return None
+        return source, self._states[:count].tolist(), self._gains[:count].tolist()

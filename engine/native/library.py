@@ -1,16 +1,16 @@
-"""The typed Python face of the C++ kernels: the only module that knows their C interface.
+"""The compiled kernels: how they are loaded, called and told about arrays.
 
-Arrays go in and come out as numpy arrays. What C cannot check (types, shapes, sizes) is checked
-here; what it can (values, ids) it reports by a status. The GIL is released during every call.
+What C cannot check is checked here: every call against a signature that has the element types of
+arrays, and their shapes by `as_array` and `check_shape`. Contents (values, ids) are checked by
+the kernels, which answer with a status. The GIL is released during every call.
 """
 
 from __future__ import annotations
 
 import ctypes
-import math
+import re
 import sys
 import weakref
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -26,8 +26,11 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
+Shape: TypeAlias = tuple[int | None, *tuple[int, ...]]
+"""Rows (None: any number) and columns of an array."""
 
-ABI_VERSION = 6
+ABI_VERSION = 7
+"""That of interface/abi.hpp, which the types below mirror."""
 
 
 class Status(IntEnum):
@@ -35,68 +38,6 @@ class Status(IntEnum):
     OUT_OF_MEMORY = 1
     BAD_ARGUMENT = 2
     DEFECT = 3
-
-
-_POINTER = ctypes.c_void_p
-_INT32 = ctypes.c_int32
-_INT64 = ctypes.c_int64
-
-_FUNCTIONS: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
-    "plumbline_abi_version": (_INT32, []),
-    "plumbline_task_create": (
-        _INT32,
-        [_INT32, _POINTER, _INT32, *[_POINTER] * 5, _INT32, _POINTER, _POINTER],
-    ),
-    "plumbline_task_destroy": (None, [_POINTER]),
-    "plumbline_states_create": (_INT32, [_POINTER, _POINTER]),
-    "plumbline_states_destroy": (None, [_POINTER]),
-    "plumbline_states_size": (_INT64, [_POINTER]),
-    "plumbline_states_bytes": (_INT64, [_POINTER]),
-    "plumbline_states_add": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_find": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_values": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_is_goal": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_count_applicable": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_applicable": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_states_apply": (_INT32, [_POINTER, _INT64, _POINTER, _POINTER, _POINTER]),
-    "plumbline_states_close": (_INT32, [_POINTER] * 4),
-    "plumbline_states_optimal_costs": (_INT32, [_POINTER, _INT32, *[_POINTER] * 5]),
-    "plumbline_search": (
-        _INT32,
-        [
-            *(_POINTER, _INT32, _INT32, _INT32, _POINTER, _INT64),
-            *(_POINTER, _INT32, _POINTER, _INT64),
-            *[_POINTER] * 4,
-        ],
-    ),
-    "plumbline_check_action": (
-        _INT32,
-        [
-            *(_POINTER, _INT32, _POINTER, _INT64),
-            *(_POINTER, _POINTER, _INT64, _INT32, _INT64),
-            *[_POINTER] * 4,
-        ],
-    ),
-    "plumbline_result_plan": (None, [_POINTER, _POINTER]),
-    "plumbline_result_destroy": (None, [_POINTER]),
-    "plumbline_evaluator_create": (_INT32, [_POINTER, _INT32, _INT32, _POINTER, _POINTER]),
-    "plumbline_evaluator_destroy": (None, [_POINTER]),
-    "plumbline_evaluator_values": (_INT32, [_POINTER, _POINTER, _INT64, _POINTER, _POINTER]),
-    "plumbline_evaluator_successors": (
-        _INT32,
-        [_POINTER, _POINTER, _POINTER, _INT64, _POINTER, _POINTER],
-    ),
-    "plumbline_aras_create": (
-        _INT32,
-        [
-            *(_POINTER, _POINTER, _INT32, _POINTER, _INT64, _POINTER),
-            *(_INT64, _INT64, _POINTER, _POINTER, _POINTER),
-        ],
-    ),
-    "plumbline_aras_destroy": (None, [_POINTER]),
-    "plumbline_aras_improve": (_INT32, [_POINTER, _POINTER]),
-    "plumbline_aras_plan": (None, [_POINTER, _POINTER]),
-}
 
 
 class Outcome(IntEnum):
@@ -120,28 +61,34 @@ class Outcome(IntEnum):
 
 class Algorithm(IntEnum):
     ASTAR = 0
-    GBFS = 1
-    EHC = 2
+    GREEDY_BEST_FIRST = 1
+    ENFORCED_HILL_CLIMBING = 2
+    AOCA_STAR = 3
 
 
-class Heuristic(IntEnum):
-    TABLE = -1
-    BLIND = 0
-    GOAL_COUNT = 1
-    HMAX = 2
-    HADD = 3
-    HFF = 4
-    LMCUT = 5
-    HADD_UNIT = 6
-    LMCUT_BASE = 7
-    LMCUT_GZBD = 8
-    LMCUT_DELAY_OPEN = 9
-    LMCUT_FGLOBAL = 10
-    CARTESIAN = 11
-    MERGE_AND_SHRINK = 12
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    number: int
+    name: str
+    is_admissible: bool
+
+
+def _read_heuristics() -> dict[str, Heuristic]:
+    """Read the lines from which the kernels are compiled, too."""
+    text = Path(__file__).with_name("heuristics").joinpath("heuristics.def").read_text()
+    lines = re.findall(r'^HEURISTIC\((\d+), "([^"]+)", (kAdmissible|kInadmissible),', text, re.M)
+    return {name: Heuristic(int(n), name, traits == "kAdmissible") for n, name, traits in lines}
+
+
+HEURISTICS = _read_heuristics()
+
+TABLE_HEURISTIC = Heuristic(-1, "table", is_admissible=True)
+"""One value per state of a small task, by rank: the last variable counts fastest."""
 
 
 class NativeLimits(ctypes.Structure):
+    """0 seconds or expansions: no limit."""
+
     _fields_ = (
         ("seconds", ctypes.c_double),
         ("expansions", ctypes.c_int64),
@@ -149,20 +96,184 @@ class NativeLimits(ctypes.Structure):
     )
 
 
+class NativeProgress(ctypes.Structure):
+    """Written by the kernel and read by any thread; `cancel` the other way round."""
+
+    _fields_ = (
+        ("cancel", ctypes.c_int64),
+        ("expanded", ctypes.c_int64),
+        ("evaluated", ctypes.c_int64),
+        ("generated", ctypes.c_int64),
+        ("best", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+    )
+
+
+class SearchAnswer(ctypes.Structure):
+    _fields_ = (
+        ("outcome", ctypes.c_int64),
+        ("cost", ctypes.c_int64),
+        ("lower_bound", ctypes.c_int64),
+        ("plan_length", ctypes.c_int64),
+    )
+
+
+class AbstractionSize(ctypes.Structure):
+    _fields_ = (
+        ("abstractions", ctypes.c_int64),
+        ("states", ctypes.c_int64),
+        ("transitions", ctypes.c_int64),
+    )
+
+
+class PoolIndex(ctypes.Structure):
+    _fields_ = (
+        ("n_blocks", ctypes.c_int64),
+        ("facts", ctypes.c_void_p),
+        ("slots", ctypes.c_void_p),
+        ("begin", ctypes.c_void_p),
+        ("members", ctypes.c_void_p),
+    )
+
+
+class ArrayParameter:
+    """A parameter that takes contiguous arrays of one element type."""
+
+    def __init__(self, element: type[np.generic], *, writable: bool) -> None:
+        self.element = np.dtype(element)
+        self.writable = writable
+
+    def from_param(self, array: npt.NDArray[Any]) -> ctypes.c_void_p:
+        if array.dtype != self.element or not array.flags.c_contiguous:
+            raise TypeError(f"expected a contiguous array of {self.element}")
+        if self.writable and not array.flags.writeable:
+            raise TypeError("expected an array that may be written to")
+        return ctypes.c_void_p(array.ctypes.data)
+
+
+INT32, INT64, DOUBLE = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
+OBJECT = ctypes.c_void_p  # a handle, or the data of a tensor
+INT32_IN = ArrayParameter(np.int32, writable=False)
+INT32_OUT = ArrayParameter(np.int32, writable=True)
+INT64_IN = ArrayParameter(np.int64, writable=False)
+INT64_OUT = ArrayParameter(np.int64, writable=True)
+BOOL_OUT = ArrayParameter(np.bool_, writable=True)
+OBJECT_OUT = ctypes.POINTER(ctypes.c_void_p)
+OUTCOME_OUT = ctypes.POINTER(ctypes.c_int64)
+LIMITED = (ctypes.POINTER(NativeLimits), ctypes.POINTER(NativeProgress))
+ANSWER_OUT = ctypes.POINTER(SearchAnswer)
+SIZE_OUT = ctypes.POINTER(AbstractionSize)
+POOL_INDEX = ctypes.POINTER(PoolIndex)
+GOAL = (INT32, INT32_IN)
+BATCH = (OBJECT, INT64, INT32_IN)
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    # Tasks and states
+    "task_create": (
+        *(INT32, INT32_IN, INT32, INT32_IN, INT32_IN, INT32_IN, INT32_IN, INT64_IN),
+        *(*GOAL, OBJECT_OUT),
+    ),
+    "states_create": (OBJECT, OBJECT_OUT),
+    "states_add": (*BATCH, INT32_OUT),
+    "states_find": (*BATCH, INT32_OUT),
+    "states_values": (*BATCH, INT32_OUT),
+    "states_is_goal": (*BATCH, BOOL_OUT),
+    "states_count_applicable": (*BATCH, INT64_OUT),
+    "states_applicable": (*BATCH, INT32_OUT),
+    "states_apply": (*BATCH, INT32_IN, INT32_OUT),
+    "states_close": (OBJECT, *LIMITED, OUTCOME_OUT),
+    "states_optimal_costs": (OBJECT, *GOAL, *LIMITED, INT64_OUT, OUTCOME_OUT),
+    # Searches
+    "search": (
+        *(OBJECT, INT32, INT32, INT64_IN, INT64, INT32_IN, *GOAL, INT64),
+        *(*LIMITED, ANSWER_OUT, OBJECT_OUT),
+    ),
+    "check_action": (
+        *(OBJECT, INT32, INT64_IN, INT64, INT32_IN, INT32_IN, INT64, INT32, INT64),
+        *(*LIMITED, ANSWER_OUT, OBJECT_OUT),
+    ),
+    "evaluator_create": (OBJECT, INT32, *GOAL, OBJECT_OUT),
+    "evaluator_values": (OBJECT, OBJECT, INT64, INT32_IN, INT64_OUT),
+    "evaluator_successors": (OBJECT, OBJECT, INT32_IN, INT64, INT32_IN, INT64_OUT),
+    "aras_create": (
+        *(OBJECT, INT32_IN, *GOAL, INT64, INT32_IN, INT64, INT64),
+        *(*LIMITED, OBJECT_OUT),
+    ),
+    "aras_improve": (OBJECT, ANSWER_OUT),
+    "lookahead_create": (OBJECT, OBJECT_OUT),
+    "lookahead_begin": (OBJECT, INT32),
+    "lookahead_resume": (OBJECT, INT64, INT64_OUT),
+    "lookahead_visits": (OBJECT, INT32_OUT, INT64_OUT, INT32_OUT, INT32_OUT),
+    # Heuristics that are built for one state
+    "cartesian_create": (
+        *(OBJECT, INT32_IN, *GOAL, INT64, INT32, INT32),
+        *(*LIMITED, SIZE_OUT, OUTCOME_OUT, OBJECT_OUT),
+    ),
+    "merge_and_shrink_create": (
+        *(OBJECT, INT32_IN, *GOAL, INT64, INT64),
+        *(*LIMITED, SIZE_OUT, OUTCOME_OUT, OBJECT_OUT),
+    ),
+    # Dominance
+    "dominance_create": (
+        *(INT32, INT32_IN, INT32_IN, INT64_IN, INT32_IN, INT32_IN, INT32_IN),
+        *(INT32, INT64_IN, INT32_IN, OBJECT_OUT),
+    ),
+    "dominance_fix_point": (OBJECT, INT32_OUT, INT32, INT32, *LIMITED, OUTCOME_OUT),
+    "dominance_closure": (OBJECT, INT32_OUT, INT32_IN, *LIMITED, OUTCOME_OUT),
+    "tables_create": (
+        *(INT32, INT32_IN, INT32_IN, INT32_IN, INT32_IN, INT32_IN, INT64_IN, INT32_IN),
+        OBJECT_OUT,
+    ),
+    "tables_find": (OBJECT, INT64, INT32, INT32_IN, INT32_OUT),
+    "tables_values": (OBJECT, INT64, INT32_IN, INT64, INT32_IN, INT64_OUT),
+    "comparison_create": (OBJECT, OBJECT_OUT),
+    "comparison_add": (OBJECT, INT64, INT64_IN, INT32, INT32_IN, INT32_OUT, INT64_OUT),
+    "comparison_infer": (OBJECT, INT64, INT64_IN, INT64, INT32_IN, INT32_OUT, INT64_OUT),
+    "comparison_tell": (OBJECT, INT64, INT64_IN, INT32_OUT, INT64_OUT, INT64_OUT),
+    # Networks
+    "network_elu_rows": (INT32, INT64, INT64, OBJECT, OBJECT),
+    "network_pool": (POOL_INDEX, INT32, INT64, INT64, DOUBLE, OBJECT, OBJECT),
+}
+"""The parameters of the kernels that answer with a status."""
+
+OTHER_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "abi_version": (INT32, ()),
+    "heuristics": (ctypes.c_char_p, ()),
+    "states_size": (INT64, (OBJECT,)),
+    "states_bytes": (INT64, (OBJECT,)),
+    "result_plan": (None, (OBJECT, INT32_OUT)),
+    "aras_plan": (None, (OBJECT, INT32_OUT)),
+    **{
+        f"{name}_destroy": (None, (OBJECT,))
+        for name in (
+            *("task", "states", "result", "evaluator", "aras", "lookahead"),
+            *("dominance", "tables", "comparison"),
+        )
+    },
+}
+"""Result and parameters of the others, which cannot fail."""
+
+
 @cache
 def library() -> ctypes.CDLL:
     """The kernels, loaded once; the library lies beside this module."""
     suffix = "dylib" if sys.platform == "darwin" else "so"
     path = Path(__file__).with_name(f"libplumbline_native.{suffix}")
+    signatures = {name: (INT32, parameters) for name, parameters in SIGNATURES.items()}
     try:
         loaded = ctypes.CDLL(str(path))
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(loaded, name)
-            function.restype, function.argtypes = result, arguments
+        for name, (result, parameters) in (OTHER_SIGNATURES | signatures).items():
+            function = getattr(loaded, f"plumbline_{name}")
+            function.restype, function.argtypes = result, parameters
     except (OSError, AttributeError) as problem:
         message = f"the compiled kernels cannot be loaded ({problem})"
         raise PlumblineError(message, hint="build them with 'make setup'") from problem
-    if loaded.plumbline_abi_version() != ABI_VERSION:
+    heuristics = "".join(
+        f"{h.number} {h.name} {'kAdmissible' if h.is_admissible else 'kInadmissible'}\n"
+        for h in HEURISTICS.values()
+    )
+    compiled = loaded.plumbline_abi_version(), loaded.plumbline_heuristics().decode()
+    if compiled != (ABI_VERSION, heuristics):
         raise PlumblineError(
             "the compiled kernels are of another version than the program",
             hint="build them again with 'make setup'",
@@ -170,24 +281,9 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
-def declare(functions: Mapping[str, Any], *destroyers: str) -> None:
-    """Tell ctypes the arguments of kernels that answer with a status, and what destroys objects."""
-    try:
-        for name, arguments in functions.items():
-            function = getattr(library(), name)
-            function.restype, function.argtypes = ctypes.c_int32, list(arguments)
-        for name in destroyers:
-            function = getattr(library(), name)
-            function.restype, function.argtypes = None, [ctypes.c_void_p]
-    except AttributeError as problem:
-        message = "the compiled kernels are older than the program"
-        raise PlumblineError(message, hint="build them again with 'make setup'") from problem
-
-
-def call(name: str, *arguments: Any) -> None:
-    """Call a kernel that answers with a status; arrays are passed as pointers to their data."""
-    plain = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments]
-    status = getattr(library(), name)(*plain)
+def call(name: str, *arguments: object) -> None:
+    """Call a kernel that answers with a status."""
+    status = getattr(library(), f"plumbline_{name}")(*arguments)
     if status == Status.OUT_OF_MEMORY:
         raise MemoryError(f"{name}: out of memory")
     if status == Status.BAD_ARGUMENT:
@@ -196,355 +292,46 @@ def call(name: str, *arguments: Any) -> None:
         raise RuntimeError(f"{name}: the kernel failed")
 
 
-def as_int32(values: npt.ArrayLike, n_columns: int | None = None) -> Int32Array:
-    """A contiguous int32 array of one dimension, or of two with that many columns."""
+def create(name: str, *arguments: object) -> ctypes.c_void_p:
+    """Call a kernel that makes an object; return its handle, null if a limit was reached first."""
+    handle = ctypes.c_void_p()
+    call(name, *arguments, handle)
+    return handle
+
+
+def destroy_with(owner: object, name: str, handle: ctypes.c_void_p, *used: object) -> None:
+    """Destroy a kernel's object together with its owner; what it uses lives at least as long."""
+    weakref.finalize(owner, _destroy, name, handle, used)
+
+
+def _destroy(name: str, handle: ctypes.c_void_p, _used: object) -> None:
+    getattr(library(), f"plumbline_{name}")(handle)
+
+
+def as_array(
+    values: npt.ArrayLike,
+    element: type[Scalar],
+    shape: Shape = (None,),
+) -> npt.NDArray[Scalar]:
+    """Return integers as a contiguous array of this type and shape."""
     array = np.asarray(values)
     if array.size == 0:
-        if n_columns is None or array.shape[-1:] != (n_columns,):
-            array = array.reshape((0,) if n_columns is None else (0, n_columns))
-    elif array.dtype != np.int32:
+        if array.shape[1:] != shape[1:]:
+            array = array.reshape(0, *shape[1:])
+    elif array.dtype.type is not element:
         if not np.issubdtype(array.dtype, np.integer):
             raise TypeError(f"expected integers, got {array.dtype}")
-        if array.min() < -(2**31) or array.max() >= 2**31:
-            raise ValueError("a number does not fit into 32 bits")
-    columns = () if n_columns is None else (n_columns,)
-    if array.ndim != 1 + len(columns) or array.shape[1:] != columns:
-        shape = "(n,)" if n_columns is None else f"(n, {n_columns})"
-        raise ValueError(f"expected an array of shape {shape}, got {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.int32)
+        limits = np.iinfo(np.dtype(element))
+        if array.min() < limits.min or array.max() > limits.max:
+            raise ValueError(f"a number does not fit into {limits.bits} bits")
+    array = np.ascontiguousarray(array, dtype=element)
+    check_shape(array, shape)
+    return array
 
 
-def as_int64(values: npt.ArrayLike) -> Int64Array:
-    array = np.asarray(values)
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"expected integers that fit into 64 bits, got {array.dtype}")
-    return np.ascontiguousarray(array.reshape(-1), dtype=np.int64)
-
-
-class NativeTask:
-    """A grounded task in the kernels' memory. Facts are rows (variable, value)."""
-
-    def __init__(
-        self,
-        *,
-        domain_sizes: Int32Array,
-        pre_begin: Int32Array,
-        preconditions: Int32Array,
-        eff_begin: Int32Array,
-        effects: Int32Array,
-        costs: Int64Array,
-        goal: Int32Array,
-    ) -> None:
-        self.n_variables = len(domain_sizes)
-        self.n_product_states = math.prod(domain_sizes.tolist())
-        self.n_operators = len(costs)
-        for begin, facts in ((pre_begin, preconditions), (eff_begin, effects)):
-            if len(begin) != self.n_operators + 1 or begin[0] != 0 or begin[-1] != len(facts):
-                raise ValueError("operator rows do not fit the facts")
-            if (np.diff(begin) < 0).any():
-                raise ValueError("operator rows must follow each other")
-        handle = _POINTER()
-        call(
-            "plumbline_task_create",
-            self.n_variables,
-            as_int32(domain_sizes),
-            self.n_operators,
-            as_int32(pre_begin),
-            as_int32(preconditions, 2),
-            as_int32(eff_begin),
-            as_int32(effects, 2),
-            as_int64(costs),
-            len(goal),
-            as_int32(goal, 2),
-            ctypes.byref(handle),
-        )
-        self.handle = handle
-        weakref.finalize(self, library().plumbline_task_destroy, handle)
-
-
-class NativeStates:
-    """A table of states in the kernels' memory. Not for use by two threads at once."""
-
-    def __init__(self, task: NativeTask) -> None:
-        self.task = task
-        handle = _POINTER()
-        call("plumbline_states_create", task.handle, ctypes.byref(handle))
-        self.handle = handle
-        # The table looks into the task: the callback's argument keeps the task alive.
-        weakref.finalize(self, _destroy_states, handle, task)
-
-    def __len__(self) -> int:
-        return int(library().plumbline_states_size(self.handle))
-
-    @property
-    def bytes(self) -> int:
-        return int(library().plumbline_states_bytes(self.handle))
-
-    def add(self, values: Int32Array) -> Int32Array:
-        values = as_int32(values, self.task.n_variables)
-        ids = np.empty(len(values), np.int32)
-        call("plumbline_states_add", self.handle, len(values), values, ids)
-        return ids
-
-    def find(self, values: Int32Array) -> Int32Array:
-        values = as_int32(values, self.task.n_variables)
-        ids = np.empty(len(values), np.int32)
-        call("plumbline_states_find", self.handle, len(values), values, ids)
-        return ids
-
-    def values(self, ids: Int32Array) -> Int32Array:
-        ids = as_int32(ids)
-        values = np.empty((len(ids), self.task.n_variables), np.int32)
-        call("plumbline_states_values", self.handle, len(ids), ids, values)
-        return values
-
-    def is_goal(self, ids: Int32Array) -> BoolArray:
-        ids = as_int32(ids)
-        answers = np.empty(len(ids), np.bool_)
-        call("plumbline_states_is_goal", self.handle, len(ids), ids, answers)
-        return answers
-
-    def applicable(self, ids: Int32Array) -> tuple[Int64Array, Int32Array]:
-        """Operators by state in compressed rows: those of ids[i] lie from row_begin[i] on."""
-        ids = as_int32(ids)
-        row_begin = np.empty(len(ids) + 1, np.int64)
-        call("plumbline_states_count_applicable", self.handle, len(ids), ids, row_begin)
-        operators = np.empty(int(row_begin[-1]), np.int32)
-        call("plumbline_states_applicable", self.handle, len(ids), ids, operators)
-        return row_begin, operators
-
-    def apply(self, ids: Int32Array, operators: Int32Array) -> Int32Array:
-        ids, operators = as_int32(ids), as_int32(operators)
-        if len(ids) != len(operators):
-            raise ValueError(f"{len(ids)} states but {len(operators)} operators")
-        successors = np.empty(len(ids), np.int32)
-        call("plumbline_states_apply", self.handle, len(ids), ids, operators, successors)
-        return successors
-
-    def close(self, limits: NativeLimits, progress: Int64Array) -> Outcome:
-        """Add every state that can be reached from those in the table."""
-        outcome = np.empty(1, np.int64)
-        call("plumbline_states_close", self.handle, ctypes.byref(limits), progress, outcome)
-        return Outcome(int(outcome[0]))
-
-    def optimal_costs(
-        self, goal: Int32Array, limits: NativeLimits, progress: Int64Array
-    ) -> tuple[Outcome, Int64Array]:
-        """h* by id; the table must be closed."""
-        outcome = np.empty(1, np.int64)
-        costs = np.empty(len(self), np.int64)
-        call(
-            "plumbline_states_optimal_costs",
-            self.handle,
-            len(goal),
-            as_int32(goal, 2),
-            ctypes.byref(limits),
-            progress,
-            costs,
-            outcome,
-        )
-        return Outcome(int(outcome[0])), costs
-
-
-def _destroy_states(handle: ctypes.c_void_p, _task: NativeTask) -> None:
-    library().plumbline_states_destroy(handle)
-
-
-CHUNK = 64
-"""States evaluated per call: between calls Ctrl-C is noticed."""
-
-
-class NativeEvaluator:
-    """A heuristic for one goal, made by a kernel. Not for use by two threads at once."""
-
-    def __init__(self, task: NativeTask, handle: ctypes.c_void_p) -> None:
-        self.task = task
-        self.handle = handle
-        weakref.finalize(self, _destroy_evaluator, handle, task)
-
-    @classmethod
-    def of(cls, task: NativeTask, heuristic: Heuristic, goal: Int32Array) -> NativeEvaluator:
-        handle = _POINTER()
-        goal = as_int32(goal, 2)
-        call(
-            "plumbline_evaluator_create",
-            task.handle,
-            int(heuristic),
-            len(goal),
-            goal,
-            ctypes.byref(handle),
-        )
-        return cls(task, handle)
-
-    def values(self, states: Int32Array) -> Int64Array:
-        states = as_int32(states, self.task.n_variables)
-        values = np.empty(len(states), np.int64)
-        for begin in range(0, len(states), CHUNK):
-            part, found = states[begin : begin + CHUNK], values[begin : begin + CHUNK]
-            call(
-                "plumbline_evaluator_values", self.handle, self.task.handle, len(part), part, found
-            )
-        return values
-
-    def successor_values(self, state: Int32Array, operators: Int32Array) -> Int64Array:
-        state, operators = as_int32(state), as_int32(operators)
-        if len(state) != self.task.n_variables:
-            raise ValueError(f"{self.task.n_variables} variables, but {len(state)} values")
-        values = np.empty(len(operators), np.int64)
-        call(
-            "plumbline_evaluator_successors",
-            self.handle,
-            self.task.handle,
-            state,
-            len(operators),
-            operators,
-            values,
-        )
-        return values
-
-
-def _destroy_evaluator(handle: ctypes.c_void_p, _task: NativeTask) -> None:
-    library().plumbline_evaluator_destroy(handle)
-
-
-@dataclass(frozen=True, slots=True)
-class NativeAnswer:
-    outcome: Outcome
-    cost: int
-    lower_bound: int
-    plan: tuple[int, ...]
-
-
-def native_search(
-    task: NativeTask,
-    algorithm: Algorithm,
-    heuristic: Heuristic,
-    *,
-    is_admissible: bool,
-    table: Int64Array,
-    start: Int32Array,
-    goal: Int32Array,
-    bound: int,
-    limits: NativeLimits,
-    progress: Int64Array,
-) -> NativeAnswer:
-    """Run a search; `table` has a value for every state if the heuristic is TABLE."""
-    start, goal, table = as_int32(start), as_int32(goal, 2), as_int64(table)
-    if len(start) != task.n_variables:
-        raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
-    _check_table(task, heuristic, table)
-    return _answered(
-        "plumbline_search",
-        task.handle,
-        int(algorithm),
-        int(heuristic),
-        int(is_admissible),
-        table,
-        len(table),
-        start,
-        len(goal),
-        goal,
-        bound,
-        ctypes.byref(limits),
-        progress,
-    )
-
-
-def native_check_action(
-    task: NativeTask,
-    heuristic: Heuristic,
-    *,
-    table: Int64Array,
-    start: Int32Array,
-    successor: Int32Array,
-    action_cost: int,
-    is_solvable: bool,
-    plan_cost: int,
-    limits: NativeLimits,
-    progress: Int64Array,
-) -> NativeAnswer:
-    """Run AOCA*; the plan, if one was found, comes after the action if that is optimal."""
-    start, successor, table = as_int32(start), as_int32(successor), as_int64(table)
-    if not len(start) == len(successor) == task.n_variables:
-        raise ValueError(f"the task has {task.n_variables} variables, a state {len(start)}")
-    _check_table(task, heuristic, table)
-    return _answered(
-        "plumbline_check_action",
-        task.handle,
-        int(heuristic),
-        table,
-        len(table),
-        start,
-        successor,
-        action_cost,
-        int(is_solvable),
-        plan_cost,
-        ctypes.byref(limits),
-        progress,
-    )
-
-
-def _check_table(task: NativeTask, heuristic: Heuristic, table: Int64Array) -> None:
-    if heuristic == Heuristic.TABLE and len(table) != task.n_product_states:
-        raise ValueError(f"{len(table)} heuristic values for {task.n_product_states} states")
-
-
-def _answered(name: str, *arguments: object) -> NativeAnswer:
-    """Call a search and fetch what it found."""
-    answer, handle = np.empty(4, np.int64), _POINTER()
-    call(name, *arguments, answer, ctypes.byref(handle))
-    outcome, cost, lower_bound, length = answer.tolist()
-    plan = np.empty(length, np.int32)
-    library().plumbline_result_plan(handle, plan.ctypes.data)
-    library().plumbline_result_destroy(handle)
-    return NativeAnswer(Outcome(outcome), cost, lower_bound, tuple(plan.tolist()))
-
-
-class NativeAras:
-    """A plan that becomes cheaper call by call. Not for use by two threads at once."""
-
-    def __init__(
-        self,
-        task: NativeTask,
-        *,
-        start: Int32Array,
-        goal: Int32Array,
-        plan: Int32Array,
-        first_size: int,
-        max_states: int,
-        limits: NativeLimits,
-        progress: Int64Array,
-    ) -> None:
-        start, goal, plan = as_int32(start), as_int32(goal, 2), as_int32(plan)
-        if len(start) != task.n_variables:
-            raise ValueError(f"the task has {task.n_variables} variables, the state {len(start)}")
-        handle = _POINTER()
-        call(
-            "plumbline_aras_create",
-            task.handle,
-            start,
-            len(goal),
-            goal,
-            len(plan),
-            plan,
-            first_size,
-            max_states,
-            ctypes.byref(limits),
-            progress,
-            ctypes.byref(handle),
-        )
-        self.handle = handle
-        weakref.finalize(self, _destroy_aras, handle, task, progress)
-
-    def improve(self) -> NativeAnswer:
-        """Work until the plan is cheaper (SOLVED), proved optimal, or a limit is reached."""
-        answer = np.empty(3, np.int64)
-        call("plumbline_aras_improve", self.handle, answer)
-        outcome, cost, length = answer.tolist()
-        plan = np.empty(length, np.int32)
-        library().plumbline_aras_plan(self.handle, plan.ctypes.data)
-        return NativeAnswer(Outcome(outcome), cost, 0, tuple(plan.tolist()))
-
-
-def _destroy_aras(handle: ctypes.c_void_p, _task: NativeTask, _progress: Int64Array) -> None:
-    library().plumbline_aras_destroy(handle)
+def check_shape(array: npt.NDArray[Any], shape: Shape) -> None:
+    """Raise ValueError if an array that a kernel is to work on has another shape."""
+    found, n_rows = array.shape, shape[0]
+    if len(found) != len(shape) or found[1:] != shape[1:] or n_rows not in (None, found[0]):
+        expected = ("any" if n_rows is None else n_rows, *shape[1:])
+        raise ValueError(f"expected shape {expected}, got {found}")

@@ -1,27 +1,16 @@
-"""The typed Python face of the kernels that stand between the matrix products of a network.
+"""What the kernels do between the matrix products of a network: ELU and pooling.
 
-They take the tensors of torch as they are: to wrap one in an array takes longer than many a call.
+They take the tensors of torch as they are: wrapping one in an array can take longer than the call.
 """
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.library import Int64Array, as_int64, call, declare
-
-_POINTER, _INT32, _INT64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-
-_FUNCTIONS = {
-    "plumbline_network_elu_rows": [_INT32, _INT64, _INT64, _POINTER, _POINTER],
-    "plumbline_network_pool": [
-        *(_POINTER, _INT32, _INT64, _INT64, ctypes.c_double, _POINTER, _POINTER)
-    ],
-}
+from engine.native.library import Int64Array, PoolIndex, as_array, call
 
 
 class Tensor(Protocol):
@@ -36,22 +25,14 @@ class Tensor(Protocol):
     def data_ptr(self) -> int: ...
 
 
-@cache
-def _declare() -> None:
-    """Tell ctypes the signatures, once."""
-    declare(_FUNCTIONS)
-
-
 def elu(rows: Tensor, bias: Tensor) -> None:
     """x for x > 0, exp(x) - 1 otherwise, of the rows with the bias added to each; in place."""
-    _declare()
     width = rows.shape[-1]
     is_double = _is_double(rows)
     if bias.shape != (width,) or _is_double(bias) != is_double:
         raise ValueError("the bias does not fit the rows")
     n_rows = rows.numel() // max(1, width)
-    pointers = (bias.data_ptr(), rows.data_ptr())
-    call("plumbline_network_elu_rows", is_double, n_rows, width, *pointers)
+    call("network_elu_rows", is_double, n_rows, width, bias.data_ptr(), rows.data_ptr())
 
 
 class NativePools:
@@ -69,15 +50,14 @@ class NativePools:
         members: Int64Array,
         n_operators: int,
     ) -> None:
-        _declare()
-        self._arrays = (as_int64(facts), as_int64(slots), as_int64(begin), as_int64(members))
+        self._arrays = tuple(as_array(a, np.int64) for a in (facts, slots, begin, members))
         per_block, per_fact, begin, members = self._arrays
         self.n_operators, self.n_pools = n_operators, int(per_block @ per_fact)
         if len(begin) != self.n_pools + 1 or begin[0] != 0 or begin[-1] != len(members):
             raise ValueError("every pool needs a beginning and an end")
         if (np.diff(begin) < 0).any() or ((members < 0) | (members >= n_operators)).any():
             raise ValueError("a member of a pool is no operator")
-        self._index = _PoolIndex(len(per_block), *(array.ctypes.data for array in self._arrays))
+        self._index = PoolIndex(len(per_block), *(array.ctypes.data for array in self._arrays))
 
     def fill(self, operators: Tensor, empty: float, pools: Tensor) -> None:
         """Pool operators (operators, states, hidden), into as many vectors as pools and states.
@@ -91,25 +71,9 @@ class NativePools:
         if pools.numel() != self.n_pools * n_states * hidden:
             raise ValueError("the pools do not fit where they should go")
         call(
-            "plumbline_network_pool",
-            ctypes.byref(self._index),
-            is_double,
-            n_states,
-            hidden,
-            empty,
-            operators.data_ptr(),
-            pools.data_ptr(),
+            *("network_pool", self._index, is_double, n_states, hidden, empty),
+            *(operators.data_ptr(), pools.data_ptr()),
         )
-
-
-class _PoolIndex(ctypes.Structure):
-    _fields_ = (
-        ("n_blocks", _INT64),
-        ("facts", _POINTER),
-        ("slots", _POINTER),
-        ("begin", _POINTER),
-        ("members", _POINTER),
-    )
 
 
 def _is_double(values: Tensor) -> bool:

@@ -1,32 +1,170 @@
-"""The typed Python face of the look-ahead kernel: a short greedy search with h_FF."""
+"""Searches and heuristics in the kernels: forward searches, AOCA*, Aras, short look-ahead."""
 
 from __future__ import annotations
 
 import ctypes
-import weakref
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
-from engine.native.library import Int32Array, Int64Array, NativeStates, call, declare, library
+from engine.native.library import (
+    TABLE_HEURISTIC,
+    Algorithm,
+    Heuristic,
+    Int32Array,
+    Int64Array,
+    NativeLimits,
+    NativeProgress,
+    Outcome,
+    SearchAnswer,
+    as_array,
+    call,
+    create,
+    destroy_with,
+    library,
+)
+from engine.native.states import NativeStates, NativeTask
 
-_POINTER = ctypes.c_void_p
-_INT32 = ctypes.c_int32
-_INT64 = ctypes.c_int64
-
-_FUNCTIONS = {
-    "plumbline_lookahead_create": [_POINTER, _POINTER],
-    "plumbline_lookahead_begin": [_POINTER, _INT32],
-    "plumbline_lookahead_go_on": [_POINTER, _INT64, _POINTER],
-    "plumbline_lookahead_visits": [_POINTER] * 5,
-}
+CHUNK = 64
+"""States evaluated per call: between calls Ctrl-C is noticed."""
 
 
-@cache
-def _declare() -> None:
-    """Tell ctypes the signatures, once."""
-    declare(_FUNCTIONS, "plumbline_lookahead_destroy")
+class NativeEvaluator:
+    """A heuristic for one goal, made by a kernel. Not for use by two threads at once."""
+
+    def __init__(self, task: NativeTask, handle: ctypes.c_void_p) -> None:
+        self.task = task
+        self.handle = handle
+        destroy_with(self, "evaluator_destroy", handle, task)
+
+    @classmethod
+    def of(cls, task: NativeTask, heuristic: Heuristic, goal: Int32Array) -> NativeEvaluator:
+        goal = as_array(goal, np.int32, (None, 2))
+        arguments = (task.handle, heuristic.number, len(goal), goal)
+        return cls(task, create("evaluator_create", *arguments))
+
+    def values(self, states: Int32Array) -> Int64Array:
+        states = as_array(states, np.int32, (None, self.task.n_variables))
+        values = np.empty(len(states), np.int64)
+        for begin in range(0, len(states), CHUNK):
+            part, found = states[begin : begin + CHUNK], values[begin : begin + CHUNK]
+            call("evaluator_values", self.handle, self.task.handle, len(part), part, found)
+        return values
+
+    def successor_values(self, state: Int32Array, operators: Int32Array) -> Int64Array:
+        state = as_array(state, np.int32, (self.task.n_variables,))
+        operators = as_array(operators, np.int32)
+        values = np.empty(len(operators), np.int64)
+        call(
+            *("evaluator_successors", self.handle, self.task.handle, state),
+            *(len(operators), operators, values),
+        )
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class NativeAnswer:
+    outcome: Outcome
+    cost: int
+    lower_bound: int
+    plan: tuple[int, ...]
+
+
+def native_search(
+    task: NativeTask,
+    algorithm: Algorithm,
+    heuristic: Heuristic,
+    *,
+    table: Int64Array,
+    start: Int32Array,
+    goal: Int32Array,
+    bound: int,
+    limits: NativeLimits,
+    progress: NativeProgress,
+) -> NativeAnswer:
+    """Run a search; `table` is read if the heuristic is TABLE_HEURISTIC."""
+    start = as_array(start, np.int32, (task.n_variables,))
+    goal = as_array(goal, np.int32, (None, 2))
+    table = _checked_table(task, heuristic, table)
+    return _answered(
+        *("search", task.handle, algorithm, heuristic.number, table, len(table)),
+        *(start, len(goal), goal, bound, limits, progress),
+    )
+
+
+def native_check_action(
+    task: NativeTask,
+    heuristic: Heuristic,
+    *,
+    table: Int64Array,
+    start: Int32Array,
+    successor: Int32Array,
+    action_cost: int,
+    is_solvable: bool,
+    plan_cost: int,
+    limits: NativeLimits,
+    progress: NativeProgress,
+) -> NativeAnswer:
+    """Run AOCA*; the plan, if one was found, comes after the action if that is optimal."""
+    start = as_array(start, np.int32, (task.n_variables,))
+    successor = as_array(successor, np.int32, (task.n_variables,))
+    table = _checked_table(task, heuristic, table)
+    return _answered(
+        *("check_action", task.handle, heuristic.number, table, len(table)),
+        *(start, successor, action_cost, is_solvable, plan_cost, limits, progress),
+    )
+
+
+def _checked_table(task: NativeTask, heuristic: Heuristic, table: Int64Array) -> Int64Array:
+    n_values = task.n_product_states if heuristic is TABLE_HEURISTIC else None
+    return as_array(table, np.int64, (n_values,))
+
+
+def _answered(name: str, *arguments: object) -> NativeAnswer:
+    """Call a search and fetch what it found."""
+    answer = SearchAnswer()
+    handle = create(name, *arguments, answer)
+    plan = np.empty(answer.plan_length, np.int32)
+    library().plumbline_result_plan(handle, plan)
+    library().plumbline_result_destroy(handle)
+    return _native_answer(answer, plan)
+
+
+def _native_answer(answer: SearchAnswer, plan: Int32Array) -> NativeAnswer:
+    steps = tuple(plan.tolist())
+    return NativeAnswer(Outcome(answer.outcome), answer.cost, answer.lower_bound, steps)
+
+
+class NativeAras:
+    """A plan that becomes cheaper call by call. Not for use by two threads at once."""
+
+    def __init__(
+        self,
+        task: NativeTask,
+        *,
+        start: Int32Array,
+        goal: Int32Array,
+        plan: Int32Array,
+        first_size: int,
+        max_states: int,
+        limits: NativeLimits,
+        progress: NativeProgress,
+    ) -> None:
+        start = as_array(start, np.int32, (task.n_variables,))
+        goal, plan = as_array(goal, np.int32, (None, 2)), as_array(plan, np.int32)
+        self._handle = create(
+            *("aras_create", task.handle, start, len(goal), goal, len(plan), plan),
+            *(first_size, max_states, limits, progress),
+        )
+        destroy_with(self, "aras_destroy", self._handle, task, progress)
+
+    def improve(self) -> NativeAnswer:
+        """Work until the plan is cheaper (SOLVED), proved optimal, or a limit is reached."""
+        answer = SearchAnswer()
+        call("aras_improve", self._handle, answer)
+        plan = np.empty(answer.plan_length, np.int32)
+        library().plumbline_aras_plan(self._handle, plan)
+        return _native_answer(answer, plan)
 
 
 @dataclass(frozen=True)
@@ -49,22 +187,19 @@ class Visits:
 
 
 class NativeLookahead:
-    """Searches on the states of one table. Not for use by two threads at once."""
+    """Short greedy searches with h_FF on the states of a table. Not for two threads at once."""
 
     def __init__(self, states: NativeStates) -> None:
-        _declare()
-        handle = _POINTER()
-        call("plumbline_lookahead_create", states.handle, ctypes.byref(handle))
-        self._handle = handle
+        self._handle = create("lookahead_create", states.handle)
         self._count = np.zeros(1, np.int64)
-        weakref.finalize(self, _destroy, handle, states)
+        destroy_with(self, "lookahead_destroy", self._handle, states)
 
     def begin(self, start: int) -> None:
-        call("plumbline_lookahead_begin", self._handle, start)
+        call("lookahead_begin", self._handle, start)
 
-    def go_on(self, size: int) -> int:
-        """Go on until so many states are visited; how many there are."""
-        call("plumbline_lookahead_go_on", self._handle, size, self._count)
+    def resume(self, size: int) -> int:
+        """Search on until so many states are visited; return how many there are."""
+        call("lookahead_resume", self._handle, size, self._count)
         return int(self._count[0])
 
     def visits(self) -> Visits:
@@ -76,15 +211,7 @@ class NativeLookahead:
             np.empty(n, np.int32),
         )
         call(
-            "plumbline_lookahead_visits",
-            self._handle,
-            found.states,
-            found.costs,
-            found.before,
-            found.operators,
+            *("lookahead_visits", self._handle),
+            *(found.states, found.costs, found.before, found.operators),
         )
         return found
-
-
-def _destroy(handle: ctypes.c_void_p, _states: NativeStates) -> None:
-    library().plumbline_lookahead_destroy(handle)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError
-from engine.native.comparison import NativeComparison
+from engine.native.dominance import NativeComparison
 from engine.native.library import Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
 from engine.oracles.local_test import local_test
@@ -66,7 +66,7 @@ class DominanceLookahead:
             if self.session.cancelled():
                 raise CancelledError
             wanted = min(wanted + AT_ONCE, self.size)
-            visited = self._native.go_on(wanted)
+            visited = self._native.resume(wanted)
         return self._native.visits()
 
 

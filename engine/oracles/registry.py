@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS, Factorization
+from engine.dominance.compute import DEFAULT_LIMITS
 from engine.dominance.function import DominanceFunction
 from engine.errors import UsageError
 from engine.oracles.aras import ArasOracle, SolvedOrNot
@@ -26,6 +26,7 @@ from engine.oracles.pco import Contest, PcoE, PcoP
 from engine.oracles.planner import LamaOracle, SearchOracle
 from engine.oracles.session import Oracle, OracleSession
 from engine.oracles.smo import MorphOracle
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.task.translate import Limits
 

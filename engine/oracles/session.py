@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +19,7 @@ from engine.oracles.bounds import Bounds, Parent
 from engine.oracles.objective import Objective
 from engine.policies.portfolio import Portfolio
 from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
+from engine.records.events import OracleVerdict
 from engine.records.evidence import Evidence
 from engine.records.finding import INFINITY, BugKind, RunOutcome
 from engine.task.states import StateTable
@@ -27,14 +27,6 @@ from engine.task.task import Task
 
 POLICY = "policy"
 """The origin of steps that the policy under test takes itself."""
-
-
-class Verdict(Enum):
-    """What an oracle says about the policy in a state; none of them is "passed"."""
-
-    BUG = "bug"
-    OPTIMAL = "no bug, proven optimal"
-    NOT_REFUTED = "not refuted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ class Finding:
 class Examination:
     """An oracle's answer about one state, and all findings it led to, new or better than before."""
 
-    verdict: Verdict
+    verdict: OracleVerdict
     bound: int  # what this oracle proved by itself; INFINITY: nothing
     findings: tuple[Finding, ...]
 
@@ -205,14 +197,14 @@ class OracleSession:
         """Whatever became of the run, it may meet states with bounds."""
         self.bounds.add_path(run.states, run.operators, POLICY)
 
-    def _verdict(self, state: int, proof: Proof) -> Verdict:
+    def _verdict(self, state: int, proof: Proof) -> OracleVerdict:
         outcome, cost = self.policy_result(state)
         limit = self.objective.needs_less_than(outcome, cost)
         if limit is not None and proof.bound < limit:
-            return Verdict.BUG
+            return OracleVerdict.BUG
         # That nothing is cheaper than a stopped run says nothing about the whole run (P15).
         proven = proof.optimal and outcome is not RunOutcome.ABORTED
-        return Verdict.OPTIMAL if proven else Verdict.NOT_REFUTED
+        return OracleVerdict.OPTIMAL if proven else OracleVerdict.NOT_REFUTED
 
     def _policy_results(self, states: list[int]) -> Iterator[tuple[RunOutcome, int]]:
         others = [state for state in states if state not in self._results]

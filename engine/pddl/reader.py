@@ -86,7 +86,8 @@ def parse_domain(text: str, path: str = "") -> Domain:
     return domain
 
 
-def parse_problem(text: str, domain: Domain, path: str = "") -> Problem:
+def parse_problem(text: str, domain: Domain | None, path: str = "") -> Problem:
+    """Without a domain only the syntax is checked."""
     problem, found = _problem(text, domain, path)
     raise_errors(found)
     assert problem is not None  # without errors there is a model

@@ -6,16 +6,11 @@ of the field. Long sequences of numbers are packed, contents of files compressed
 
 from __future__ import annotations
 
-import builtins
 import re
-import types
-import typing
 import zlib
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from math import isfinite
 from pathlib import PurePath
 from typing import (
     Annotated,
@@ -23,9 +18,6 @@ from typing import (
     TypeVar,
     cast,
     dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
 )
 
 import msgspec
@@ -36,7 +28,8 @@ from engine.errors import DamagedRecordError
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+Seconds = Amount
 Text = Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
 """What can be the name of a file and be written to one."""
 
@@ -73,6 +66,14 @@ def decode(data: bytes | str, kind: type[Kind]) -> Kind:
         raise DamagedRecordError(f"not a record: {error}") from None
 
 
+def check(record: Kind) -> Kind:
+    """The record itself, if its fields hold what they should; DamagedRecordError otherwise."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(record, builtin_types=(bytes,)), type(record))
+    except msgspec.ValidationError as error:
+        raise DamagedRecordError(_reason(str(error))) from None
+
+
 def to_json(value: object) -> JsonValue:
     """For people and their scripts: without tags."""
     match value:
@@ -102,80 +103,6 @@ def _reason(text: str) -> str:
     text, _, place = text.replace("`", "").partition(" - at $")
     reason = re.sub("^[A-Z]", lambda first: first[0].lower(), text)
     return f"{place.removeprefix('.')}: {reason}" if place else reason
-
-
-LARGEST = 2**63
-NOT_EMPTY = "not empty"
-"""In an `Annotated` type: something has to be there."""
-Object = TypeVar("Object")
-
-
-def checked(value: Object) -> Object:
-    """The dataclass itself, if all its fields hold what they should; ValueError otherwise."""
-    for name, hint in _hints(cast("Hashable", type(value))).items():
-        if not _fits(getattr(value, name), hint):
-            raise ValueError(f"'{name}' cannot be {getattr(value, name)!r:.60}")
-    return value
-
-
-@cache
-def _hints(kind: Hashable) -> Mapping[str, Any]:
-    assert is_dataclass(kind)
-    hints = _all_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
-
-
-@cache
-def _all_hints(kind: Hashable) -> Mapping[str, Any]:
-    return get_type_hints(kind, include_extras=True)
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    arguments = get_args(hint)
-    match get_origin(hint):
-        case typing.Union | types.UnionType:
-            fits = any(_fits(value, each) for each in arguments)
-        case typing.Annotated:
-            fits = _fits(value, arguments[0]) and bool(NOT_EMPTY not in arguments or value)
-        case typing.Literal:
-            fits = value in arguments
-        case builtins.tuple | builtins.list as kind:
-            fits = isinstance(value, kind) and all(_fits(item, arguments[0]) for item in value)
-        case builtins.dict:
-            fits = isinstance(value, dict) and all(
-                _fits(name, arguments[0]) and _fits(item, arguments[1])
-                for name, item in value.items()
-            )
-        case _ if typing.is_typeddict(hint):
-            fits = isinstance(value, dict) and _is_document(value, hint)
-        case _ if is_dataclass(hint):
-            fits = isinstance(value, hint) and checked(value) is value  # type: ignore[arg-type]
-        case _:
-            fits = _is_plain(value, hint)
-    return fits
-
-
-def _is_document(value: Mapping[str, Any], kind: Any) -> bool:
-    hints = _all_hints(kind)
-    return kind.__required_keys__ <= value.keys() and all(
-        _fits(value[name], hint) for name, hint in hints.items() if name in value
-    )
-
-
-def _is_plain(value: Any, hint: Any) -> bool:
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
-    if hint is float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and abs(value) < LARGEST and isfinite(value)
-    if hint is str:
-        return isinstance(value, str) and is_text(value)
-    return hint is Any or isinstance(value, get_origin(hint) or hint)
-
-
-def is_text(value: str) -> bool:
-    """Whether it can be the name of a file and be written to one."""
-    return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 _WIDTHS = (1, 2, 4)

@@ -1,4 +1,4 @@
-"""What a comparison found: verdict, mapping, macros, counterexample; as data, JSON and sentences.
+"""What a comparison of two domains found: verdict, mapping, macros, counterexample.
 
 Everything here is plain names of the two domains, so that the checker (`verify`), the window and
 the command line need nothing of the prover.
@@ -6,18 +6,23 @@ the command line need nothing of the prover.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Literal
 
-from engine.pddl.model import Atom, Problem
-from engine.pddl.printer import format_problem
+import msgspec
+
+from engine.pddl.model import Atom
+from engine.records.codec import Count, Record, Seconds
 
 
-class Verdict(StrEnum):
+class EquivalenceVerdict(StrEnum):
     EQUIVALENT = "equivalent"
     NOT_EQUIVALENT = "not-equivalent"
     UNDECIDED = "undecided"
+
+
+Side = Literal["A", "B"]
+SIDES: tuple[Side, Side] = ("A", "B")
 
 
 class Parameters(StrEnum):
@@ -27,13 +32,12 @@ class Parameters(StrEnum):
     PDDL = "pddl"
 
 
-@dataclass(frozen=True, slots=True)
-class PredicatePair:
+class PredicatePair(Record):
     """`order[i]` is the argument of the predicate of A that stands at place i in B."""
 
     a: str
     b: str
-    order: tuple[int, ...]
+    order: tuple[Count, ...]
 
     @property
     def permuted(self) -> bool:
@@ -41,15 +45,14 @@ class PredicatePair:
 
     def __str__(self) -> str:
         text = f"{self.a} -> {self.b}"
-        return f"{text} ({self.places})" if self.permuted else text
+        return f"{text} (arguments {self.places})" if self.permuted else text
 
     @property
     def places(self) -> str:
-        return "arguments " + " ".join(str(position + 1) for position in self.order)
+        return " ".join(str(position + 1) for position in self.order)
 
 
-@dataclass(frozen=True, slots=True)
-class ThingOfBoth:
+class ThingOfBoth(Record):
     """An object with the type it has in A and in B; None: any type."""
 
     name: str
@@ -61,8 +64,7 @@ class ThingOfBoth:
         return self.type_b if side else self.type_a
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Record):
     """Which parameters coincide: every parameter's object is called after its first parameter,
     or is a constant."""
 
@@ -78,8 +80,7 @@ class Pattern:
         return ", ".join(pairs) or "all different"
 
 
-@dataclass(frozen=True, slots=True)
-class MacroStep:
+class MacroStep(Record):
     operator: str
     arguments: tuple[str, ...]
 
@@ -87,8 +88,7 @@ class MacroStep:
         return "(" + " ".join((self.operator, *self.arguments)) + ")"
 
 
-@dataclass(frozen=True, slots=True)
-class MacroCase:
+class MacroCase(Record):
     """The steps to take where the atoms (of the covering domain) are true and false."""
 
     true: tuple[Atom, ...]
@@ -103,36 +103,21 @@ class MacroCase:
     def __str__(self) -> str:
         return " ".join(map(str, self.steps)) or "nothing"
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "true": [str(atom) for atom in self.true],
-            "false": [str(atom) for atom in self.false],
-            "steps": [str(step) for step in self.steps],
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Record):
     """How the other domain does the operator under each of the patterns.
 
     The cases speak of the first pattern's objects; the other patterns bind them further.
     """
 
-    patterns: tuple[Pattern, ...]
-    cases: tuple[MacroCase, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "patterns": [dict(pattern.bindings) for pattern in self.patterns],
-            "cases": [case.to_json() for case in self.cases],
-        }
+    patterns: Annotated[tuple[Pattern, ...], msgspec.Meta(min_length=1)]
+    cases: Annotated[tuple[MacroCase, ...], msgspec.Meta(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCover:
+class OperatorCover(Record):
     """An operator of one domain ("A" or "B") and how the other one does it."""
 
-    domain: str
+    domain: Side
     operator: str
     parameters: tuple[str, ...]
     covered: bool
@@ -159,42 +144,21 @@ class OperatorCover:
             ]
         return lines
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "domain": self.domain,
-            "operator": self.operator,
-            "parameters": list(self.parameters),
-            "covered": self.covered,
-            "macros": [macro.to_json() for macro in self.macros],
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """One problem in the words of either domain: one step solves it here, nothing there.
+class Counterexample(Record):
+    """One problem, as PDDL in the words of either domain: one step solves it here, nothing there.
 
     `states_explored` by the confirming search; None: it was too large to be confirmed so.
     """
 
-    solved_by: str
+    solved_by: Side
     step: MacroStep
-    problem_a: Problem
-    problem_b: Problem
-    states_explored: int | None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "solved_by": self.solved_by,
-            "operator": self.step.operator,
-            "plan": [str(self.step)],
-            "problem_a": format_problem(self.problem_a),
-            "problem_b": format_problem(self.problem_b),
-            "states_explored": self.states_explored,
-        }
+    problem_a: str
+    problem_b: str
+    states_explored: Count | None
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusion:
+class Exclusion(Record):
     """Pairs that no equivalence can contain together, and the operator that shows it.
 
     From `state` (true atoms in the words of `domain`) the action cannot be done by the other
@@ -204,7 +168,7 @@ class Exclusion:
 
     predicates: tuple[PredicatePair, ...]
     types: tuple[tuple[str, str], ...]
-    domain: str
+    domain: Side
     operator: str
     arguments: tuple[str, ...]
     objects: tuple[ThingOfBoth, ...]
@@ -222,34 +186,15 @@ class Exclusion:
             f"cannot be done in {other}{looked_at}"
         )
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "predicates": {pair.a: pair.b for pair in self.predicates},
-            "types": dict(self.types),
-            "domain": self.domain,
-            "operator": self.operator,
-            "sentence": str(self),
-        }
+
+class Effort(Record):
+    candidates: Count = 0
+    conflicts: Count = 0
+    states: Count = 0
+    seconds: Seconds = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    candidates: int = 0
-    conflicts: int = 0
-    states: int = 0
-    seconds: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "candidates": self.candidates,
-            "conflicts": self.conflicts,
-            "states": self.states,
-            "seconds": round(self.seconds, 4),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingResult:
+class ReadingResult(Record):
     """The answer under one reading of the parameters.
 
     The mapping is the equivalence, or the closest mapping found; `a_within_b` says whether, under
@@ -257,7 +202,7 @@ class ReadingResult:
     """
 
     parameters: Parameters
-    verdict: Verdict
+    verdict: EquivalenceVerdict
     reason: str
     mapping: tuple[PredicatePair, ...] = ()
     types: tuple[tuple[str, str], ...] = ()
@@ -268,31 +213,24 @@ class ReadingResult:
     b_within_a: bool | None = None
     notes: tuple[str, ...] = ()
     effort: Effort = Effort()
-
-    def to_json(self) -> dict[str, Any]:
-        permuted = {p.a: [i + 1 for i in p.order] for p in self.mapping if p.permuted}
-        return {
-            "verdict": self.verdict.value,
-            "reason": self.reason,
-            "mapping": {pair.a: pair.b for pair in self.mapping} if self.mapping else None,
-            "types": dict(self.types),
-            "argument_permutations": permuted,
-            "operators": [operator.to_json() for operator in self.operators],
-            "counterexample": self.counterexample.to_json() if self.counterexample else None,
-            "conflicts": [exclusion.to_json() for exclusion in self.exclusions],
-            "a_within_b": self.a_within_b,
-            "b_within_a": self.b_within_a,
-            "notes": list(self.notes),
-            "effort": self.effort.to_json(),
-        }
+    objections: tuple[str, ...] | None = None  # of the verifier to the evidence; None: not asked
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class CompareOptions(Record):
+    """`seconds` hold for all readings of the parameters together."""
+
+    parameters: tuple[Parameters, ...] = tuple(Parameters)
+    permute_arguments: bool = False
+    seconds: Seconds = 300.0
+    verify: bool = False  # check the evidence with separate code
+    seed: int = 0  # of the states that this check tries
+
+
+class Comparison(Record):
     """The readings that were asked for, in that order."""
 
-    readings: tuple[ReadingResult, ...]
-    seconds: float
+    readings: Annotated[tuple[ReadingResult, ...], msgspec.Meta(min_length=1)]
+    seconds: Seconds
     stopped: bool = False
 
     def reading(self, parameters: Parameters) -> ReadingResult | None:
@@ -301,8 +239,3 @@ class Comparison:
     @property
     def first(self) -> ReadingResult:
         return self.readings[0]
-
-    def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {r.parameters.value: r.to_json() for r in self.readings}
-        document["seconds"] = round(self.seconds, 4)
-        return document

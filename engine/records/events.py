@@ -1,86 +1,88 @@
-"""What happens in a campaign, as small frozen records.
+"""What use cases tell while they run, as small frozen records.
 
-Events go from a unit to the store and then to whoever listens; they are all anybody learns of a
-running campaign. `unit` is the unit's number in the store, `seconds` the time the unit has worked
-so far, pauses left out. States are tuples of values in the encoding of the unit's task.
+Events go from a unit to the workspace and then to whoever listens; they are all anybody learns of
+a running campaign, comparison or training. `unit` is the unit's number in the workspace, `seconds`
+the time the unit has worked so far, pauses left out. States are tuples of values in the encoding of
+the unit's task.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from enum import StrEnum
 
+from engine.records.codec import Amount, Count, Record, Seconds, Text
+from engine.records.comparison import Parameters, Side
+from engine.records.evidence import State
+from engine.records.finding import NO_DECISION, Cost, EndReason, RunOutcome
 from engine.records.localization import Localization
-
-State = tuple[int, ...]
-
-NO_DECISION = -3
-"""The policy's last decision is not an operator that could be written down."""
+from engine.records.training import EpochRecord
 
 
-@dataclass(frozen=True, slots=True)
-class UnitStarted:
-    unit: int
+class OracleVerdict(StrEnum):
+    """What an oracle says about the policy in a state; none of them is "passed"."""
+
+    BUG = "bug"
+    OPTIMAL = "no bug, proven optimal"
+    NOT_REFUTED = "not refuted"
+
+
+class UnitStarted(Record):
+    unit: Count
     problem: str
     policy: str
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReady:
+class TaskReady(Record):
     """The task as it was translated: stored, it makes all states readable for ever."""
 
-    unit: int
+    unit: Count
     sas: str
     task_hash: str
-    variables: int
-    operators: int
-    seconds: float
+    variables: Count
+    operators: Count
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class StateAdded:
+class StateAdded(Record):
     """A pool state: a walk of `operators` from the entry `reference` led to it."""
 
-    unit: int
-    number: int
+    unit: Count
+    number: Count
     state: State
     reference: int
-    operators: tuple[int, ...]
-    seconds: float
+    operators: tuple[Count, ...]
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Record):
     """How the policy does in a pool state; the cost is a lower bound if it was aborted."""
 
-    unit: int
-    number: int
-    outcome: str
-    reason: str
-    policy_cost: int | None
-    seconds: float
+    unit: Count
+    number: Count
+    outcome: RunOutcome
+    reason: EndReason
+    policy_cost: Cost | None
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class OracleAnswer(Record):
     """One oracle's answer about one state; `bound` is what it proved by itself."""
 
     oracle: str
-    verdict: str
-    bound: int | None
-    seconds: float
+    verdict: OracleVerdict
+    bound: Cost | None
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class StateTested:
-    unit: int
-    number: int
-    answers: tuple[Answer, ...]
-    seconds: float
+class StateTested(Record):
+    unit: Count
+    number: Count
+    answers: tuple[OracleAnswer, ...]
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Record):
     """The policy's run from a bug state: `operators`, and what came next if it failed.
 
     After the operators, `last_decision` closes a loop (an operator), or is one of the policy's
@@ -90,15 +92,14 @@ class StoredRun:
     outcome: str
     reason: str
     cost: int | None
-    operators: tuple[int, ...]
+    operators: tuple[Count, ...]
     last_decision: int = NO_DECISION
 
 
-@dataclass(frozen=True, slots=True)
-class BugFound:
+class BugFound(Record):
     """A state is a bug; `evidence` is the JSON text of its proof."""
 
-    unit: int
+    unit: Count
     state: State
     kind: str
     policy_cost: int | None
@@ -109,133 +110,119 @@ class BugFound:
     evidence_kind: str
     run: StoredRun
     retrospective: bool  # a pool state that the oracles had examined without success
-    seconds: float
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
 class BugImproved(BugFound):
     """A known bug turned out to be worse: the bound fell."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionsChanged:
+class RegionsChanged(Record):
     """Bug states with the first found bug state of their region, where that is news."""
 
-    unit: int
+    unit: Count
     regions: tuple[tuple[State, State], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BugLocalized:
+class BugLocalized(Record):
     """Which steps of the run from a bug state are bad, as far as that was decided."""
 
-    unit: int
+    unit: Count
     state: State
     localization: Localization
-    seconds: float
+    seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class OracleStatistics:
+class OracleStatistics(Record):
     """What an oracle did to pool states; `unique` bugs were proven by no other oracle."""
 
     oracle: str
-    examined: int = 0
-    bugs: int = 0
-    unique: int = 0
-    optimal: int = 0
-    first: int = 0  # findings it was the first to prove, outside the pool too
-    seconds: float = 0.0
+    examined: Count = 0
+    bugs: Count = 0
+    unique: Count = 0
+    optimal: Count = 0
+    first: Count = 0  # findings it was the first to prove, outside the pool too
+    seconds: Seconds = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class RivalStatistics:
+class RivalStatistics(Record):
     """How often an oracle ran a policy of the portfolio, and how often that proved a bug."""
 
     oracle: str
     policy: str
-    runs: int
-    bugs: int
+    runs: Count
+    bugs: Count
 
 
-@dataclass(frozen=True, slots=True)
-class UnitStatistics:
-    states: int = 0
-    size: int = 0  # how many states there will be
-    bugs: int = 0
-    localized: int = 0  # bugs whose runs were examined for bad steps
-    walks: int = 0
-    duplicates: int = 0
-    filtered: int = 0
-    failed_walks: int = 0
-    policy_calls: int = 0
-    policy_states: int = 0
-    policy_seconds: float = 0.0
-    touched_states: int = 0
-    peak_megabytes: float = 0.0
-    seconds: float = 0.0
+class UnitStatistics(Record):
+    states: Count = 0
+    size: Count = 0  # how many states there will be
+    bugs: Count = 0
+    localized: Count = 0  # bugs whose runs were examined for bad steps
+    walks: Count = 0
+    duplicates: Count = 0
+    filtered: Count = 0
+    failed_walks: Count = 0
+    policy_calls: Count = 0
+    policy_states: Count = 0
+    policy_seconds: Seconds = 0.0
+    touched_states: Count = 0
+    peak_megabytes: Amount = 0.0
+    seconds: Seconds = 0.0
     oracles: tuple[OracleStatistics, ...] = ()
     portfolio: tuple[RivalStatistics, ...] = ()
     limit: str = ""  # the one that ended the unit before it was done, in words
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    unit: int
+class UnitProgress(Record):
+    unit: Count
     statistics: UnitStatistics
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Record):
     """Something the user should know; `unit` None speaks of the whole campaign."""
 
-    unit: int | None
+    unit: Count | None
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFinished:
+class UnitFinished(Record):
     """It is done, or has reached a limit; then its statistics say which."""
 
-    unit: int
+    unit: Count
     statistics: UnitStatistics
 
 
-@dataclass(frozen=True, slots=True)
-class UnitStopped:
+class UnitStopped(Record):
     """The user stopped it; what it found is kept, and it can be taken up again."""
 
-    unit: int
+    unit: Count
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFailed:
+class UnitFailed(Record):
     """The input is wrong, or the process died; `error` says so in words for the user."""
 
-    unit: int
+    unit: Count
     error: str
     lost: bool = False  # the process died, or the policy's server is gone
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignStarted:
-    campaign: int
-    units: tuple[int, ...]  # those that are left to do
+class CampaignStarted(Record):
+    campaign: Count
+    units: tuple[Count, ...]  # those that are left to do
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterChanged:
+class ClusterChanged(Record):
     """Workers of the cluster came or went."""
 
-    workers: int
-    places: int  # how many units run at a time
+    workers: Count
+    places: Count  # how many units run at a time
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignFinished:
-    campaign: int
+class CampaignFinished(Record):
+    campaign: Count
     status: str  # "finished", "stopped"
-    seconds: float
+    seconds: Seconds
 
 
 UnitEvent = (
@@ -248,10 +235,73 @@ UnitEvent = (
     | BugImproved
     | RegionsChanged
     | BugLocalized
-    | Progress
+    | UnitProgress
     | Warned
     | UnitFinished
     | UnitStopped
     | UnitFailed
 )
-Event = UnitEvent | CampaignStarted | ClusterChanged | CampaignFinished
+CampaignEvent = UnitEvent | CampaignStarted | ClusterChanged | CampaignFinished
+
+
+class StageStarted(Record):
+    """`stage` is one of: operators, first mapping, projections, mappings, counterexample."""
+
+    parameters: Parameters
+    stage: str
+
+
+class ComparisonProgress(Record):
+    """Numbers so far for one reading of the parameters."""
+
+    parameters: Parameters
+    stage: str
+    candidates: Count
+    conflicts: Count
+    operators_covered: Count
+    operators: Count
+    states: Count
+    seconds: Seconds
+
+
+class OperatorChecked(Record):
+    """One operator of A or B (`side`) under the mapping that is being tried."""
+
+    parameters: Parameters
+    side: Side
+    operator: str
+    covered: bool
+    states: Count
+
+
+ComparisonEvent = StageStarted | ComparisonProgress | OperatorChecked
+
+
+class ProblemPrepared(Record):
+    problem: str
+    teacher: str  # how it knows what is right, in words
+
+
+class ProblemSkipped(Record):
+    problem: str
+    reason: str
+
+
+class StepFinished(Record):
+    epoch: Count
+    step: Count
+    steps: Count
+
+
+class EpochFinished(Record):
+    record: EpochRecord
+
+
+class TrainingFinished(Record):
+    best_epoch: Count
+    policy: Text  # file
+    reason: str
+
+
+TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
+Event = CampaignEvent | ComparisonEvent | TrainingEvent

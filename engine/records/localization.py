@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
-from engine.records.finding import INFINITY
+from engine.records.codec import Count, Record, Seconds
+from engine.records.evidence import State
+from engine.records.finding import INFINITY, Cost
 
-State = tuple[int, ...]
 
-
-class Verdict(Enum):
+class StepVerdict(StrEnum):
     """Whether a step of a run begins a cheapest plan from its state."""
 
     OPTIMAL = "optimal"
@@ -24,7 +23,7 @@ class Verdict(Enum):
     UNDECIDED = "undecided"
 
 
-class CauseKind(Enum):
+class CauseKind(StrEnum):
     """What is wrong with the step to blame."""
 
     DETOUR = "detour"  # it costs more than it needs to
@@ -34,8 +33,7 @@ class CauseKind(Enum):
     FAULT = "fault"  # the policy's answer there cannot be executed, or is an error
 
 
-@dataclass(frozen=True, slots=True)
-class StepVerdict:
+class LocalizedStep(Record):
     """One step of a run: `operator` in the state number `index`.
 
     `after_low`..`after_high` is what the goal costs when this operator is applied and everything
@@ -43,16 +41,16 @@ class StepVerdict:
     of reach nothing is better than what the policy does: such a step is optimal, and `lost`.
     """
 
-    index: int
-    operator: int
-    verdict: Verdict
-    policy_cost_to_go: int | None  # None: the policy does not reach the goal, or it is not known
-    optimal_low: int
-    optimal_high: int
-    after_low: int
-    after_high: int
-    better_operator: int | None = None  # of a step that is not optimal, if one is known
-    better_plan: tuple[int, ...] | None = None  # costs `optimal_high`, less than `after_low`
+    index: Count
+    operator: Count
+    verdict: StepVerdict
+    policy_cost_to_go: Cost | None  # None: the policy does not reach the goal, or it is not known
+    optimal_low: Cost
+    optimal_high: Cost
+    after_low: Cost
+    after_high: Cost
+    better_operator: Count | None = None  # of a step that is not optimal, if one is known
+    better_plan: tuple[Count, ...] | None = None  # costs `optimal_high`, less than `after_low`
 
     @property
     def optimal_cost_to_go(self) -> int | None:
@@ -68,7 +66,7 @@ class StepVerdict:
     @property
     def loss(self) -> int | None:
         """What this step is proven to cost more than necessary; None if it loses the goal."""
-        if self.verdict is not Verdict.NOT_OPTIMAL:
+        if self.verdict is not StepVerdict.NOT_OPTIMAL:
             return 0
         return None if self.after_low == INFINITY else max(self.after_low - self.optimal_high, 1)
 
@@ -78,8 +76,7 @@ class StepVerdict:
         return self.after_low == self.after_high and self.optimal_low == self.optimal_high
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Record):
     """The step to blame: on a run with several bad steps the last one.
 
     All runs that go through it are the same from there on, so they agree on it. For a loop it is
@@ -87,62 +84,59 @@ class Cause:
     """
 
     kind: CauseKind
-    index: int
+    index: Count
     state: State
-    operator: int | None
+    operator: Count | None
     action: str = ""  # the operator's name: "pick b1 rooma left"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Record):
     """Where a run that does not reach the goal could still have reached it.
 
     If one state comes right after the other, the step between them is what loses the goal.
     """
 
-    last_solvable: int | None  # number of the last state from which a plan is known
-    first_unsolvable: int | None  # number of the first state proven to be a dead end
-    plan: tuple[int, ...] | None  # from the last solvable state
-    loop_begin: int | None  # number of the state to which the last step returns
+    last_solvable: Count | None  # number of the last state from which a plan is known
+    first_unsolvable: Count | None  # number of the first state proven to be a dead end
+    plan: tuple[Count, ...] | None  # from the last solvable state
+    loop_begin: Count | None  # number of the state to which the last step returns
 
 
-@dataclass(frozen=True, slots=True)
-class Localization:
+class Localization(Record):
     """The verdicts on all steps; the step that closes a loop is one of them."""
 
-    steps: tuple[StepVerdict, ...]
+    steps: tuple[LocalizedStep, ...]
     cause: Cause | None  # None: no step is proven to be bad
     failure: Failure | None  # None: the run reaches the goal
-    searches: int
-    naive_searches: int  # what one search per state would take
-    expanded: int
-    seconds: float
+    searches: Count
+    naive_searches: Count  # what one search per state would take
+    expanded: Count
+    seconds: Seconds
     limited: bool = False  # a limit struck, or somebody stopped it: more could be decided
 
     @property
     def bad_steps(self) -> tuple[int, ...]:
-        return self._with(Verdict.NOT_OPTIMAL)
+        return self._with(StepVerdict.NOT_OPTIMAL)
 
     @property
     def undecided_steps(self) -> tuple[int, ...]:
-        return self._with(Verdict.UNDECIDED)
+        return self._with(StepVerdict.UNDECIDED)
 
-    def _with(self, verdict: Verdict) -> tuple[int, ...]:
+    def _with(self, verdict: StepVerdict) -> tuple[int, ...]:
         return tuple(step.index for step in self.steps if step.verdict is verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class RootCause:
+class RootCause(Record):
     """A bad step of one policy on one problem, and the bugs it is to blame for."""
 
-    id: int
+    id: Count
     kind: CauseKind
     problem: str
     policy: str
     state: State  # where it is taken
-    operator: int | None  # None: the policy has no answer there that can be executed
+    operator: Count | None  # None: the policy has no answer there that can be executed
     action: str  # the operator's name
-    bugs: tuple[int, ...]  # the nearest to the bad step first
+    bugs: tuple[Count, ...]  # the nearest to the bad step first
 
     @property
     def smallest_bug(self) -> int:
@@ -155,8 +149,7 @@ class RootCause:
         return self.action.partition(" ")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaCauses:
+class SchemaCauses(Record):
     """All root causes that are instances of one action schema."""
 
     schema: str

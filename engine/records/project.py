@@ -6,26 +6,26 @@ run. Only names are kept here: what a campaign used is copied into the workspace
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Iterable
 
-from engine.campaign.config_reader import CampaignConfig
+from msgspec.structs import replace
+
+from engine.records.codec import Record, Text
+from engine.records.config import CampaignConfig
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Record):
     """Paths are absolute; policies are named as on the command line.
 
     Which plug-ins and servers the user trusts is not said here: a workspace may come from anybody.
     """
 
-    domain: str | None = None
-    problems: tuple[str, ...] = ()
-    policies: tuple[str, ...] = ()
-    portfolio: tuple[str, ...] = ()  # policies that some oracles compare with
+    domain: Text | None = None
+    problems: tuple[Text, ...] = ()
+    policies: tuple[Text, ...] = ()
+    portfolio: tuple[Text, ...] = ()  # policies that some oracles compare with
     unit_costs: bool = False
-    pools: tuple[str, ...] = ()  # states to test: pool files and bugs files
+    pools: tuple[Text, ...] = ()  # states to test: pool files and bugs files
     draft: CampaignConfig | None = None  # the campaign as it was last set up
 
     @property
@@ -61,22 +61,6 @@ class Project:
             policies=_rest(self.policies, gone),
             portfolio=_rest(self.portfolio, gone),
             pools=_rest(self.pools, gone),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Project:
-        draft = document["draft"]
-        return cls(
-            domain=document["domain"],
-            problems=tuple(document["problems"]),
-            policies=tuple(document["policies"]),
-            portfolio=tuple(document["portfolio"]),
-            unit_costs=document["unit_costs"],
-            pools=tuple(document.get("pools", ())),  # workspaces are older than these
-            draft=None if draft is None else CampaignConfig.from_json(draft),
         )
 
 

@@ -1,105 +1,81 @@
-"""What a training can be told, and the defaults that work for small domains."""
+"""What a training can be told, with defaults that work for small domains, and how it went."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from enum import StrEnum
+
+from engine.records.codec import Amount, Count, Record, Text
 
 
-class TeacherKind(Enum):
+class TeacherKind(StrEnum):
     OPTIMAL = "optimal"  # every optimal action counts as right
     LAMA = "lama"  # the first plan LAMA finds
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingConfig:
-    hidden: int = 16
-    layers: int = 2
-    epochs: int = 30
-    seed: int = 0
+class TrainingStatus(StrEnum):
+    RUNNING = "running"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class TrainingConfig(Record):
+    hidden: Count = 16
+    layers: Count = 2
+    epochs: Count = 30
+    seed: Count = 0
     teacher: TeacherKind = TeacherKind.OPTIMAL
-    learning_rate: float = 2e-3
-    weight_decay: float = 1e-4
-    steps: int = 80  # gradient steps per epoch
-    batch: int = 48  # states per step, all of one problem
-    walks: int = 5  # per problem and epoch: the policy's own run and random ones around it
-    step_limit: int = 100  # of a run
-    patience: int = 10  # epochs without a better policy before the training ends
+    learning_rate: Amount = 2e-3
+    weight_decay: Amount = 1e-4
+    steps: Count = 80  # gradient steps per epoch
+    batch: Count = 48  # states per step, all of one problem
+    walks: Count = 5  # per problem and epoch: the policy's own run and random ones around it
+    step_limit: Count = 100  # of a run
+    patience: Count = 10  # epochs without a better policy before the training ends
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemPrepared:
-    problem: str
-    teacher: str  # how it knows what is right, in words
+class TrainingPlan(Record):
+    """What to train, on what, and where to leave it; the names of `TrainingConfig`."""
+
+    domain: Text
+    training: tuple[Text, ...]
+    validation: tuple[Text, ...]
+    folder: Text
+    teacher: TeacherKind = TeacherKind.OPTIMAL
+    hidden: Count = 16
+    layers: Count = 2
+    epochs: Count = 30
+    steps: Count = 80
+    patience: Count = 10
+    learning_rate: Amount = 2e-3
+    seed: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemSkipped:
-    problem: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepFinished:
-    epoch: int
-    step: int
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class EpochFinished:
+class EpochRecord(Record):
     """`success` is the share of validation problems solved, of training problems if none.
 
     `cost` is the mean cost of the runs that solved one.
     """
 
-    epoch: int
+    epoch: Count
     loss: float
-    success: float
-    cost: float
-    lessons: int
-    checkpoint: Path
+    success: Amount
+    cost: Amount
+    lessons: Count
+    checkpoint: Text  # file
+    best: bool = False  # whether the training would choose it now
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingFinished:
-    best_epoch: int
-    policy: Path
-    reason: str
+class Training(Record):
+    """What the workspace keeps of a training."""
+
+    plan: TrainingPlan
+    status: TrainingStatus
+    reason: str = ""
+    epochs: tuple[EpochRecord, ...] = ()
 
 
-TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
-Emit = Callable[[TrainingEvent], None]
-
-
-@dataclass(frozen=True, slots=True)
-class EpochRecord:
-    """`success` is the share of problems solved, `cost` the mean cost of the solved ones."""
-
-    epoch: int
-    loss: float
-    success: float
-    cost: float
-    checkpoint: str  # file name
-
-
-class Measured(Protocol):
-    """What decides between epochs."""
-
-    @property
-    def epoch(self) -> int: ...
-    @property
-    def success(self) -> float: ...
-    @property
-    def cost(self) -> float: ...
-
-
-Epoch = TypeVar("Epoch", bound=Measured)
-
-
-def best_of(history: Sequence[Epoch]) -> Epoch:
+def best_of(history: Sequence[EpochRecord]) -> EpochRecord:
     """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
     return min(history, key=lambda record: (-record.success, record.cost, record.epoch))

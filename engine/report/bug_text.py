@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import structs
 
 from engine.records.evidence import Morph, State, Walk
 from engine.records.finding import INFINITY, BugKind, EndReason
-from engine.records.localization import CauseKind, Failure, Localization, StepVerdict, Verdict
+from engine.records.localization import CauseKind, Failure, Localization, LocalizedStep, StepVerdict
 from engine.report.trace import Ending, Trace
 from engine.report.words import count_text
 from engine.task.atoms import format_atom, format_fact, state_atoms
@@ -114,10 +115,10 @@ def document(task: Task, found: Localization) -> dict[str, Any]:
 def _failure(task: Task, failure: Failure) -> dict[str, Any]:
     plan = failure.plan
     names = None if plan is None else [_name(task, number) for number in plan]
-    return {**asdict(failure), "plan": names}
+    return {**structs.asdict(failure), "plan": names}
 
 
-def _step(task: Task, step: StepVerdict) -> dict[str, Any]:
+def _step(task: Task, step: LocalizedStep) -> dict[str, Any]:
     plan = step.better_plan
     return {
         "i": step.index,
@@ -144,15 +145,15 @@ def text(task: Task, found: Localization) -> str:
     return "\n".join(lines)
 
 
-def _words(step: StepVerdict) -> str:
+def _words(step: LocalizedStep) -> str:
     if step.lost:
         return "the goal is unreachable"
-    if step.verdict is Verdict.NOT_OPTIMAL:
+    if step.verdict is StepVerdict.NOT_OPTIMAL:
         before = _costs(step.optimal_low, step.optimal_high)
         if step.after_low == INFINITY:
             return f"BAD: makes the goal unreachable; cost-to-go before: {before}"
         return f"BAD: should be {before}, is {_costs(step.after_low, step.after_high)}"
-    if step.verdict is Verdict.OPTIMAL:
+    if step.verdict is StepVerdict.OPTIMAL:
         return f"optimal, {_costs(step.optimal_low, step.optimal_high)} to go"
     return f"undecided, {_costs(step.optimal_low, step.optimal_high)} to go"
 
@@ -246,13 +247,13 @@ def cost_to_go(low: int, high: int) -> str:
     return f"at least {low}" if high == INFINITY else f"{low} to {high}"
 
 
-def verdict_text(step: StepVerdict) -> str:
+def verdict_text(step: LocalizedStep) -> str:
     """A step's verdict in a few words, as in "cost-to-go 9, should be 7"."""
-    if step.verdict is Verdict.UNDECIDED:
+    if step.verdict is StepVerdict.UNDECIDED:
         return "undecided within the limits"
     if step.lost:
         return "the goal is already unreachable"
-    if step.verdict is Verdict.OPTIMAL:
+    if step.verdict is StepVerdict.OPTIMAL:
         known = step.optimal_cost_to_go
         return "optimal" if known is None else f"optimal: cost-to-go {known}"
     should = f"should be {_at_most(step)}"
@@ -263,12 +264,12 @@ def verdict_text(step: StepVerdict) -> str:
     return f"cost-to-go at least {step.after_low}, {should}"
 
 
-def _at_most(step: StepVerdict) -> str:
+def _at_most(step: LocalizedStep) -> str:
     exact = step.optimal_low == step.optimal_high
     return str(step.optimal_high) if exact else f"at most {step.optimal_high}"
 
 
-def why_bad(step: StepVerdict, state: State, task: Task) -> list[str]:
+def why_bad(step: LocalizedStep, state: State, task: Task) -> list[str]:
     """Explain what is wrong with a bad step, and what to do instead."""
     operator = task.operators[step.operator]
     number, action = step.index + 1, f"({operator.name})"

@@ -3,28 +3,131 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
 from engine import __version__
-from engine.campaign.inputs import File
+from engine.records.codec import to_json
+from engine.records.comparison import (
+    Comparison,
+    Counterexample,
+    EquivalenceVerdict,
+    Exclusion,
+    OperatorCover,
+    Parameters,
+    ReadingResult,
+)
+from engine.records.inputs import File
 
 TITLES = {
-    "distinct": "Different parameters are different objects",
-    "pddl": "Parameters may coincide, as in PDDL",
+    Parameters.DISTINCT: "Different parameters are different objects",
+    Parameters.PDDL: "Parameters may coincide, as in PDDL",
 }
 VERDICTS = {
-    "equivalent": "Equivalent",
-    "not-equivalent": "Not equivalent",
-    "undecided": "Undecided within the limits",
+    EquivalenceVerdict.EQUIVALENT: "Equivalent",
+    EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
+    EquivalenceVerdict.UNDECIDED: "Undecided within the limits",
 }
 
 
-def comparison_report(answer: Mapping[str, Any], a: File, b: File, suffix: str) -> str:
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """As `plumbline compare --json` prints it."""
+    document: dict[str, Any] = {
+        reading.parameters.value: _reading(reading) for reading in comparison.readings
+    }
+    document["seconds"] = round(comparison.seconds, 4)
+    checked = [reading for reading in comparison.readings if reading.objections is not None]
+    if checked:
+        document["verification"] = {
+            "ok": not any(reading.objections for reading in checked),
+            "problems": list(failed_evidence(comparison)),
+            **{reading.parameters.value: to_json(reading.objections) for reading in checked},
+        }
+    return document
+
+
+def failed_evidence(comparison: Comparison) -> Iterator[str]:
+    """What the verifier says against it."""
+    for reading in comparison.readings:
+        for objection in reading.objections or ():
+            yield f"the evidence for '{reading.parameters}' fails: {objection}"
+
+
+def _reading(reading: ReadingResult) -> dict[str, Any]:
+    found, effort = reading.counterexample, reading.effort
+    return {
+        "verdict": reading.verdict.value,
+        "reason": reading.reason,
+        "mapping": {pair.a: pair.b for pair in reading.mapping} or None,
+        "types": dict(reading.types),
+        "argument_permutations": {
+            pair.a: [place + 1 for place in pair.order] for pair in reading.mapping if pair.permuted
+        },
+        "operators": [_operator(operator) for operator in reading.operators],
+        "counterexample": None if found is None else _counterexample(found),
+        "conflicts": [_conflict(exclusion) for exclusion in reading.exclusions],
+        "a_within_b": reading.a_within_b,
+        "b_within_a": reading.b_within_a,
+        "notes": list(reading.notes),
+        "effort": {
+            "candidates": effort.candidates,
+            "conflicts": effort.conflicts,
+            "states": effort.states,
+            "seconds": round(effort.seconds, 4),
+        },
+    }
+
+
+def _operator(operator: OperatorCover) -> dict[str, Any]:
+    return {
+        "domain": operator.domain,
+        "operator": operator.operator,
+        "parameters": list(operator.parameters),
+        "covered": operator.covered,
+        "macros": [
+            {
+                "patterns": [dict(pattern.bindings) for pattern in macro.patterns],
+                "cases": [
+                    {
+                        "true": list(map(str, case.true)),
+                        "false": list(map(str, case.false)),
+                        "steps": list(map(str, case.steps)),
+                    }
+                    for case in macro.cases
+                ],
+            }
+            for macro in operator.macros
+        ],
+    }
+
+
+def _counterexample(found: Counterexample) -> dict[str, Any]:
+    return {
+        "solved_by": found.solved_by,
+        "operator": found.step.operator,
+        "plan": [str(found.step)],
+        "problem_a": found.problem_a,
+        "problem_b": found.problem_b,
+        "states_explored": found.states_explored,
+    }
+
+
+def _conflict(exclusion: Exclusion) -> dict[str, Any]:
+    return {
+        "predicates": {pair.a: pair.b for pair in exclusion.predicates},
+        "types": dict(exclusion.types),
+        "domain": exclusion.domain,
+        "operator": exclusion.operator,
+        "sentence": str(exclusion),
+    }
+
+
+def comparison_report(comparison: Comparison, a: File, b: File, suffix: str) -> str:
     """HTML unless the file's name ends with `.json`."""
     if suffix.lower() == ".json":
-        return json.dumps({"a": a.path, "b": b.path, **answer}, indent=2) + "\n"
+        document = {"a": a.path, "b": b.path, **comparison_json(comparison)}
+        return json.dumps(document, indent=2) + "\n"
     from jinja2 import Environment
 
     source = files("engine.report")
@@ -38,12 +141,10 @@ def comparison_report(answer: Mapping[str, Any], a: File, b: File, suffix: str) 
             b=b,
             text_a=a.content.decode("utf-8-sig", "replace"),
             text_b=b.content.decode("utf-8-sig", "replace"),
-            readings=[(TITLES[name], answer[name]) for name in TITLES if name in answer],
-            verification=[
-                answer.get("verification", {}).get(name) for name in TITLES if name in answer
-            ],
+            titles=TITLES,
+            readings=comparison.readings,
             verdicts=VERDICTS,
-            seconds=answer.get("seconds", 0.0),
+            seconds=comparison.seconds,
             style=style,
             version=__version__,
         )

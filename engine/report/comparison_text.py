@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.pddl.printer import format_problem
-from engine.records.comparison import Comparison, Parameters, ReadingResult, Verdict
-from engine.records.comparison_events import OperatorChecked, Progress, StageStarted
+from engine.records.comparison import Comparison, EquivalenceVerdict, Parameters, ReadingResult
+from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
 
 READINGS = {
-    "distinct": "Parameters are distinct",
-    "pddl": "Parameters may coincide",
+    Parameters.DISTINCT: "Parameters are distinct",
+    Parameters.PDDL: "Parameters may coincide",
 }
 
 TITLES = {
@@ -18,9 +17,9 @@ TITLES = {
     Parameters.PDDL: "With parameters that may coincide, as in PDDL",
 }
 ANSWERS = {
-    Verdict.EQUIVALENT: "Equivalent",
-    Verdict.NOT_EQUIVALENT: "Not equivalent",
-    Verdict.UNDECIDED: "Undecided",
+    EquivalenceVerdict.EQUIVALENT: "Equivalent",
+    EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
+    EquivalenceVerdict.UNDECIDED: "Undecided",
 }
 SHOWN = 12
 """How many exclusions the text names."""
@@ -35,7 +34,7 @@ def _reading(reading: ReadingResult) -> Iterator[str]:
     yield f"  {reading.reason}"
     yield from (f"  note: {note}" for note in reading.notes)
     if reading.mapping:
-        closest = "" if reading.verdict is Verdict.EQUIVALENT else " (the closest found)"
+        closest = "" if reading.verdict is EquivalenceVerdict.EQUIVALENT else " (the closest found)"
         yield f"  predicates of A -> B{closest}: " + ", ".join(map(str, reading.mapping))
         renamed = [f"{s} -> {t}" for s, t in reading.types if s != t]
         if renamed:
@@ -61,9 +60,9 @@ def _refutation(reading: ReadingResult) -> Iterator[str]:
         )
         yield f"  Counterexample: {found.step} solves it in {found.solved_by}; {other} has no plan"
         yield f"  ({confirmed}). The problem for A:"
-        yield from (f"    {line}" for line in format_problem(found.problem_a).splitlines())
+        yield from (f"    {line}" for line in found.problem_a.splitlines())
         yield "  and for B:"
-        yield from (f"    {line}" for line in format_problem(found.problem_b).splitlines())
+        yield from (f"    {line}" for line in found.problem_b.splitlines())
     if reading.exclusions:
         yield "  Every mapping of the predicates has one of these conflicts:"
         yield from (f"    {exclusion}" for exclusion in reading.exclusions[:SHOWN])
@@ -84,22 +83,18 @@ def progress_line(events: list[object]) -> str:
     """What the last of them says."""
     for event in reversed(events):
         match event:
-            case Progress():
+            case ComparisonProgress():
                 return (
-                    f"{_parameters_text(event.parameters)}: {_stage(event.stage)}, "
+                    f"{READINGS[event.parameters]}: {_stage(event.stage)}, "
                     f"{event.operators_covered} of {event.operators} operators covered, "
                     f"{event.candidates} mappings tried, {event.conflicts} conflicts, "
                     f"{event.states} states"
                 )
             case StageStarted():
-                return f"{_parameters_text(event.parameters)}: {_stage(event.stage)}"
+                return f"{READINGS[event.parameters]}: {_stage(event.stage)}"
             case OperatorChecked():
-                return f"{_parameters_text(event.parameters)}: {event.operator} of {event.side}"
+                return f"{READINGS[event.parameters]}: {event.operator} of {event.side}"
     return ""
-
-
-def _parameters_text(parameters: str) -> str:
-    return READINGS.get(parameters, parameters)
 
 
 def _stage(stage: str) -> str:

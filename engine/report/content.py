@@ -14,7 +14,7 @@ from engine import __version__
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, whole_course
 from engine.errors import UsageError
-from engine.records.localization import Localization, RootCause, StepVerdict, Verdict
+from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
 from engine.report.bug_text import explain
 from engine.report.plan_alignment import align_plans
 from engine.task.task import Task
@@ -144,8 +144,8 @@ def _lines(bug: Bug, task: Task, localization: Localization | None) -> Iterator[
         )
 
 
-def note(step: StepVerdict) -> str:
-    if step.verdict is not Verdict.NOT_OPTIMAL:
+def note(step: LocalizedStep) -> str:
+    if step.verdict is not StepVerdict.NOT_OPTIMAL:
         return ""
     if step.loss is None:
         return "loses the goal"

@@ -9,6 +9,7 @@ import re
 from dataclasses import asdict, fields
 from xml.etree import ElementTree
 
+from engine.records.codec import to_json
 from engine.report.content import Content
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
@@ -48,8 +49,8 @@ def json_report(content: Content) -> str:
         "totals": content.totals,
         "bugs": [asdict(bug) for bug in content.bugs],
         "bugs_over_time": content.times,
-        "root_causes": [{**asdict(cause), "kind": cause.kind.value} for cause in content.causes],
-        "configuration": content.campaign.config.to_json(),
+        "root_causes": [to_json(cause) for cause in content.causes],
+        "configuration": to_json(content.campaign.config),
         "versions": content.versions,
     }
     return json.dumps(document, indent=2) + "\n"

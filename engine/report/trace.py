@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.records.events import State, StoredRun
-from engine.records.evidence import Evidence, Walk
+from engine.records.events import StoredRun
+from engine.records.evidence import Evidence, State, Walk
 from engine.task.successors import applicable_operators, is_goal, successor
 from engine.task.task import Task
 

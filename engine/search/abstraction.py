@@ -15,7 +15,8 @@ import numpy.typing as npt
 from engine.errors import CancelledError, LimitReachedError
 from engine.native.abstractions import Built
 from engine.native.control import Control
-from engine.native.library import Int32Array, Int64Array, NativeEvaluator, Outcome
+from engine.native.library import Int32Array, Int64Array, Outcome
+from engine.native.searches import NativeEvaluator
 from engine.task.states import facts_array
 from engine.task.task import Fact, Task
 

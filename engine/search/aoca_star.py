@@ -1,7 +1,7 @@
 """AOCA*: one search that decides whether an action is optimal.
 
-The kernel (engine/native/aoca_star.hpp) looks at the open nodes only once it knows that the state
-has a plan: because it is told so, or because it has generated a goal. A plan it finds is
+The kernel (engine/native/search/aoca_star.hpp) looks at the open nodes only once it knows that the
+state has a plan: because it is told so, or because it has generated a goal. A plan it finds is
 replayed before it is trusted. See docs/theory/localization.md, "AOCA*".
 """
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import Heuristic, Int64Array, NativeAnswer, Outcome, native_check_action
+from engine.native.library import TABLE_HEURISTIC, Heuristic, Int64Array, Outcome
+from engine.native.searches import NativeAnswer, native_check_action
 from engine.records.finding import INFINITY
 from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.search.heuristics import ADMISSIBLE, heuristic_called
@@ -71,9 +72,9 @@ def aoca_star(
 def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
     """The kernels' form of a heuristic that can prove something; the user's error if it cannot."""
     if not isinstance(heuristic, str):
-        return Heuristic.TABLE, heuristic
+        return TABLE_HEURISTIC, heuristic
     kernel = heuristic_called(heuristic)
-    if heuristic not in ADMISSIBLE:
+    if not kernel.is_admissible:
         raise UsageError(
             f"{heuristic} may overestimate, so that it cannot prove anything optimal",
             hint=f"choose one of {', '.join(sorted(ADMISSIBLE))}",

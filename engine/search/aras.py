@@ -15,7 +15,8 @@ import numpy as np
 
 from engine.errors import PlanError
 from engine.native.control import Control
-from engine.native.library import NativeAras, Outcome
+from engine.native.library import Outcome
+from engine.native.searches import NativeAras
 from engine.search.results import SearchLimits, replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task

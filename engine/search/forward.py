@@ -14,16 +14,21 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.control import Control
-from engine.native.library import Algorithm, Heuristic, Int64Array, Outcome, native_search
+from engine.native.library import TABLE_HEURISTIC, Algorithm, Int64Array, Outcome
+from engine.native.searches import native_search
 from engine.records.finding import INFINITY
-from engine.search.heuristics import ADMISSIBLE, heuristic_called
+from engine.search.heuristics import heuristic_called
 from engine.search.results import NO_LIMITS, SearchLimits, SearchResult, replay
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
 __all__ = ["NO_LIMITS", "Control", "Outcome", "SearchLimits", "SearchResult", "search"]
 
-ALGORITHMS = {"astar": Algorithm.ASTAR, "gbfs": Algorithm.GBFS, "ehc": Algorithm.EHC}
+ALGORITHMS = {
+    "astar": Algorithm.ASTAR,
+    "gbfs": Algorithm.GREEDY_BEST_FIRST,
+    "ehc": Algorithm.ENFORCED_HILL_CLIMBING,
+}
 
 
 def search(
@@ -50,7 +55,7 @@ def search(
     if isinstance(heuristic, str):
         kernel, table = heuristic_called(heuristic), np.empty(0, np.int64)
     else:
-        kernel, table = Heuristic.TABLE, heuristic
+        kernel, table = TABLE_HEURISTIC, heuristic
     control = control or Control()
     began = time.perf_counter()
     compiled = native_task(task)
@@ -59,7 +64,6 @@ def search(
             compiled,
             ALGORITHMS[algorithm],
             kernel,
-            is_admissible=not isinstance(heuristic, str) or heuristic in ADMISSIBLE,
             table=table,
             start=np.array(start, np.int32),
             goal=facts_array(target.goal),

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UsageError
-from engine.native.library import Heuristic, Int64Array, NativeEvaluator
+from engine.native.library import HEURISTICS, Heuristic, Int64Array
+from engine.native.searches import NativeEvaluator
 from engine.search.abstraction import Abstraction
 from engine.search.cartesian import build_cartesian
 from engine.search.merge_and_shrink import build_merge_and_shrink
@@ -25,26 +26,11 @@ from engine.task.task import Fact, Task
 Build = Callable[[Task, Sequence[int] | None, Sequence[Fact] | None], Abstraction]
 """Of a task, a state and a goal."""
 
-HEURISTICS = {
-    "blind": Heuristic.BLIND,
-    "gc": Heuristic.GOAL_COUNT,
-    "hmax": Heuristic.HMAX,
-    "hadd": Heuristic.HADD,
-    "ff": Heuristic.HFF,
-    "lmcut": Heuristic.LMCUT,
-    "hadd-unit": Heuristic.HADD_UNIT,
-    "lmcut-base": Heuristic.LMCUT_BASE,
-    "lmcut-gzbd": Heuristic.LMCUT_GZBD,
-    "lmcut-delay_open": Heuristic.LMCUT_DELAY_OPEN,
-    "lmcut-fglobal": Heuristic.LMCUT_FGLOBAL,
-    "cartesian": Heuristic.CARTESIAN,
-    "ms": Heuristic.MERGE_AND_SHRINK,
-}
 LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
 BUILT_FOR_STATE: dict[str, Build] = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
 """Their values mean nothing in states that cannot be reached from the one they are built for."""
 
-ADMISSIBLE = frozenset({"blind", "hmax", *LMCUT_RULES, *BUILT_FOR_STATE})
+ADMISSIBLE = frozenset(name for name, heuristic in HEURISTICS.items() if heuristic.is_admissible)
 
 
 def heuristic_called(name: str) -> Heuristic:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.native.control import Control
-from engine.native.library import NativeAnswer, NativeLimits, Outcome
+from engine.native.library import NativeLimits, Outcome
+from engine.native.searches import NativeAnswer
 from engine.records.finding import INFINITY
 from engine.task.task import Task
 from engine.task.validate import validate_operators

@@ -18,10 +18,10 @@ from engine.native.library import (
     Int32Array,
     Int64Array,
     NativeLimits,
-    NativeStates,
-    NativeTask,
+    NativeProgress,
     Outcome,
 )
+from engine.native.states import NativeStates, NativeTask
 from engine.task.task import Fact, Task
 
 _compiled: dict[int, NativeTask] = {}
@@ -117,12 +117,12 @@ class StateTable:
         sources = np.repeat(ids, np.diff(row_begin))
         return row_begin, operators, self._states.apply(sources, operators)
 
-    def close(self, limits: NativeLimits, progress: Int64Array) -> Outcome:
+    def close(self, limits: NativeLimits, progress: NativeProgress) -> Outcome:
         """Add every state that can be reached from those in the table, breadth first."""
         return self._states.close(limits, progress)
 
     def optimal_costs(
-        self, goal: Sequence[Fact], limits: NativeLimits, progress: Int64Array
+        self, goal: Sequence[Fact], limits: NativeLimits, progress: NativeProgress
     ) -> tuple[Outcome, Int64Array]:
         """h* by id; the table must be closed."""
         return self._states.optimal_costs(facts_array(goal), limits, progress)

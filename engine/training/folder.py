@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import Location, UsageError
 from engine.files import disk_error, read_bytes, write_bytes
 from engine.policies.torch_file import load_checkpoint
+from engine.records.codec import decode, to_json
 from engine.records.training import EpochRecord
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class TrainingFolder:
         contents = {
             "version": VERSION,
             "identity": json.dumps(state.identity),
-            "history": json.dumps([asdict(record) for record in state.history]),
+            "history": json.dumps([to_json(record) for record in state.history]),
             "network": dict(state.network),
             "optimizer": dict(state.optimizer),
             "books": json.dumps(state.books),
@@ -93,7 +94,7 @@ class TrainingFolder:
             known = json.loads(contents["identity"])
             state = TrainingState(
                 known,
-                tuple(EpochRecord(**record) for record in json.loads(contents["history"])),
+                decode(contents["history"], tuple[EpochRecord, ...]),
                 contents["network"],
                 contents["optimizer"],
                 json.loads(contents["books"]),

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec import structs
 
 from engine.errors import CancelledError, UsageError
 from engine.native.library import Int64Array
@@ -24,23 +25,18 @@ from engine.pddl.model import Domain
 from engine.policies.asnets.checkpoint import save_checkpoint
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import relate
-from engine.records.training import (
-    Emit,
+from engine.records.events import (
     EpochFinished,
-    EpochRecord,
     ProblemPrepared,
     ProblemSkipped,
     StepFinished,
-    TrainingConfig,
+    TrainingEvent,
     TrainingFinished,
-    best_of,
 )
+from engine.records.training import EpochRecord, TrainingConfig, best_of
 from engine.task.task import PddlSource, Task
 from engine.training.exploration import explore, run_cost
-from engine.training.folder import (
-    TrainingFolder,
-    TrainingState,
-)
+from engine.training.folder import TrainingFolder, TrainingState
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher
 from engine.training.unrolled import UnrolledNetwork
@@ -61,7 +57,7 @@ def train(
     config: TrainingConfig | None = None,
     *,
     resume: bool = False,
-    emit: Emit = NULL_LINK.emit,
+    emit: Callable[[TrainingEvent], None] = NULL_LINK.emit,
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> TrainingResult:
     """Train a network on tasks of one domain and leave it, with all checkpoints, in `folder`."""
@@ -131,7 +127,7 @@ class _Training:
         *,
         folder: TrainingFolder,
         config: TrainingConfig,
-        emit: Emit,
+        emit: Callable[[TrainingEvent], None],
         cancelled: Callable[[], bool],
     ) -> None:
         self._domain = domain
@@ -176,7 +172,7 @@ class _Training:
             self._epoch(len(self._history) + 1)
             reason = self._reason_to_stop()
         best = best_of(self._history)
-        self._emit(TrainingFinished(best.epoch, self._folder.policy, reason))
+        self._emit(TrainingFinished(best.epoch, str(self._folder.policy), reason))
         return TrainingResult(tuple(self._history), best, self._folder)
 
     def _reason_to_stop(self) -> str:
@@ -195,14 +191,14 @@ class _Training:
         loss = self._learn(epoch, random)
         success, cost = self._examine()
         checkpoint = self._folder.checkpoint(epoch)
-        record = EpochRecord(epoch, loss, success, cost, checkpoint.name)
-        details = {**asdict(record), "training": self._identity}
+        lessons = sum(len(exercise.book) for exercise in self._exercises)
+        record = EpochRecord(epoch, loss, success, cost, lessons, checkpoint.name)
+        details = {**structs.asdict(record), "training": self._identity}
         save_checkpoint(checkpoint, self._network, self._domain, details)
         self._history.append(record)
         self._folder.choose(best_of(self._history))
         self._folder.save(self._state())
-        lessons = sum(len(exercise.book) for exercise in self._exercises)
-        self._emit(EpochFinished(epoch, loss, success, cost, lessons, checkpoint))
+        self._emit(EpochFinished(structs.replace(record, checkpoint=str(checkpoint))))
 
     @torch.inference_mode()
     def _study(self, random: np.random.Generator, first: bool) -> None:
@@ -290,9 +286,8 @@ def _identity(
     config: TrainingConfig, training: Sequence[Task], validation: Sequence[Task]
 ) -> dict[str, Any]:
     """What makes a training this one: everything but how long it may go on."""
-    options = asdict(config)
+    options = structs.asdict(config)
     del options["epochs"], options["patience"]
-    options["teacher"] = config.teacher.value
     return {
         **options,
         "problems": [_name(task) for task in training],

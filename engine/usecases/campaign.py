@@ -17,36 +17,29 @@ from queue import Empty, SimpleQueue
 from threading import Semaphore
 from typing import get_args
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.campaign.inputs import (
-    File,
-    PolicyInput,
-    ProblemInput,
-    policy_inputs,
-    pool_input,
-    portfolio_inputs,
-    problem_inputs,
-)
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
+from engine.campaign.unit import run_unit
 from engine.errors import WorkerLostError
 from engine.logs import log_path
 from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
     BugFound,
     BugLocalized,
+    CampaignEvent,
     CampaignFinished,
     CampaignStarted,
     ClusterChanged,
-    Event,
-    Progress,
     UnitEvent,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
     UnitStopped,
     Warned,
 )
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
@@ -178,7 +171,7 @@ class _Running:
         self._stopping = False
         self._paused = False
 
-    def tell(self, events: Sequence[Event]) -> None:
+    def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the link second."""
         if events:
             self._store.apply(events)
@@ -200,8 +193,8 @@ class _Running:
     def refuse_loss(self) -> None:
         if self._executor.lost:
             raise WorkerLostError(
-                "the connection to the cluster was lost; all that was found is kept",
-                hint="start the cluster again and resume the campaign, there or on this machine",
+                "the connection to the cluster was lost; all results so far are kept",
+                hint="restart the cluster, then resume the campaign there or on this machine",
             )
 
     def close(self) -> None:
@@ -219,7 +212,7 @@ class _Running:
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""
-        events: list[Event] = []
+        events: list[CampaignEvent] = []
         for number, told in self._inbox.take(POLL_SECONDS):
             if isinstance(told, End):
                 unit = self._units.pop(number)
@@ -241,7 +234,7 @@ class _Running:
 
     def _note_start(self, unit: int) -> Iterator[Warned]:
         if unit in self._started:
-            yield Warned(unit, "its worker was lost; it has started again on another one")
+            yield Warned(unit, "its worker was lost; it was restarted on another one")
         self._started.add(unit)
 
     def _end_of(self, unit: Unit, end: End) -> Iterator[UnitStopped | UnitFailed]:
@@ -297,7 +290,7 @@ def _why(failure: Failure, unit: Unit) -> str:
         _log.error("unit %d: %s\n%s", unit.number, failure.message, failure.details)
         return f"{failure.message}; details in {log_path()}"
     limit = unit.limits.unit_megabytes
-    memory = f" (it was given {limit} MB of memory)" if limit else ""
+    memory = f" (its memory limit was {limit} MB)" if limit else ""
     *_, last = failure.details.splitlines() or [""]
     words = f"; it last printed: {last:.300}" if last else ""
     return f"{failure.message}{memory}{words}"
@@ -384,7 +377,7 @@ class _Reporter(Link):
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
                 self._link.emit(Begun(event.campaign, len(event.units)))
-            case Progress():
+            case UnitProgress():
                 self._done[event.unit] = event.statistics.states / event.statistics.size
                 self._link.emit(Advanced(bugs=False))
             case UnitFinished():

@@ -148,8 +148,8 @@ def _check_problem(domain: str | None, path: str, unit_costs: bool) -> ProblemCh
             return ProblemChecked(path, Path(path).name, None, (Diagnostic.of_error(error),))
         return ProblemChecked(path, Path(path).name, None, ())
     if domain is None:
-        hint = "add the domain it belongs to"
-        missing = Diagnostic.of_error(PlumblineError("there is no domain", hint=hint))
+        hint = "add its domain"
+        missing = Diagnostic.of_error(PlumblineError("no domain", hint=hint))
         return ProblemChecked(path, Path(path).name, None, (missing,))
     report = check_files(domain, path)
     own = tuple(
@@ -336,7 +336,7 @@ def _ran(
     except CancelledError:
         raise
     except LimitReachedError:
-        return PolicyRan(problem, spec, "aborted", f"it took more than {SECONDS:g} s")
+        return PolicyRan(problem, spec, "aborted", f"time limit of {SECONDS:g} s reached")
     except PlumblineError as error:
         return PolicyRan(problem, spec, "error", _said(error, spec))
 

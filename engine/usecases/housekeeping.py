@@ -39,7 +39,7 @@ def limit_caches(link: Link, megabytes: tuple[int, ...]) -> Sizes:
             if limit != cache.limit_megabytes():
                 cache.set_limit(limit)
     except OSError as error:
-        raise PlumblineError(f"the limit cannot be kept: {error.strerror}") from error
+        raise PlumblineError(f"cannot save the limit: {error.strerror}") from error
     return measure_caches(link)
 
 
@@ -47,5 +47,5 @@ def clear_cache(link: Link, number: int) -> Sizes:
     try:
         DISK_CACHES[number].clear()
     except OSError as error:
-        raise PlumblineError(f"the cache cannot be cleared: {error.strerror}") from error
+        raise PlumblineError(f"cannot clear the cache: {error.strerror}") from error
     return measure_caches(link)

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from engine.records import training as events
-from engine.records.training import EpochRecord, TeacherKind, TrainingConfig
+from engine.records import events
+from engine.records.training import EpochRecord, TrainingConfig, TrainingPlan
 from engine.task.load import load_task
 from engine.workers.link import Link
 
 if TYPE_CHECKING:
-    from engine.records.training import TrainingEvent
-
-_DEFAULTS = TrainingConfig()
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPlan:
-    """What to train, on what, and where to leave it; the names of `TrainingConfig`."""
-
-    domain: str
-    training: tuple[str, ...]
-    validation: tuple[str, ...]
-    folder: str
-    teacher: str = _DEFAULTS.teacher.value
-    hidden: int = _DEFAULTS.hidden
-    layers: int = _DEFAULTS.layers
-    epochs: int = _DEFAULTS.epochs
-    steps: int = _DEFAULTS.steps
-    patience: int = _DEFAULTS.patience
-    learning_rate: float = _DEFAULTS.learning_rate
-    seed: int = _DEFAULTS.seed
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> TrainingPlan:
-        lists = {name: tuple(document[name]) for name in ("training", "validation")}
-        return cls(**{**document, **lists})
+    from engine.records.events import TrainingEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +63,7 @@ def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
         layers=plan.layers,
         epochs=plan.epochs,
         seed=plan.seed,
-        teacher=TeacherKind(plan.teacher),
+        teacher=plan.teacher,
         learning_rate=plan.learning_rate,
         steps=plan.steps,
         patience=plan.patience,

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorization
 from engine.errors import WorkspaceError
 from engine.native.control import Control
 from engine.oracles.registry import parse_oracle
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.events import State, StoredRun
-from engine.records.evidence import Evidence, Walk
+from engine.records.config import Factorization
+from engine.records.events import StoredRun
+from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import BugKind, EndReason, RunOutcome
 from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor

@@ -11,17 +11,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.campaign.inputs import PolicyInput, read_file, unpack_inputs
+from engine.campaign.inputs import read_file
 from engine.errors import PlumblineError
 from engine.policies.consent import Consent, plugin_file
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
 from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import PolicyRuns
-from engine.records.events import State
+from engine.records.evidence import State
 from engine.records.finding import EndReason
+from engine.records.inputs import PolicyInput
 from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
+from engine.task.unpacked import unpack_inputs
 from engine.verify.claims import FAILED
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug

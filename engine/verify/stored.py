@@ -12,7 +12,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.campaign.inputs import unpack_inputs
 from engine.errors import Location, WorkspaceError
 from engine.files import scratch_folder
 from engine.native.control import Control
@@ -22,6 +21,7 @@ from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
+from engine.task.unpacked import unpack_inputs
 from engine.verify.claims import SOLVED, Claim, dominance_check, problem_with
 from engine.verify.evidence import DominanceCheck
 from engine.verify.policy_rerun import PolicyReply, PolicyRerun

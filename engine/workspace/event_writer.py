@@ -10,41 +10,39 @@ import json
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from enum import Flag, auto
 from typing import Any
 
-from engine.campaign.inputs import File, PolicyInput, ProblemInput
-from engine.records.codec import compress, encode, expand, pack, unpack
+from engine.records.codec import compress, decode, encode, expand, pack, unpack
 from engine.records.events import (
     BugFound,
     BugImproved,
     BugLocalized,
+    CampaignEvent,
     CampaignFinished,
     CampaignStarted,
-    Event,
-    Progress,
     RegionsChanged,
     RunFinished,
-    State,
     StateAdded,
     StateTested,
     TaskReady,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
     UnitStopped,
     Warned,
 )
-from engine.records.evidence import Evidence
+from engine.records.evidence import Evidence, State
 from engine.records.finding import INFINITY
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import (
     Cause,
     CauseKind,
     Failure,
     Localization,
+    LocalizedStep,
     StepVerdict,
-    Verdict,
 )
 
 
@@ -151,7 +149,7 @@ def save_localization(
             localization.expanded,
             localization.seconds,
             localization.limited,
-            None if failure is None else json.dumps(asdict(failure)),
+            None if failure is None else encode(failure).decode(),
             compress(json.dumps([_step_row(step) for step in localization.steps]).encode()),
         ),
     )
@@ -173,7 +171,7 @@ def read_localization(connection: sqlite3.Connection, finding: int) -> Localizat
             _step(number, columns) for number, columns in enumerate(json.loads(expand(steps)))
         ),
         cause=None if step is None else _cause(step, *about_cause),
-        failure=None if failure is None else _failure(json.loads(failure)),
+        failure=None if failure is None else decode(failure, Failure),
         searches=searches,
         naive_searches=naive,
         expanded=expanded,
@@ -216,24 +214,19 @@ def _cause(step: int, kind: str, operator: int, action: str, packed: bytes) -> C
     return Cause(CauseKind(kind), step, unpack(packed), operator_of(operator), action)
 
 
-def _failure(document: dict[str, Any]) -> Failure:
-    plan = document["plan"]
-    return Failure(**{**document, "plan": None if plan is None else tuple(plan)})
-
-
-def _step_row(step: StepVerdict) -> list[Any]:
+def _step_row(step: LocalizedStep) -> list[Any]:
     numbers = [getattr(step, name) for name in _NUMBERS]
     bounded = [None if number == INFINITY else number for number in numbers]
     return [step.operator, step.verdict.value, *bounded, step.better_plan]
 
 
-def _step(index: int, columns: list[Any]) -> StepVerdict:
+def _step(index: int, columns: list[Any]) -> LocalizedStep:
     operator, verdict, policy_cost, *bounds, plan = columns
     low, high, after_low, after_high = (INFINITY if b is None else b for b in bounds)
-    return StepVerdict(
+    return LocalizedStep(
         index=index,
         operator=operator,
-        verdict=Verdict(verdict),
+        verdict=StepVerdict(verdict),
         policy_cost_to_go=policy_cost,
         optimal_low=low,
         optimal_high=high,
@@ -264,7 +257,7 @@ _CHANGES: dict[type, Changes] = {
     BugImproved: Changes.BUGS,
     RegionsChanged: Changes.BUGS,
     BugLocalized: Changes.BUGS,
-    Progress: Changes.UNITS,
+    UnitProgress: Changes.UNITS,
     UnitFinished: Changes.UNITS | Changes.POOL,
     UnitStopped: Changes.UNITS,
     UnitFailed: Changes.UNITS | Changes.LOG,
@@ -281,7 +274,7 @@ class EventWriter:
         self.connection = connection
         self.changes = NO_CHANGES
 
-    def write(self, event: Event) -> None:
+    def write(self, event: CampaignEvent) -> None:
         self.changes |= _CHANGES.get(type(event), NO_CHANGES)
         execute = self.connection.execute
         match event:
@@ -312,11 +305,11 @@ class EventWriter:
             case _:
                 self._write_course(event)
 
-    def _write_course(self, event: Event) -> None:
+    def _write_course(self, event: CampaignEvent) -> None:
         """How units and campaigns get on."""
         execute = self.connection.execute
         match event:
-            case Progress():
+            case UnitProgress():
                 self._write_statistics(event.unit, event)
             case UnitFinished():
                 self._write_statistics(event.unit, event)
@@ -349,10 +342,10 @@ class EventWriter:
                 )
                 self._log("info", None, f"campaign {event.campaign}: {event.status}")
 
-    def _write_statistics(self, unit: int, event: Progress | UnitFinished) -> None:
+    def _write_statistics(self, unit: int, event: UnitProgress | UnitFinished) -> None:
         self.connection.execute(
             "UPDATE units SET statistics = ? WHERE id = ?",
-            (json.dumps(asdict(event.statistics)), unit),
+            (encode(event.statistics).decode(), unit),
         )
 
     def _write_task(self, event: TaskReady) -> None:

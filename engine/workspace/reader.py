@@ -8,18 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.campaign.inputs import File, PolicyInput, ProblemInput, unpack_inputs
-from engine.campaign.unit import Unit
 from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_files
-from engine.records.codec import checked, expand
+from engine.records.codec import check, decode, expand
+from engine.records.config import Unit
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
+from engine.records.training import Training
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
+from engine.task.unpacked import unpack_inputs
 from engine.workspace import lock
 from engine.workspace.backup import Progress, copy_workspace
-from engine.workspace.comparisons import ComparisonRow, StoredComparison
 from engine.workspace.connection import Connection
 from engine.workspace.event_writer import read_localization
 from engine.workspace.guard import damaged, stored_records
@@ -31,6 +32,7 @@ from engine.workspace.rows import (
     BugRow,
     CampaignCounts,
     CampaignRow,
+    ComparisonRow,
     FindingMoment,
     FindingPlace,
     LogRow,
@@ -38,6 +40,7 @@ from engine.workspace.rows import (
     PoolRow,
     Row,
     RunRow,
+    StoredComparison,
     TestedState,
     UnitRow,
     bug_of,
@@ -119,28 +122,31 @@ class WorkspaceReader:
     def project(self) -> Project:
         """What the user works on; empty in a workspace that only the command line has seen."""
         for (document,) in self._rows("SELECT document FROM project"):
-            with stored_records(self.path), decoding():
-                return checked(Project.from_json(json.loads(document)))
+            with stored_records(self.path):
+                return decode(document, Project)
         return Project()
 
     def comparisons(self) -> list[ComparisonRow]:
         """Of two domains, the oldest first."""
-        rows = self._rows(
-            "SELECT id, created, name_a, name_b, question, answer FROM comparisons ORDER BY id"
+        return self._read(
+            ComparisonRow,
+            "SELECT id, created, name_a, name_b, question AS options, answer AS comparison "
+            "FROM comparisons ORDER BY id",
         )
-        with stored_records(self.path), decoding():
-            return list(map(ComparisonRow.of, rows))
 
     def comparison(self, number: int) -> StoredComparison:
         file_a, file_b = self._one("SELECT file_a, file_b FROM comparisons WHERE id = ?", number)
         (row,) = (row for row in self.comparisons() if row.id == number)
         return StoredComparison(row, self._file(file_a, row.name_a), self._file(file_b, row.name_b))
 
-    def trainings(self) -> dict[str, dict[str, Any]]:
-        """Trainings by their folders, the oldest first."""
-        rows = self._rows("SELECT folder, document FROM trainings ORDER BY created")
-        with stored_records(self.path), decoding():
-            return {folder: json.loads(document) for folder, document in rows}
+    def training_folders(self) -> list[str]:
+        """The folders of all trainings, the oldest first."""
+        return [folder for (folder,) in self._rows("SELECT folder FROM trainings ORDER BY created")]
+
+    def training(self, folder: str) -> Training:
+        (document,) = self._one("SELECT document FROM trainings WHERE folder = ?", folder)
+        with stored_records(self.path):
+            return decode(document, Training)
 
     def campaigns(self) -> list[CampaignRow]:
         return self._read(
@@ -242,7 +248,7 @@ class WorkspaceReader:
             try:
                 with decoding():
                     found = read_localization(connection, finding)
-                    return None if found is None else checked(found)
+                    return None if found is None else check(found)
             except DamagedRecordError as error:
                 raise WorkspaceError(
                     f"what is known of the steps of bug {finding} is damaged: {error}",
@@ -296,16 +302,16 @@ class WorkspaceReader:
         )
         domain = self._file(domain_file, domain_path) if domain_file else None
         file = self._file(problem_file, path)
-        with stored_records(self.path), decoding():
-            return checked(ProblemInput(name, file, domain, bool(unit_costs)))
+        with stored_records(self.path):
+            return check(ProblemInput(name, file, domain, bool(unit_costs)))
 
     def policy(self, number: int) -> PolicyInput:
         name, spec, path, file = self._one(
             "SELECT name, spec, path, file FROM policies WHERE id = ?", number
         )
         copy = self._file(file, path) if file else None
-        with stored_records(self.path), decoding():
-            return checked(PolicyInput(name, spec, copy))
+        with stored_records(self.path):
+            return check(PolicyInput(name, spec, copy))
 
     def portfolio(self, campaign: int) -> tuple[PolicyInput, ...]:
         rows = self._rows(
@@ -481,7 +487,7 @@ class WorkspaceReader:
     def _file(self, sha256: str, path: str | None) -> File:
         name, content = self._one("SELECT name, content FROM inputs WHERE sha256 = ?", sha256)
         with stored_records(self.path), decoding():
-            file = checked(File(name, expand(content), path or name))
+            file = check(File(name, expand(content), path or name))
         if file.sha256 != sha256:
             raise damaged(self.path, f"the copy of {name} was changed")
         return file

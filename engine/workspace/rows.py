@@ -6,25 +6,20 @@ The columns of a query have the names of a row's fields. Records in them are dec
 from __future__ import annotations
 
 import dataclasses
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.errors import DamagedRecordError
-from engine.records.codec import checked, decode, unpack
-from engine.records.events import (
-    OracleStatistics,
-    RivalStatistics,
-    State,
-    StoredRun,
-    UnitStatistics,
-)
-from engine.records.evidence import Evidence
+from engine.records.codec import decode, unpack
+from engine.records.comparison import CompareOptions, Comparison
+from engine.records.config import CampaignConfig
+from engine.records.events import StoredRun, UnitStatistics
+from engine.records.evidence import Evidence, State
+from engine.records.inputs import File
 from engine.records.localization import CauseKind, RootCause
 from engine.workspace.event_writer import operator_of
 
@@ -82,7 +77,7 @@ class UnitRow:
     status: str
     started: float | None
     error: str
-    statistics: dict[str, Any]
+    statistics: UnitStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +109,25 @@ class LogRow:
     level: str
     unit: int | None
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """A comparison of two domains without their texts."""
+
+    id: int
+    created: float
+    name_a: str
+    name_b: str
+    options: CompareOptions
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class StoredComparison:
+    row: ComparisonRow
+    a: File
+    b: File
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +257,12 @@ def bug_of(row: Mapping[str, Any]) -> Bug:
 @lru_cache(maxsize=64)
 def _config(text: str) -> CampaignConfig:
     """Asked for again and again while a campaign is watched."""
-    return checked(CampaignConfig.from_json(json.loads(text)))
+    return decode(text, CampaignConfig)
 
 
 @lru_cache(maxsize=4096)
-def _statistics(text: str) -> dict[str, Any]:
-    """As they were stored; a unit that has not begun has none."""
-    document: dict[str, Any] = json.loads(text)
-    lists = {
-        "oracles": tuple(OracleStatistics(**entry) for entry in document.get("oracles", ())),
-        "portfolio": tuple(RivalStatistics(**entry) for entry in document.get("portfolio", ())),
-    }
-    checked(UnitStatistics(**{**document, **lists}))
-    return document
+def _statistics(text: str) -> UnitStatistics:
+    return decode(text, UnitStatistics)
 
 
 def root_cause_of(row: Mapping[str, Any], bugs: Sequence[int]) -> RootCause:
@@ -278,4 +285,8 @@ _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
     UnitRow: {"statistics": _statistics},
     CampaignRow: {"config": _config},
     PoolRow: {"state": unpack, "walk": unpack},
+    ComparisonRow: {
+        "options": partial(decode, kind=CompareOptions),
+        "comparison": partial(decode, kind=Comparison),
+    },
 }

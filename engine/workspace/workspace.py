@@ -9,19 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.campaign.inputs import File, PolicyInput, ProblemInput
 from engine.errors import Location, UsageError, WorkspaceError
-from engine.records.events import Event
+from engine.records.codec import encode, to_json
+from engine.records.comparison import CompareOptions, Comparison
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent
 from engine.records.evidence import Evidence
+from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization
 from engine.records.project import Project
+from engine.records.training import Training
 from engine.workspace import lock
 from engine.workspace.connection import Connection, WorkspaceLostError
 from engine.workspace.event_writer import (
@@ -46,7 +48,8 @@ def campaign_key(
     portfolio: Sequence[PolicyInput],
     pool: File | None = None,
 ) -> str:
-    settings = config.to_json()
+    settings = to_json(config)
+    assert isinstance(settings, dict)
     if not config.localization.enabled:
         del settings["localization"]  # campaigns are older than it, and without it still the same
     del settings["pool"]
@@ -158,7 +161,7 @@ class Workspace(WorkspaceReader):
         with self._connection.writing() as connection:
             cursor = connection.execute(
                 "INSERT INTO campaigns (key, config, created) VALUES (?, ?, ?)",
-                (key, json.dumps(config.to_json()), time.time()),
+                (key, encode(config).decode(), time.time()),
             )
             campaign = cursor.lastrowid
             assert campaign is not None
@@ -197,7 +200,7 @@ class Workspace(WorkspaceReader):
                     "do not use this file unless you know where it comes from",
                 )
 
-    def apply(self, events: Iterable[Event]) -> Changes:
+    def apply(self, events: Iterable[CampaignEvent]) -> Changes:
         """Write events down and commit them; a lost file is saved elsewhere."""
         try:
             with self._connection.writing(lock.CAMPAIGN_PATIENCE_SECONDS) as connection:
@@ -226,12 +229,10 @@ class Workspace(WorkspaceReader):
         with self._connection.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO project (id, document) VALUES (1, ?)",
-                (json.dumps(project.to_json()),),
+                (encode(project).decode(),),
             )
 
-    def add_comparison(
-        self, a: File, b: File, question: Mapping[str, Any], answer: Mapping[str, Any]
-    ) -> int:
+    def add_comparison(self, a: File, b: File, options: CompareOptions, found: Comparison) -> int:
         """Keep a comparison of two domains; returns its number."""
         with self._connection.writing() as connection:
             cursor = connection.execute(
@@ -243,8 +244,8 @@ class Workspace(WorkspaceReader):
                     b.path,
                     add_file(connection, a),
                     add_file(connection, b),
-                    json.dumps(dict(question)),
-                    json.dumps(dict(answer)),
+                    encode(options).decode(),
+                    encode(found).decode(),
                 ),
             )
         assert cursor.lastrowid is not None
@@ -260,11 +261,11 @@ class Workspace(WorkspaceReader):
         with self._connection.writing() as connection:
             save_localization(connection, finding, localization)
 
-    def save_training(self, folder: str, document: Mapping[str, Any]) -> None:
-        """What is known of the training in a folder, instead of what was known before."""
+    def save_training(self, training: Training) -> None:
+        """What is known of the training in its folder, instead of what was known before."""
         with self._connection.writing() as connection:
             connection.execute(
                 "INSERT INTO trainings (folder, created, document) VALUES (?, ?, ?) "
                 "ON CONFLICT (folder) DO UPDATE SET document = excluded.document",
-                (folder, time.time(), json.dumps(dict(document))),
+                (training.plan.folder, time.time(), encode(training).decode()),
             )

@@ -10,7 +10,7 @@ import pytest
 from reference.forging import forge
 
 from engine.campaign.changes import Change, Trend, compare_campaigns
-from engine.campaign.config_reader import CampaignConfig
+from engine.records.config import CampaignConfig
 from engine.usecases.campaign import run
 from engine.workspace.workspace import Workspace
 

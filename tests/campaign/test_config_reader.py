@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig, parse_config, read_config
+from engine.campaign.config_reader import parse_config, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.presets import PRESETS
 from engine.errors import ConfigurationError, UnreadableFileError
+from engine.records.codec import decode, encode
+from engine.records.config import CampaignConfig
 
 BASE = 'domain = "domain.pddl"\nproblems = ["p1.pddl"]\npolicies = "builtin:hadd"\n'
 
@@ -69,7 +70,7 @@ TEMPLATE_KEYS = [
 
 def test_json_keeps_everything(folder: Path) -> None:
     config = parse(folder, BASE + "seeds=[1,2]\n[limits]\nunit_seconds = 2\n[fuzzing]\nnovelty = 2")
-    assert CampaignConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert decode(encode(config), CampaignConfig) == config
 
 
 def test_sas_files_need_no_domain(folder: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from engine.campaign.config_reader import CampaignConfig, UnitLimits, parse_config, read_config
+from engine.campaign.config_reader import parse_config, read_config
 from engine.campaign.config_writer import config_text
+from engine.records.config import CampaignConfig, UnitLimits
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
-from engine.campaign.inputs import File
 from engine.cli import main
 from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
@@ -18,7 +16,9 @@ from engine.fuzzing.imported_pool import PoolContents, contents, task_of
 from engine.fuzzing.pool_file import parse_pool
 from engine.policies.policy import open_policy_file
 from engine.policies.runs import PolicyRuns
+from engine.records.config import CampaignConfig
 from engine.records.finding import RunOutcome
+from engine.records.inputs import File
 from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
@@ -57,7 +57,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
         with Workspace.create(folder / f"{name}.plumb") as store:
             assert run(config, store, executor=in_threads()).finished  # type: ignore[arg-type]
             (row,) = store.units()
-            assert (row.status, row.statistics["size"]) == ("finished", len(expected))
+            assert (row.status, row.statistics.size) == ("finished", len(expected))
             assert [entry.state for entry in store.pool(row.id)] == expected
             again = {store.bug(bug.id).state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs
@@ -176,7 +176,7 @@ def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) ->
         assert out.stat().st_size
     assert len(parse_pool((tmp_path / "pool").read_text(), task)) == 24
     assert main(["export", workspace, "--out", str(tmp_path)]) == 2
-    assert "no bug is named" in capsys.readouterr().err
+    assert "no bug to export" in capsys.readouterr().err
     assert main(["export", workspace, "--format", "pool", "--unit", "7", "--out", "x"]) == 2
     assert "there is no unit 7" in capsys.readouterr().err
 

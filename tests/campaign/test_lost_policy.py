@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.native.library import Int32Array
 from engine.policies.policy import BoundPolicy, open_policy
 from engine.policies.remote import policy as remote
 from engine.policies.remote.server import PolicyServer
+from engine.records.config import CampaignConfig
 from engine.task.load import load_task
 from engine.task.task import Task
 from engine.usecases.campaign import run

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.campaign.config_reader import parse_config
 from engine.campaign.inputs import policy_inputs, portfolio_inputs, problem_inputs
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.errors import ConfigurationError
-from engine.records.codec import decode
+from engine.records.codec import decode, encode
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import BugFound, UnitFinished
 from engine.records.evidence import Evidence
 from engine.workspace.workspace import Workspace, campaign_key
@@ -40,7 +40,7 @@ def key_of(config: CampaignConfig) -> str:
 def test_a_directory_stands_for_its_checkpoints(folder: Path, configure: Configure) -> None:
     config = configure(more=checkpoints(folder, "b.pt", "a.pt", "notes.txt"))
     assert [Path(path).name for path in config.portfolio] == ["a.pt", "b.pt"]
-    assert CampaignConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert decode(encode(config), CampaignConfig) == config
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import per_oracle
 from engine.campaign.timeline import Timeline, unit_offsets, whole_course
 from engine.errors import UnreadableFileError
+from engine.records.config import CampaignConfig
+from engine.records.events import UnitStatistics
 from engine.usecases.campaign import resume, run
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
@@ -45,7 +46,7 @@ def test_a_course_agrees_with_what_the_units_counted(finished: Path, portion: in
         assert progress.states == store.pool_states(1)
         assert progress.state_times[-1] <= progress.seconds
         units = store.units(1)
-        assert progress.policy_calls == sum(unit.statistics["policy_states"] for unit in units)
+        assert progress.policy_calls == sum(unit.statistics.policy_states for unit in units)
         assert sum(map(len, progress.first_times.values())) == progress.bugs
         assert (np.diff(progress.state_times) >= 0).all()
         exact = next(score for score in progress.scores if score.oracle == "astar")
@@ -80,7 +81,7 @@ def test_a_running_campaign_is_read_as_it_grows(
 
 
 def unit(number: int, started: float | None, seconds: float, status: str = "finished") -> UnitRow:
-    return UnitRow(number, 1, "p", "y", 0, status, started, "", {"seconds": seconds})
+    return UnitRow(number, 1, "p", "y", 0, status, started, "", UnitStatistics(seconds=seconds))
 
 
 def test_time_in_which_nobody_worked_does_not_count() -> None:

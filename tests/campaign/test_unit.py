@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 from reference import fdr
 from reference.recording_link import RecordingLink
 
 from engine.campaign import unit as unit_module
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.records.codec import decode
+from engine.records.config import Unit
 from engine.records.events import (
     BugFound,
     BugImproved,
-    Progress,
     RegionsChanged,
     RunFinished,
     StateAdded,
@@ -27,6 +27,7 @@ from engine.records.events import (
     UnitEvent,
     UnitFailed,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
     UnitStatistics,
     UnitStopped,
@@ -57,7 +58,7 @@ def timeless(events: list[UnitEvent]) -> list[UnitEvent]:
             kept.append(replace(event, answers=answers, seconds=0))
         elif isinstance(event, UnitFinished):
             kept.append(replace(event, statistics=UnitStatistics()))
-        elif not isinstance(event, Progress):
+        elif not isinstance(event, UnitProgress):
             has_time = hasattr(event, "seconds")
             kept.append(replace(event, seconds=0) if has_time else event)
     return kept

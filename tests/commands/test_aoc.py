@@ -103,7 +103,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "walk p0"], "an action must start with '('"),
         (["--action", ""], "is not one action"),
         (["--action", "(walk p1)"], "not applicable in the state: it needs (v0-1)"),
-        (["--action", "(jump)", "--state", "0,0"], "1 variables, the state 2 values"),
+        (["--action", "(jump)", "--state", "0,0"], "state has 2 values, the task 1 variables"),
         (["--action", "(jump)", "--state", "x"], "is not a list of values"),
         (["--action", "(jump)", "--state", "9"], "not applicable"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),

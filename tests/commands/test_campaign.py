@@ -178,7 +178,7 @@ def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[s
     assert (bug["status"], bug["duplicate_of"]) == ("confirmed", None)
     words = ("bugs", workspace, "--bug", first, "--duplicate-of", first)
     assert "a duplicate of itself" in error(capsys, *words)
-    assert "no bug to decide about" in error(capsys, "bugs", workspace, "--mark", "ignored")
+    assert "no bug to triage" in error(capsys, "bugs", workspace, "--mark", "ignored")
 
 
 def test_failures_have_an_infinite_gap() -> None:
@@ -296,7 +296,7 @@ def test_init_writes_an_example_once(
 ) -> None:
     monkeypatch.chdir(folder)
     assert call(capsys, "campaign", "--init") == {"config": "campaign.toml"}
-    assert "exists already" in error(capsys, "campaign", "--init")
+    assert "already exists" in error(capsys, "campaign", "--init")
     call(capsys, "campaign", "--init", folder / "other.toml")
     assert (folder / "other.toml").read_text() == (folder / "campaign.toml").read_text()
 

@@ -8,8 +8,8 @@ import pytest
 
 from engine import cli
 from engine.commands.console import ConsoleLink
-from engine.equivalence import StageStarted
 from engine.errors import ExitCode
+from engine.records.events import StageStarted
 
 HEAD = "(define (domain lamp) (:requirements :adl) (:predicates (lit ?x) (broken ?x))"
 SWITCH_ON = "(:action on :parameters (?x) :precondition (not (broken ?x)) :effect (lit ?x))"

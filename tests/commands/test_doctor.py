@@ -30,6 +30,6 @@ def test_a_missing_part_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch
 def test_people_see_one_line_per_part(capsys) -> None:
     cli.main(["doctor"])
     text = capsys.readouterr().out
-    assert "Everything needed is here." in text
+    assert "All required components are installed." in text
     assert "ok       translator" in text
     assert re.search(r"ok +caches +translated tasks \d+ of \d+ MB, dominance", text)

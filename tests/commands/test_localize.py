@@ -191,9 +191,9 @@ def test_root_causes_as_text(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["bugs", str(folder / "c.plumb"), "--root-causes"]) == 0
     text = capsys.readouterr().out
     assert "sail: 3 bugs" in text
-    assert text.endswith("2 root causes of 6 bugs; 0 are not traced back\n")
+    assert text.endswith("2 root causes of 6 bugs; 0 not localized\n")
     assert main(["bugs", str(folder / "plain.plumb"), "--root-causes"]) == 0
-    assert "0 root causes of 0 bugs; 6 are not traced back" in capsys.readouterr().out
+    assert "0 root causes of 0 bugs; 6 not localized" in capsys.readouterr().out
     one = ["--filter", "problem:bog", "--root-causes"]
     assert main(["bugs", str(folder / "c.plumb"), *one]) == 0
     assert "sail" not in capsys.readouterr().out

@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 from reference.forging import forging
 
 from engine.cli import main
 from engine.records.finding import INFINITY
-from engine.records.localization import StepVerdict, Verdict
+from engine.records.localization import LocalizedStep, StepVerdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note
 from engine.workspace.workspace import Workspace
@@ -146,7 +146,7 @@ def test_tables_for_other_programs(workspace: Path, tmp_path: Path) -> None:
 
 
 def test_losses_that_are_bounds_are_called_so() -> None:
-    step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
+    step = LocalizedStep(3, 0, StepVerdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
     assert note(step) == "costs 2 more than necessary"
     assert note(replace(step, after_high=INFINITY)) == "costs at least 2 more than necessary"
     assert note(replace(step, optimal_low=5)) == "costs at least 2 more than necessary"

@@ -197,10 +197,10 @@ def test_people_see_the_plan_and_the_cost(capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["one_key.sas"], "There is no plan."),
+        (["one_key.sas"], "No plan exists."),
         (["one_key.sas", "--algorithm", "ehc"], "gave up"),
-        (["corridor.sas", "--bound", "2"], "no plan below the bound"),
-        (["puzzle.sas", "--time-limit", "0.2"], "No plan within the time limit."),
+        (["corridor.sas", "--bound", "2"], "No plan costs less than the bound."),
+        (["puzzle.sas", "--time-limit", "0.2"], "No plan found within the time limit."),
     ],
 )
 def test_people_read_why_there_is_no_plan(arguments: list[str], text: str, capsys) -> None:
@@ -211,15 +211,15 @@ def test_people_read_why_there_is_no_plan(arguments: list[str], text: str, capsy
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["corridor.sas", "--heuristic", "pdb"], "'pdb' is not available, choose one"),
+        (["corridor.sas", "--heuristic", "pdb"], "unknown heuristic 'pdb'; choose one"),
         (["corridor.sas", "--algorithm", "idastar"], "idastar"),
-        (["corridor.sas", "--algorithm", "lama", "--heuristic", "ff"], "leave out --heuristic"),
-        (["corridor.sas", "--algorithm", "uniform", "--heuristic", "ff"], "leave out --heuristic"),
+        (["corridor.sas", "--algorithm", "lama", "--heuristic", "ff"], "omit --heuristic"),
+        (["corridor.sas", "--algorithm", "uniform", "--heuristic", "ff"], "omit --heuristic"),
         (["corridor.sas", "--bound", "-3"], "'-3' is not a cost"),
         (["corridor.sas", "--bound", "1e3"], "'1e3' is not a cost"),
         (["corridor.sas", "--time-limit", "soon"], "soon"),
         (["corridor.sas", "--out", "missing/my.plan"], "missing/my.plan: the plan cannot be"),
-        (["corridor.sas", "--out", "."], "the plan cannot be written: this is a folder"),
+        (["corridor.sas", "--out", "."], "the plan cannot be written: it is a folder"),
         (["nowhere.sas"], "nowhere.sas: there is no such file"),
     ],
 )

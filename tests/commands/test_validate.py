@@ -59,7 +59,7 @@ def test_unit_costs_and_a_wrong_cost_in_the_file(capsys) -> None:
     assert validate("good.plan", "--unit-costs", "--json") == ExitCode.DONE
     output = capsys.readouterr()
     assert json.loads(output.out)["cost"] == 2
-    assert "says that it costs 5, not 2" in output.err
+    assert "states the cost 5, but it is 2" in output.err
 
 
 def test_unreadable_input(capsys) -> None:

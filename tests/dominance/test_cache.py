@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine.dominance import cache
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
+from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
 

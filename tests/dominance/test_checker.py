@@ -11,11 +11,12 @@ from reference.random_tasks import dials
 from engine.dominance import checker as check
 from engine.dominance import derivation
 from engine.dominance.cache import dominance_function
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.function import DominanceFunction
 from engine.dominance.plain_system import Budget
 from engine.errors import CancelledError
 from engine.native.control import Control
+from engine.records.config import Factorization
 from engine.task.task import Task
 
 Build = Callable[..., Task]
@@ -171,5 +172,5 @@ def test_a_cancelled_check_may_be_asked_again() -> None:
     control.cancel()
     with pytest.raises(CancelledError):
         checker((0, 0), (0, 1), value)
-    control.progress[0] = 0
+    control.progress.cancel = 0
     assert checker((0, 0), (0, 1), value) is None

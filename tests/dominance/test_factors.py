@@ -6,9 +6,10 @@ from random import Random
 import numpy as np
 from reference.dominance import Reference, random_task
 
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.merging import merge
+from engine.records.config import Factorization
 from engine.task.task import Task
 
 Build = Callable[..., Task]

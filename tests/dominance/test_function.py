@@ -8,7 +8,7 @@ import pytest
 from reference.dominance import Reference, random_task
 
 from engine.dominance.checker import DominanceChecker, find_proof_gap
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.fix_point import initial_tables
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
@@ -16,6 +16,7 @@ from engine.dominance.labels import compile_system
 from engine.errors import CancelledError, UnsupportedError, UsageError
 from engine.native.control import Control
 from engine.native.library import Outcome
+from engine.records.config import Factorization
 from engine.search.forward import NO_LIMITS
 from engine.task.task import Task
 

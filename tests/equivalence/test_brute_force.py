@@ -10,20 +10,21 @@ import pytest
 from reference.amount import amount
 from reference.equivalence import Maker, brute_force, most_parameters, renamed
 
-from engine.equivalence import Parameters, Verdict, compare_domains, grounding, instances
+from engine.equivalence import Parameters, compare_domains, grounding, instances
 from engine.equivalence import ground_cover as cover
 from engine.equivalence.ground_cover import Case, Gap
 from engine.pddl.model import Domain
+from engine.records.comparison import EquivalenceVerdict
 
 
 def verdicts(first: Domain, second: Domain):
     """Pairs of the prover's answer and the truth; undecided readings are left out."""
     objects = most_parameters(first, second)
     for reading in compare_domains(first, second).readings:
-        if reading.verdict is not Verdict.UNDECIDED:
+        if reading.verdict is not EquivalenceVerdict.UNDECIDED:
             distinct = reading.parameters is Parameters.DISTINCT
             truth = brute_force(first, second, distinct, objects)
-            yield reading.verdict is Verdict.EQUIVALENT, truth
+            yield reading.verdict is EquivalenceVerdict.EQUIVALENT, truth
 
 
 def test_verdicts_agree_with_brute_force() -> None:

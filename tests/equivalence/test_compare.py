@@ -7,23 +7,23 @@ import threading
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from reference.equivalence import renamed
 
 from engine.equivalence import (
     CompareOptions,
     Limits,
-    OperatorChecked,
     Parameters,
-    Progress,
     ReadingResult,
-    StageStarted,
-    Verdict,
     compare_domains,
     verify_certificate,
 )
-from engine.pddl import format_problem, parse_problem
+from engine.pddl import parse_problem
 from engine.pddl.model import Action, Add, And, Atom, Delete, Domain, EffectAnd, Predicate, Term
 from engine.pddl.model import TypedName as Typed
+from engine.records.comparison import Comparison, EquivalenceVerdict
+from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
+from engine.report.comparison import comparison_json
 
 PICK_UP_STACK = (
     "take-stack", "?x ?y", "(clear ?x) (table ?x) (empty) (clear ?y)",
@@ -46,7 +46,7 @@ def steps(reading, side: str, operator: str) -> list[list[str]]:
 @pytest.mark.parametrize("parameters", Parameters)
 def test_everything_renamed_and_shuffled(blocks, compare, parameters) -> None:
     reading = compare(blocks, renamed(blocks, random.Random(5)), parameters)
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert len(reading.mapping) == 5
     assert reading.a_within_b is reading.b_within_a is True
     assert all(operator.covered for operator in reading.operators)
@@ -55,17 +55,17 @@ def test_everything_renamed_and_shuffled(blocks, compare, parameters) -> None:
 def test_the_two_readings_differ_where_parameters_coincide(blocks, domain, compare) -> None:
     longer = with_action(blocks, domain, PICK_UP_STACK, BLOCKS_PREDICATES)
     distinct = compare(blocks, longer)
-    assert distinct.verdict is Verdict.EQUIVALENT
+    assert distinct.verdict is EquivalenceVerdict.EQUIVALENT
     assert steps(distinct, "B", "take-stack") == [["(take ?x)", "(stack ?x ?y)"]]
     pddl = compare(blocks, longer, "pddl")
-    assert pddl.verdict is Verdict.NOT_EQUIVALENT
+    assert pddl.verdict is EquivalenceVerdict.NOT_EQUIVALENT
     assert (pddl.a_within_b, pddl.b_within_a) == (True, False)
     found = pddl.counterexample
     assert found is not None
     assert (found.solved_by, str(found.step)) == ("B", "(take-stack x x)")
-    assert Atom("on", (Term("x"), Term("x"))) in found.problem_a.goal.parts
-    for problem, side in ((found.problem_a, blocks), (found.problem_b, longer)):
-        assert parse_problem(format_problem(problem), side) == problem
+    problem = parse_problem(found.problem_a, blocks)
+    assert Atom("on", (Term("x"), Term("x"))) in problem.goal.parts
+    parse_problem(found.problem_b, longer)
 
 
 def test_a_macro_of_three(domain, compare) -> None:
@@ -76,7 +76,7 @@ def test_a_macro_of_three(domain, compare) -> None:
     )  # fmt: skip
     predicates = "(at ?x) (next ?x ?y)"
     reading = compare(domain(predicates, room), domain(predicates, room, three))
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert steps(reading, "B", "go3") == [["(go ?a ?b)", "(go ?b ?c)", "(go ?c ?d)"]]
 
 
@@ -90,7 +90,7 @@ def test_one_operator_done_case_by_case(domain, compare, parameters) -> None:
     ]
     anyway = ("just-work", "?t ?j", "", "(done ?j)")
     reading = compare(domain(predicates, *parts), domain(predicates, *parts, anyway), parameters)
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert steps(reading, "B", "just-work") == [
         ["(get ?t)", "(work ?t ?j)", "(put ?t)"],
         ["(work ?t ?j)"],
@@ -104,39 +104,49 @@ def test_permuted_arguments_only_on_request(domain, compare) -> None:
     first = domain("(on ?x ?y) (top ?x)", ("a", "?x ?y", "(on ?x ?y) (top ?x)", "(not (on ?x ?y))"))
     second = domain("(over ?x ?y) (top ?x)",
                     ("a", "?x ?y", "(over ?y ?x) (top ?x)", "(not (over ?y ?x))"))  # fmt: skip
-    assert compare(first, second).verdict is Verdict.NOT_EQUIVALENT
+    assert compare(first, second).verdict is EquivalenceVerdict.NOT_EQUIVALENT
     reading = compare(first, second, permute_arguments=True)
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert reading.reason == "equivalent if arguments are permuted: over (arguments 2 1)"
-    assert reading.to_json()["argument_permutations"] == {"on": [2, 1]}
+    assert comparison_json(Comparison((reading,), 0.0))["distinct"]["argument_permutations"] == {
+        "on": [2, 1]
+    }
     broken = domain("(over ?x ?y) (top ?x)", ("a", "?x ?y", "(over ?y ?x)", "(not (over ?y ?x))"))
-    assert compare(first, broken, permute_arguments=True).verdict is Verdict.NOT_EQUIVALENT
+    assert (
+        compare(first, broken, permute_arguments=True).verdict is EquivalenceVerdict.NOT_EQUIVALENT
+    )
 
 
 def test_different_numbers_of_predicates(domain, compare) -> None:
     typed = domain("(at ?x - car)", ("a", "?x - car", "(at ?x)", "(not (at ?x))"), types="car")
     turned = domain("(at ?x) (car ?x)", ("a", "?x", "(at ?x) (car ?x)", "(not (at ?x))"))
     reading = compare(typed, turned)
-    assert reading.verdict is Verdict.NOT_EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.NOT_EQUIVALENT
     assert reading.counterexample is None
     assert "A has 1 and B has 2 predicates with 1 argument" in reading.reason
     assert "car: a type in A, a predicate in B" in reading.reason
-    assert verify_certificate(replace(reading), typed, typed) != []
+    assert verify_certificate(structs.replace(reading), typed, typed) != []
 
 
 def test_an_unused_parameter_needs_an_object(domain, compare) -> None:
     plain = domain("(p)", ("a", "", "", "(p)"))
     needy = domain("(p)", ("a", "?x", "", "(p)"))
     reading = compare(plain, needy)
-    assert reading.verdict is Verdict.NOT_EQUIVALENT
-    assert reading.counterexample.problem_a.objects == ()
+    assert reading.verdict is EquivalenceVerdict.NOT_EQUIVALENT
+    assert parse_problem(reading.counterexample.problem_a, plain).objects == ()
     assert reading.b_within_a is True
 
 
 def test_declared_predicates_count_even_if_unused(domain, compare) -> None:
     first = domain("(p) (q)", ("a", "", "", "(p)"))
-    assert compare(first, domain("(q) (p)", ("a", "", "", "(p)"))).verdict is Verdict.EQUIVALENT
-    assert compare(first, domain("(p)", ("a", "", "", "(p)"))).verdict is Verdict.NOT_EQUIVALENT
+    assert (
+        compare(first, domain("(q) (p)", ("a", "", "", "(p)"))).verdict
+        is EquivalenceVerdict.EQUIVALENT
+    )
+    assert (
+        compare(first, domain("(p)", ("a", "", "", "(p)"))).verdict
+        is EquivalenceVerdict.NOT_EQUIVALENT
+    )
 
 
 def test_constants_go_by_name(domain, compare) -> None:
@@ -145,12 +155,12 @@ def test_constants_go_by_name(domain, compare) -> None:
     special = ("clean-kitchen", "", "", "(clean kitchen)")
     more = domain("(clean ?x)", everywhere, special, constants="kitchen")
     reading = compare(first, more)
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert reading.notes == ("constants go by name; only B has kitchen",)
     only = domain("(clean ?x)", special, constants="kitchen")
-    assert compare(first, only).verdict is Verdict.NOT_EQUIVALENT
+    assert compare(first, only).verdict is EquivalenceVerdict.NOT_EQUIVALENT
     other = domain("(clean ?x)", ("a", "", "", "(clean hall)"), constants="hall")
-    assert compare(only, other).verdict is Verdict.NOT_EQUIVALENT
+    assert compare(only, other).verdict is EquivalenceVerdict.NOT_EQUIVALENT
 
 
 def test_types_by_name_and_renamed(domain, compare) -> None:
@@ -163,13 +173,18 @@ def test_types_by_name_and_renamed(domain, compare) -> None:
         )
 
     first = made("car boat", "car", "boat")
-    assert compare(first, made("boat car plane", "car", "boat")).verdict is Verdict.EQUIVALENT
-    assert compare(first, made("car boat", "boat", "car")).verdict is Verdict.NOT_EQUIVALENT
+    assert (
+        compare(first, made("boat car plane", "car", "boat")).verdict
+        is EquivalenceVerdict.EQUIVALENT
+    )
+    assert (
+        compare(first, made("car boat", "boat", "car")).verdict is EquivalenceVerdict.NOT_EQUIVALENT
+    )
     reading = compare(first, made("wagen schiff", "wagen", "schiff"))
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert dict(reading.types) == {"car": "wagen", "boat": "schiff"}
     below = compare(first, made("boat - car car", "car", "boat"))
-    assert below.verdict is Verdict.UNDECIDED
+    assert below.verdict is EquivalenceVerdict.UNDECIDED
     assert "hierarchies of A and B do not correspond" in below.reason
 
 
@@ -183,9 +198,11 @@ def test_an_operator_for_each_subtype_does_not_serve_the_type(domain, compare) -
         types=kinds,
     )
     reading = compare(whole, parts)
-    assert reading.verdict is Verdict.NOT_EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.NOT_EQUIVALENT
     assert reading.b_within_a is True
-    assert reading.counterexample.problem_a.objects == (Typed("x", ("vehicle",)),)
+    assert parse_problem(reading.counterexample.problem_a, whole).objects == (
+        Typed("x", ("vehicle",)),
+    )
 
 
 def test_constants_that_change_their_type_are_not_decided(domain, compare) -> None:
@@ -194,25 +211,25 @@ def test_constants_that_change_their_type_are_not_decided(domain, compare) -> No
                       types="car boat", constants=f"k - {kind}")  # fmt: skip
 
     reading = compare(made("car"), made("boat"))
-    assert reading.verdict is Verdict.UNDECIDED
+    assert reading.verdict is EquivalenceVerdict.UNDECIDED
     assert "the constant k is a car in A but a boat in B" in reading.reason
 
 
 def test_unsupported_constructs_are_not_decided(domain, compare) -> None:
     odd = domain("(p) (q)", ("a", "", "(or (p) (q))", "(not (p))"))
     reading = compare(odd, odd)
-    assert reading.verdict is Verdict.UNDECIDED
+    assert reading.verdict is EquivalenceVerdict.UNDECIDED
     assert "made.pddl:" in reading.reason
     assert "'or' in a precondition of action 'a'" in reading.reason
 
 
 def test_empty_domains(domain, compare) -> None:
-    assert compare(domain(""), domain("")).verdict is Verdict.EQUIVALENT
+    assert compare(domain(""), domain("")).verdict is EquivalenceVerdict.EQUIVALENT
     harmless = domain(
         "(p)", ("noop", "", "(p)", "(p)"), ("never", "", "(p) (not (p))", "(not (p))")
     )
     reading = compare(domain("(p)"), harmless)
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
     assert steps(reading, "B", "noop") == steps(reading, "B", "never") == [[]]
 
 
@@ -224,11 +241,11 @@ def test_limits_leave_it_undecided() -> None:
         options = CompareOptions((Parameters.DISTINCT,), limits=Limits(**limits))
         return compare_domains(made, fewer, options).first
 
-    assert reading(states=10).verdict is Verdict.UNDECIDED
+    assert reading(states=10).verdict is EquivalenceVerdict.UNDECIDED
     assert reading(states=10).reason == "the limit of 10 states was reached"
     assert "time limit of 0 s" in reading(seconds=0.0).reason
     partial = reading(states=100)
-    assert partial.verdict is Verdict.UNDECIDED
+    assert partial.verdict is EquivalenceVerdict.UNDECIDED
     assert partial.reason.startswith("the limit of 100 states was reached; under the closest")
     assert partial.counterexample is not None
     assert partial.b_within_a is True
@@ -254,7 +271,7 @@ def test_events_tell_the_stages_and_the_numbers(blocks, domain) -> None:
     compare_domains(blocks, longer, CompareOptions((Parameters.PDDL,)), events.append)
     stages = [event.stage for event in events if isinstance(event, StageStarted)]
     assert stages == ["operators", "first mapping", "projections", "mappings", "counterexample"]
-    last = [event for event in events if isinstance(event, Progress)][-1]
+    last = [event for event in events if isinstance(event, ComparisonProgress)][-1]
     assert last.candidates > 1
     assert last.conflicts > 0
     assert last.operators == 9
@@ -265,7 +282,7 @@ def test_events_tell_the_stages_and_the_numbers(blocks, domain) -> None:
 def test_the_same_answer_every_time(blocks) -> None:
     other = renamed(replace(blocks, actions=blocks.actions[:3]), random.Random(3))
     results = [
-        replace(reading, effort=replace(reading.effort, seconds=0))
+        structs.replace(reading, effort=structs.replace(reading.effort, seconds=0))
         for _ in range(2)
         for reading in [compare_domains(blocks, other, CompareOptions((Parameters.PDDL,))).first]
     ]
@@ -296,7 +313,7 @@ def test_forty_operators_with_everything_renamed(parameters) -> None:
     made = many_operators(40)
     options = CompareOptions((parameters,))
     reading = compare_domains(made, renamed(made, random.Random(1)), options).first
-    assert reading.verdict is Verdict.EQUIVALENT
+    assert reading.verdict is EquivalenceVerdict.EQUIVALENT
 
 
 @pytest.mark.parametrize("parameters", Parameters)
@@ -312,9 +329,9 @@ def test_forty_operators_in_parts_that_look_alike(domain, parameters) -> None:
     made = domain(" ".join(predicates), *acts)
     options = CompareOptions((parameters,))
     other = renamed(made, random.Random(6))
-    assert compare_domains(made, other, options).first.verdict is Verdict.EQUIVALENT
+    assert compare_domains(made, other, options).first.verdict is EquivalenceVerdict.EQUIVALENT
     fewer = replace(other, actions=other.actions[1:])
-    assert compare_domains(made, fewer, options).first.verdict is Verdict.NOT_EQUIVALENT
+    assert compare_domains(made, fewer, options).first.verdict is EquivalenceVerdict.NOT_EQUIVALENT
 
 
 def test_thousands_of_predicates(domain) -> None:
@@ -340,5 +357,5 @@ def test_a_stop_request_is_heard_at_once_wherever_it_comes(looks) -> None:
 
     comparison = compare_domains(broken, renamed(made, random.Random(1)), cancelled=cancelled)
     assert comparison.stopped
-    assert comparison.first.verdict is Verdict.UNDECIDED
+    assert comparison.first.verdict is EquivalenceVerdict.UNDECIDED
     assert answers.count(True) <= 2

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+import re
 
 import pytest
+from msgspec.structs import replace
 from reference.equivalence import Maker
 
 from engine.equivalence import (
@@ -13,12 +14,12 @@ from engine.equivalence import (
     MacroStep,
     Parameters,
     ReadingResult,
-    Verdict,
     compare_domains,
     verify_certificate,
 )
 from engine.equivalence.replay import Simulator, TooLargeError
 from engine.pddl.model import Atom, Term
+from engine.records.comparison import EquivalenceVerdict
 
 
 @pytest.fixture
@@ -134,7 +135,9 @@ def test_counterexamples(broken) -> None:
         return verify_certificate(wrong, *broken)
 
     assert "does not solve" in claim(step=MacroStep("move", ("x",)))[0]
-    other = replace(found.problem_b, init=())
+    other = re.sub(r"\(:init[^:]*\(:goal", "(:init) (:goal", found.problem_b)
+    assert other != found.problem_b
+    assert "no PDDL" in claim(problem_b="(define")[0]
     assert "do not say the same" in claim(problem_b=other)[0]
     assert "does not solve" in claim(solved_by="B")[0]
     none = replace(reading, counterexample=None)
@@ -158,7 +161,10 @@ def test_exclusions(broken) -> None:
 
 
 def test_undecided_claims_nothing(tools) -> None:
-    assert verify_certificate(ReadingResult(Parameters.PDDL, Verdict.UNDECIDED, ""), *tools) == []
+    assert (
+        verify_certificate(ReadingResult(Parameters.PDDL, EquivalenceVerdict.UNDECIDED, ""), *tools)
+        == []
+    )
 
 
 def test_the_simulator_gives_up_beyond_its_bound(domain) -> None:

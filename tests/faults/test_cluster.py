@@ -19,7 +19,7 @@ from reference.ports import free_port
 from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import read_config
-from engine.records.events import Event, UnitFailed
+from engine.records.events import CampaignEvent, UnitFailed
 from engine.usecases.campaign import run
 from engine.workers.channel import ChannelError
 from engine.workers.server import RemoteExecutor, WorkerAddress, make_call
@@ -77,7 +77,7 @@ class Unreachable(Exposed):
 
 
 def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
     path: Path = bench.folder / "w.plumb"
     with Workspace.create(path) as store:
         config = read_config(bench.folder / "campaign.toml")
@@ -91,7 +91,7 @@ def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
 def test_units_that_find_no_room_for_their_files(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
     with Workspace.create(bench.folder / "w.plumb") as store:
         config = read_config(bench.folder / "campaign.toml")
         monkeypatch.setattr("tempfile.tempdir", "/proc/none")

@@ -12,11 +12,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from reference.faulty import PATIENCE, Bench
 
 from app.shell.crash import CrashLog
@@ -177,7 +177,7 @@ def test_the_output_cannot_be_written(bench: Bench, option: list[str]) -> None:
     assert said.code == 2
     assert said.lines == [
         "error: the result cannot be printed: No space left on device; "
-        "make room where the output goes, or send it elsewhere"
+        "free space where the output goes, or redirect it"
     ]
 
 

@@ -170,7 +170,7 @@ def test_its_death_costs_one_unit_and_resuming_does_it_again(
         said = bench.plumbline("campaign", "two.toml", "--out", "w.plumb")
     assert said.code == 0
     assert "error: unit 2: the translator was killed" in said.err
-    assert "1 of 2 units are not done: use --resume" in said.out
+    assert "1 of 2 units are not done; run again with --resume" in said.out
     said = bench.plumbline("campaign", "two.toml", "--out", "w.plumb", "--resume")
     assert said.code == 0
     assert "units are not done" not in said.out

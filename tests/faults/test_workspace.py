@@ -22,9 +22,10 @@ from reference.bug_workspace import InThreads
 from reference.faulty import Bench, findings
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig, read_config
+from engine.campaign.config_reader import read_config
 from engine.errors import PlumblineError, WorkspaceError
-from engine.records.events import BugFound, Event
+from engine.records.config import CampaignConfig
+from engine.records.events import BugFound, CampaignEvent
 from engine.usecases.campaign import run
 from engine.verify.stored import refuse_damaged
 from engine.workspace import connection, lock
@@ -61,7 +62,7 @@ class Disturbance:
     def __init__(self, fault: Callable[[], object], bugs: int = 3) -> None:
         self._fault, self._left = fault, bugs
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: CampaignEvent) -> None:
         if type(event) is BugFound:
             self._left -= 1
             if self._left == 0:

@@ -6,8 +6,9 @@ from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
 
 from engine.fuzzing.biases import BIASES, Even, Judgment, make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, Unsolved
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Unsolved
 from engine.task.states import StateTable
 
 

@@ -18,13 +18,13 @@ from reference.hostile_readers import READ, REFUSED, Read, read_workspace, taken
 from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
 
 from engine.campaign.bundle import reproduce_commands, write_bundle
-from engine.campaign.inputs import safe_name, unpack_inputs
 from engine.cli import main
 from engine.errors import PlumblineError, UsageError, WorkspaceError
 from engine.records import codec as packing
 from engine.report.content import gather
 from engine.report.html import html_report
 from engine.report.tables import csv_report
+from engine.task.unpacked import safe_name, unpack_inputs
 from engine.workspace.workspace import Workspace
 
 hostile = settings.get_profile("hostile")

@@ -12,7 +12,7 @@ from reference.soundness import Table, TablePolicy, Truth
 from engine.localize.localizer import Localizer
 from engine.policies.runs import PolicyRun, PolicyRuns
 from engine.records.finding import RunOutcome
-from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.task.states import StateTable
 
 
@@ -66,7 +66,7 @@ class Runner:
         return wrong
 
     def _step_violations(
-        self, step: StepVerdict, state: fdr.State, following: fdr.State
+        self, step: LocalizedStep, state: fdr.State, following: fdr.State
     ) -> list[str]:
         best = self.truth.hstar[state]
         cost = self.truth.task.operators[step.operator].cost
@@ -77,17 +77,19 @@ class Runner:
             wrong.append(f"h* = {best} is not in {step.optimal_low}..{step.optimal_high}")
         if not step.after_low <= after <= step.after_high:
             wrong.append(f"{after} is not in {step.after_low}..{step.after_high}")
-        if step.verdict is not Verdict.UNDECIDED and (
-            (step.verdict is Verdict.OPTIMAL) != (best == after)
+        if step.verdict is not StepVerdict.UNDECIDED and (
+            (step.verdict is StepVerdict.OPTIMAL) != (best == after)
         ):
             wrong.append(f"{step.verdict}, but h* = {best} and {after} with this step")
-        if step.lost != (best == fdr.INFINITY) and (step.lost or step.verdict is Verdict.OPTIMAL):
+        if step.lost != (best == fdr.INFINITY) and (
+            step.lost or step.verdict is StepVerdict.OPTIMAL
+        ):
             wrong.append(f"lost is {step.lost}, but h* = {best}")
         if step.better_plan is not None:
             wrong += self._plan_violations(step, state, after)
         return wrong
 
-    def _plan_violations(self, step: StepVerdict, state: fdr.State, after: int) -> list[str]:
+    def _plan_violations(self, step: LocalizedStep, state: fdr.State, after: int) -> list[str]:
         plan = step.better_plan or ()
         cost = fdr.plan_cost(self.truth.task, plan, state, self.truth.task.goal)
         if cost != step.optimal_high or step.better_operator != plan[0]:

@@ -11,7 +11,7 @@ import pytest
 from reference.random_tasks import dials
 from reference.small_tasks import Rule, one_key, task_of
 
-from engine.dominance.compute import Factorization, compute
+from engine.dominance.compute import compute
 from engine.errors import CancelledError, PlannerError, UsageError
 from engine.localize import action_optimality, parallel_searches
 from engine.localize.action_optimality import (
@@ -19,11 +19,12 @@ from engine.localize.action_optimality import (
     ActionVerdict,
     DecidedBy,
     Reason,
-    Verdict,
+    StepVerdict,
     check_action,
 )
 from engine.native.control import Control
 from engine.native.library import Outcome
+from engine.records.config import Factorization
 from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, SearchResult
 from engine.search.planners import FoundPlan, PlannerOutcome, PlannerResult
@@ -50,9 +51,9 @@ def hard() -> Task:
 def test_all_algorithms_agree(algorithm: str) -> None:
     task = fork()
     good, bad, dead_end = (check_action(task, task.init, o, algorithm) for o in (0, 2, 4))
-    assert good.verdict is Verdict.OPTIMAL
+    assert good.verdict is StepVerdict.OPTIMAL
     assert good.optimal_low == good.after_low <= 2
-    assert bad.verdict is dead_end.verdict is Verdict.NOT_OPTIMAL
+    assert bad.verdict is dead_end.verdict is StepVerdict.NOT_OPTIMAL
     for answer in (good, bad, dead_end):
         assert answer.reason is None
         assert answer.optimal_low <= 2 <= answer.optimal_high
@@ -92,7 +93,7 @@ def test_sms_bc_searches_less_than_sms() -> None:
     rules: list[Rule] = [("enter", {0: 0}, {0: 2}, 1), ("jump", {0: 0}, {0: 100}, 3), *way]
     task = task_of((101,), rules, (0,), {0: 100})
     plain, bounded = (check_action(task, (0,), 0, a, "blind") for a in ("sms", "sms-bc"))
-    assert plain.verdict is bounded.verdict is Verdict.NOT_OPTIMAL
+    assert plain.verdict is bounded.verdict is StepVerdict.NOT_OPTIMAL
     assert bounded.expanded < 10 < plain.expanded
 
 
@@ -102,7 +103,7 @@ def test_self_loops(algorithm: str, cost: int) -> None:
     rules: list[Rule] = [("wait", {0: 0}, {0: 0}, cost), ("go", {0: 0}, {0: 1}, 1)]
     task = task_of((2,), rules, (0,), {0: 1})
     answer = check_action(task, (0,), 0, algorithm, solvable=True)
-    assert answer.verdict is (Verdict.NOT_OPTIMAL if cost else Verdict.OPTIMAL)
+    assert answer.verdict is (StepVerdict.NOT_OPTIMAL if cost else StepVerdict.OPTIMAL)
     assert answer.decided_by is DecidedBy.SELF_LOOP
     assert answer.expanded == 0
     unknown = check_action(task, (0,), 0, algorithm)
@@ -114,7 +115,7 @@ def test_states_without_a_plan_are_undecided(algorithm: str) -> None:
     """P34: and not because of a limit."""
     task = one_key()
     answer = check_action(task, task.init, 0, algorithm)
-    assert (answer.verdict, answer.reason) == (Verdict.UNDECIDED, Reason.UNSOLVABLE)
+    assert (answer.verdict, answer.reason) == (StepVerdict.UNDECIDED, Reason.UNSOLVABLE)
     assert answer.decided_by is None
 
 
@@ -123,7 +124,7 @@ def test_dead_ends_decide_only_where_there_is_a_plan() -> None:
     task = fork()
     told = check_action(task, (0,), 4, "sms-rev", solvable=True)
     asked = check_action(task, (0,), 4, "sms-rev")
-    assert told.verdict is asked.verdict is Verdict.NOT_OPTIMAL
+    assert told.verdict is asked.verdict is StepVerdict.NOT_OPTIMAL
     assert told.decided_by is asked.decided_by is DecidedBy.DEAD_END
     assert told.optimal_cost is None
     assert asked.optimal_cost == 2
@@ -141,7 +142,7 @@ def test_dead_ends_decide_only_where_there_is_a_plan() -> None:
 def test_a_limit_is_no_verdict(algorithm: str, limits: SearchLimits, reason: Reason) -> None:
     task = hard()
     answer = check_action(task, task.init, 0, algorithm, "blind", limits=limits)
-    assert (answer.verdict, answer.reason) == (Verdict.UNDECIDED, reason)
+    assert (answer.verdict, answer.reason) == (StepVerdict.UNDECIDED, reason)
     assert answer.expanded <= 5 or limits.expansions is None
 
 
@@ -156,7 +157,7 @@ def test_limits_hold_for_all_searches_together() -> None:
         assert answer.expanded <= limit
     enough = SearchLimits(expansions=alone.expanded)
     answer = check_action(task, task.init, 0, "sms-rev", "blind", limits=enough)
-    assert answer.verdict is alone.verdict is Verdict.OPTIMAL
+    assert answer.verdict is alone.verdict is StepVerdict.OPTIMAL
 
 
 def test_what_a_limited_search_proved_is_kept() -> None:
@@ -164,7 +165,7 @@ def test_what_a_limited_search_proved_is_kept() -> None:
     limits = SearchLimits(expansions=200)
     for algorithm in ("aoca", "sms", "pms-bc"):
         answer = check_action(task, task.init, 0, algorithm, "blind", solvable=True, limits=limits)
-        assert answer.verdict is Verdict.UNDECIDED
+        assert answer.verdict is StepVerdict.UNDECIDED
         assert 0 < answer.optimal_low <= 16
 
 
@@ -174,7 +175,7 @@ def test_a_cancelled_check_does_not_start(algorithm: str) -> None:
     control.cancel()
     task = hard()
     answer = check_action(task, task.init, 0, algorithm, control=control)
-    assert (answer.verdict, answer.reason) == (Verdict.UNDECIDED, Reason.CANCELLED)
+    assert (answer.verdict, answer.reason) == (StepVerdict.UNDECIDED, Reason.CANCELLED)
     assert answer.expanded == 0
 
 
@@ -208,7 +209,7 @@ def test_a_dominance_function_that_is_cancelled_decides_nothing(
 
     monkeypatch.setattr(action_optimality, "dominance_function", compute_for_long)
     answer = check_action(fork(), (0,), 0, "dominance", control=control)
-    assert (answer.verdict, answer.reason) == (Verdict.UNDECIDED, Reason.CANCELLED)
+    assert (answer.verdict, answer.reason) == (StepVerdict.UNDECIDED, Reason.CANCELLED)
 
 
 def test_dominance_decides_without_search() -> None:
@@ -216,11 +217,11 @@ def test_dominance_decides_without_search() -> None:
     task = fork()
     dominance = compute(task, Factorization())
     good = check_action(task, (0,), 0, "dominance", plan_cost=9, dominance=dominance)
-    assert (good.verdict, good.expanded) == (Verdict.OPTIMAL, 0)
+    assert (good.verdict, good.expanded) == (StepVerdict.OPTIMAL, 0)
     assert good.decided_by in {DecidedBy.DOMINANCE_A, DecidedBy.DOMINANCE_C}
     first = check_action(task, (0,), 0, "aoca", plan_cost=9, dominance=dominance)
     assert first.decided_by is good.decided_by
-    assert check_action(task, (0,), 0, "dominance").verdict is Verdict.OPTIMAL
+    assert check_action(task, (0,), 0, "dominance").verdict is StepVerdict.OPTIMAL
 
 
 def test_dominance_of_another_task_is_refused() -> None:
@@ -254,7 +255,7 @@ def test_a_plan_of_lama_bounds_the_search_behind_the_action(
     monkeypatch.setattr(parallel_searches, "run_planner", planner)
     task = fork()
     answer = check_action(task, (0,), 2, "pms-lama")
-    assert (answer.verdict, answer.decided_by) == (Verdict.NOT_OPTIMAL, DecidedBy.LAMA)
+    assert (answer.verdict, answer.decided_by) == (StepVerdict.NOT_OPTIMAL, DecidedBy.LAMA)
     assert (answer.optimal_high, answer.after_low) == (2, 3)
     assert answer.expanded == 14  # of both searches, which have ended
 
@@ -292,7 +293,7 @@ def test_the_plan_behind_the_action_ends_the_search_from_the_state(
 
     monkeypatch.setattr(parallel_searches, "search", without_end)
     answer = check_action(fork(), (0,), 0, "pms-bc")
-    assert (answer.verdict, answer.decided_by) == (Verdict.OPTIMAL, DecidedBy.COSTS)
+    assert (answer.verdict, answer.decided_by) == (StepVerdict.OPTIMAL, DecidedBy.COSTS)
     assert answer.optimal_cost == 2
 
 

@@ -13,7 +13,7 @@ from reference.soundness import Truth, policies, random_task
 
 from engine.localize.run_searches import LocalizationLimits
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.localization import CauseKind, Localization, Verdict
+from engine.records.localization import CauseKind, Localization, StepVerdict
 
 MakeRunner = Callable[..., Any]
 
@@ -99,7 +99,7 @@ def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, i
     assert found.failure.plan == (3, 4, 5)
     assert found.bad_steps == (3,)
     assert [step.lost for step in found.steps] == [False, False, False, False, True, True]
-    assert {step.verdict for step in found.steps[4:]} == {Verdict.OPTIMAL}
+    assert {step.verdict for step in found.steps[4:]} == {StepVerdict.OPTIMAL}
     assert found.steps[3].loss is None
     assert found.searches < found.naive_searches
 
@@ -247,6 +247,6 @@ def test_a_limit_is_no_proof_of_a_dead_end(runner: MakeRunner) -> None:
             assert found.failure is not None
             assert (found.failure.last_solvable, found.failure.first_unsolvable) == (2, first)
             assert (found.cause, found.limited) == (None, True)
-            assert found.steps[2].verdict is Verdict.UNDECIDED
+            assert found.steps[2].verdict is StepVerdict.UNDECIDED
             found = runner(truth, policy).localize((START, *still))
             assert causes(found) == (CauseKind.DEAD_END, (GATE, *still), names["in"])

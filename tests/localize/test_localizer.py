@@ -17,7 +17,7 @@ from engine.localize.run_searches import LocalizationLimits
 from engine.native.control import Control
 from engine.policies.runs import PolicyRun
 from engine.records.finding import EndReason, RunOutcome
-from engine.records.localization import CauseKind, Verdict
+from engine.records.localization import CauseKind, StepVerdict
 
 MakeRunner = Callable[..., Any]
 
@@ -123,7 +123,7 @@ def test_few_searches_find_one_bad_step_in_a_long_run(runner: MakeRunner) -> Non
 
 def test_an_optimal_run_takes_one_search(runner: MakeRunner) -> None:
     found = runner(*road(50)).localize((0, 0))
-    assert {step.verdict for step in found.steps} == {Verdict.OPTIMAL}
+    assert {step.verdict for step in found.steps} == {StepVerdict.OPTIMAL}
     assert (found.searches, found.cause, found.failure) == (1, None, None)
 
 

@@ -10,9 +10,10 @@ from engine.errors import UsageError
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import make_oracle, parse_oracle
-from engine.oracles.session import OracleSession, Verdict
+from engine.oracles.session import OracleSession
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
+from engine.records.events import OracleVerdict
 from engine.records.evidence import Walk
 from engine.records.finding import INFINITY, BugKind, RunOutcome
 from engine.task.states import StateTable
@@ -128,7 +129,7 @@ def test_a_cheaper_run_of_another_policy_is_a_bug() -> None:
     session = bench_on(edges, 3, "dear", {"one": "slow on", "two": "fast"})
     oracle = make_oracle("pco-p:runs=1", session)
     examination = session.test(0, oracle)
-    assert (examination.verdict, examination.bound) == (Verdict.BUG, 8)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 8)
     assert steps(session, 0) == [("one", "slow on")]
     scores = contest_of(oracle)
     assert scores is not None
@@ -139,7 +140,7 @@ def test_a_cheaper_run_of_another_policy_is_a_bug() -> None:
 def test_an_equal_run_is_no_bug_and_no_run_goes_beyond_the_policys_cost(oracle: str) -> None:
     edges = {"dear": (0, 3, 9), "detour": (0, 1, 9), "free": (1, 3, 0)}
     session = bench_on(edges, 3, "dear", {"one": "dear", "two": "detour free"})
-    assert session.test(0, make_oracle(oracle, session)).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, make_oracle(oracle, session)).verdict is OracleVerdict.NOT_REFUTED
     assert [runs.statistics.evaluated for runs in rivals_of(session)] == [1, 1]
 
 
@@ -150,10 +151,10 @@ def test_a_failing_rival_knows_a_short_cut() -> None:
         "cut": (0, 2, 1), "away": (2, 4, 1), "back": (4, 2, 0),
     }  # fmt: skip
     session = bench_on(edges, 3, "a b end", {"one": "cut away back"})
-    assert session.test(0, make_oracle("pco-p", session)).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, make_oracle("pco-p", session)).verdict is OracleVerdict.NOT_REFUTED
     session = bench_on(edges, 3, "a b end", {"one": "cut away back"})
     examination = session.test(0, make_oracle(NOT_ALONG, session))
-    assert (examination.verdict, examination.bound) == (Verdict.BUG, 3)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 3)
     assert steps(session, 0) == [("one", "cut"), ("policy", "end")]
     assert rivals_of(session)[0].statistics.evaluated == 1  # what it met then was good enough
 
@@ -162,7 +163,7 @@ def test_rivals_solve_together_what_neither_solves() -> None:
     edges = {"a": (0, 1, 2), "b": (1, 2, 3)}
     session = bench_on(edges, 2, "", {"one": "a", "two": "b"})
     oracle = make_oracle("pco-e", session)
-    assert session.test(0, oracle).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, oracle).verdict is OracleVerdict.NOT_REFUTED
     findings = session.test(1, oracle).findings
     assert {finding.state for finding in findings} == {0, 1}
     assert {finding.kind for finding in findings} == {BugKind.FAILS}
@@ -172,9 +173,9 @@ def test_rivals_solve_together_what_neither_solves() -> None:
 def test_a_rival_is_better_further_along_the_run() -> None:
     edges = {"a": (0, 1, 2), "b": (1, 2, 3), "c": (2, 3, 7), "better": (2, 3, 1)}
     session = bench_on(edges, 3, "a b c", {"one": "better"})
-    assert session.test(0, make_oracle("pco-p", session)).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, make_oracle("pco-p", session)).verdict is OracleVerdict.NOT_REFUTED
     examination = session.test(0, make_oracle("pco-e:probability=1", session))
-    assert (examination.verdict, examination.bound) == (Verdict.BUG, 6)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 6)
     assert {finding.state: finding.gap for finding in examination.findings} == {0: 6, 1: 6, 2: 6}
     assert steps(session, 0) == [("policy", "a b"), ("one", "better")]
 
@@ -188,7 +189,7 @@ def test_the_diamond_of_two_rivals() -> None:
     }  # fmt: skip
     session = bench_on(edges, 6, "direct end", {"dear": "up x y", "cheap": "up u v w"})
     oracle = make_oracle(NOT_ALONG, session)
-    assert session.test(0, oracle).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, oracle).verdict is OracleVerdict.NOT_REFUTED
     session.test(3, oracle)  # optimal there, and that is the missing piece
     assert [session.bounds.u(state) for state in range(6)] == [6, 5, 11, 2, 4, 3]
     assert steps(session, 0) == [("dear", "up"), ("cheap", "u v w"), ("policy", "end")]
@@ -199,7 +200,7 @@ def test_a_failing_run_that_meets_a_bound_needs_no_rival() -> None:
     oracle = make_oracle("pco-e", session)
     session.test(1, oracle)
     asked = rivals_of(session)[0].statistics.evaluated
-    assert session.test(0, oracle).verdict is Verdict.BUG
+    assert session.test(0, oracle).verdict is OracleVerdict.BUG
     assert steps(session, 0) == [("policy", "a"), ("one", "b")]
     assert rivals_of(session)[0].statistics.evaluated == asked
 
@@ -207,7 +208,7 @@ def test_a_failing_run_that_meets_a_bound_needs_no_rival() -> None:
 def test_all_states_of_a_rivals_loop_reach_each_other() -> None:
     edges = {"a": (0, 1, 2), "b": (1, 0, 3), "end": (0, 2, 5)}
     session = bench_on(edges, 2, "", {"one": "a b"})
-    assert session.test(0, make_oracle("pco-e", session)).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, make_oracle("pco-e", session)).verdict is OracleVerdict.NOT_REFUTED
     assert session.bounds.u(1) == INFINITY
     session.bounds.add_plan(0, [2], "astar")
     assert session.bounds.u(1) == 8
@@ -227,7 +228,7 @@ def test_the_goal_alone_counts_if_that_is_the_objective() -> None:
     edges = {"dear": (0, 1, 9), "cheap": (0, 1, 1)}
     session = bench_on(edges, 1, "dear", {"one": "cheap"}, objective="goal")
     answer = session.test(0, make_oracle("pco-e", session))
-    assert answer.verdict is Verdict.NOT_REFUTED  # no bug here, but not optimal either
+    assert answer.verdict is OracleVerdict.NOT_REFUTED  # no bug here, but not optimal either
     assert not session.findings
     assert rivals_of(session)[0].statistics.calls == 0
 
@@ -251,7 +252,7 @@ def test_the_seed_decides_where_rivals_are_run() -> None:
 @pytest.mark.parametrize("oracle", ["pco-p", "pco-e"])
 def test_nothing_to_compare_with(oracle: str) -> None:
     session = bench_on({"a": (0, 1, 2)}, 1, "a", {})
-    assert session.test(0, make_oracle(oracle, session)).verdict is Verdict.NOT_REFUTED
+    assert session.test(0, make_oracle(oracle, session)).verdict is OracleVerdict.NOT_REFUTED
     session.portfolio = None
     with pytest.raises(UsageError, match="no portfolio"):
         make_oracle(oracle, session)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from engine.dominance.compute import Factorization, compute
-from engine.localize.action_optimality import ActionVerdict, Verdict, check_action
+from engine.dominance.compute import compute
+from engine.localize.action_optimality import ActionVerdict, StepVerdict, check_action
+from engine.records.config import Factorization
 from engine.search.exhaustive import hstar_all
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.task import Task
@@ -23,7 +24,7 @@ from .fdr import INFINITY
 HEURISTICS = tuple(h for h in ("blind", "hmax", "lmcut", "cartesian", "ms") if h in ADMISSIBLE)
 """Of the kernels; the harness adds the true costs and an inconsistent heuristic."""
 
-EXPECTED = {None: Verdict.UNDECIDED, True: Verdict.OPTIMAL, False: Verdict.NOT_OPTIMAL}
+EXPECTED = {None: StepVerdict.UNDECIDED, True: StepVerdict.OPTIMAL, False: StepVerdict.NOT_OPTIMAL}
 
 
 @dataclass
@@ -80,16 +81,16 @@ def faults(
     action = task.operators[question.operator]
     after = truth[fdr.apply(action, question.state)]
     after = INFINITY if after == INFINITY else after + action.cost
-    may_be_undecided = algorithm == "dominance" and answer.verdict is Verdict.UNDECIDED
+    may_be_undecided = algorithm == "dominance" and answer.verdict is StepVerdict.UNDECIDED
     if answer.verdict is not EXPECTED[question.optimal] and not may_be_undecided:
         yield f"the verdict is {answer.verdict}"
     if not answer.optimal_low <= question.cost <= answer.optimal_high:
         yield f"h* is {question.cost}, not {answer.optimal_low}..{answer.optimal_high}"
     if not answer.after_low <= after <= answer.after_high:
         yield f"with the action {after}, not {answer.after_low}..{answer.after_high}"
-    if (answer.verdict is Verdict.UNDECIDED) != (answer.reason is not None):
+    if (answer.verdict is StepVerdict.UNDECIDED) != (answer.reason is not None):
         yield f"{answer.verdict} for the reason {answer.reason}"
-    if (answer.verdict is Verdict.UNDECIDED) != (answer.decided_by is None):
+    if (answer.verdict is StepVerdict.UNDECIDED) != (answer.decided_by is None):
         yield f"{answer.verdict} decided by {answer.decided_by}"
     if answer.plan is not None:
         cost = fdr.plan_cost(task, answer.plan, question.state, task.goal)

@@ -7,8 +7,9 @@ policies are greedy: one drives to and fro for ever, one pays too much, one gets
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from engine.campaign.config_reader import parse_config
 from engine.usecases.campaign import run

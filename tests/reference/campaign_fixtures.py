@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.campaign.config_reader import parse_config
 from engine.campaign.inputs import policy_inputs, problem_inputs
-from engine.campaign.unit import Unit
+from engine.records.config import CampaignConfig, Unit
 from engine.workspace.workspace import Workspace
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
 

@@ -16,13 +16,13 @@ from engine.campaign.bundle import write_bundle
 from engine.campaign.changes import compare_campaigns
 from engine.campaign.config_reader import parse_config
 from engine.campaign.exchange import FORMATS, unit_called
-from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.fuzzing.bugs_file import parse_bugs
 from engine.fuzzing.imported_pool import contents
 from engine.fuzzing.pool_file import PoolEntry, parse_pool, write_pool
 from engine.pddl import check_texts, format_domain
 from engine.policies.policy import close_policy, open_policy_file
+from engine.records.inputs import File
 from engine.report.content import gather
 from engine.report.html import html_report
 from engine.report.tables import csv_report, json_report, junit_report

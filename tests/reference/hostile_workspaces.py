@@ -12,18 +12,20 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.campaign.config_reader import parse_config
-from engine.campaign.inputs import File, read_file
+from engine.campaign.inputs import read_file
 from engine.equivalence import compare_domains
 from engine.pddl import parse_domain
+from engine.records.comparison import CompareOptions
+from engine.records.inputs import File
 from engine.records.project import Project
+from engine.records.training import EpochRecord, Training, TrainingPlan, TrainingStatus
 from engine.usecases.localize import BugLocalizer
-from engine.usecases.train import TrainingPlan
 from engine.workspace.workspace import Workspace
 from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_files import cells, other_documents
 from reference.hostile_readers import FERRY, documents, workspace_columns
 
-EPOCH = {"epoch": 1, "loss": 0.5, "success": 0.5, "cost": 4.0, "lessons": 8, "checkpoint": "e1.pt"}
+EPOCH = EpochRecord(1, 0.5, 0.5, 4.0, 8, "e1.pt")
 STRANGE_SCHEMAS = (
     "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM findings; END",
     "CREATE TRIGGER t AFTER UPDATE ON units BEGIN UPDATE policies SET spec = 'x.py:f'; END",
@@ -61,8 +63,7 @@ def full_workspace(folder: Path) -> Path:
         for spoiled in ("", "(not (free)) "):
             _add_comparison(store, domain, spoiled)
         plan = TrainingPlan(str(domain), (problem,), (problem,), str(folder / "training"))
-        known = {"plan": plan.to_json(), "status": "stopped", "reason": "", "epochs": [EPOCH]}
-        store.save_training(plan.folder, known)
+        store.save_training(Training(plan, TrainingStatus.STOPPED, epochs=(EPOCH,)))
     return path
 
 
@@ -71,7 +72,7 @@ def _add_comparison(store: Workspace, domain: Path, spoiled: str) -> None:
     a = read_file(str(domain))
     b = File("other.pddl", a.content.replace(spoiled.encode(), b"", 1), "other.pddl")
     comparison = compare_domains(*(parse_domain(file.content.decode()) for file in (a, b)))
-    store.add_comparison(a, b, {}, comparison.to_json())
+    store.add_comparison(a, b, CompareOptions(), comparison)
 
 
 def altered(sound: Path, path: Path, *statements: str) -> Path:

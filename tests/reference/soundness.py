@@ -18,9 +18,10 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin, Verdict
+from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
+from engine.records.events import OracleVerdict
 from engine.records.finding import BugKind
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
@@ -276,9 +277,9 @@ def _verdict_violations(
     cost, best = truth.policy_cost(policy, state), truth.hstar[state]
     if examination.bound < best:
         yield f"claimed h*{state} <= {examination.bound}, it is {best}"
-    if examination.verdict is Verdict.OPTIMAL and cost > best:
+    if examination.verdict is OracleVerdict.OPTIMAL and cost > best:
         yield f"called {state} optimal, where the policy needs {cost} and h* is {best}"
-    if examination.verdict is Verdict.BUG and cost <= best:
+    if examination.verdict is OracleVerdict.BUG and cost <= best:
         yield f"called {state} a bug, where the policy needs {cost} and h* is {best}"
 
 

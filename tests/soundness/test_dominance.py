@@ -24,8 +24,9 @@ from reference import fdr
 from reference.dominance import Reference, random_task
 from reference.random_tasks import make_task
 
-from engine.dominance.compute import Factorization, Variant, compute
+from engine.dominance.compute import Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
+from engine.records.config import Factorization
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import SearchLimits

@@ -17,11 +17,11 @@ from reference.soundness import (
 )
 
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Factorization
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
 from engine.oracles.session import OracleSession
 from engine.policies.runs import PolicyRuns
+from engine.records.config import Factorization
 from engine.records.evidence import Morph
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task

@@ -6,22 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
 from engine.errors import CancelledError, DiskError, UsageError
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.policy import BoundAsnets
 from engine.policies.asnets.relatedness import relate
 from engine.policies.policy import open_policy
-from engine.records.training import (
+from engine.records.events import (
     EpochFinished,
     ProblemPrepared,
     ProblemSkipped,
     StepFinished,
-    TeacherKind,
-    TrainingConfig,
     TrainingEvent,
     TrainingFinished,
 )
+from engine.records.training import TeacherKind, TrainingConfig
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.task.load import load_task
@@ -330,7 +330,7 @@ def test_lesson_books(unrolled: UnrolledNetwork) -> None:
 
 def test_a_trained_policy_solves_its_problems(short: Task, long: Task, tmp_path: Path) -> None:
     events: list[TrainingEvent] = []
-    config = replace(QUICK, hidden=8, epochs=8, steps=25, learning_rate=0.02, patience=2)
+    config = structs.replace(QUICK, hidden=8, epochs=8, steps=25, learning_rate=0.02, patience=2)
     result = train([short], [short, long], tmp_path / "out", config, emit=events.append)
     assert result.best.success == 1.0
     policy = open_policy(str(result.folder.policy), short.source.domain)
@@ -347,7 +347,7 @@ def test_a_trained_policy_solves_its_problems(short: Task, long: Task, tmp_path:
     kinds = [type(event) for event in events if not isinstance(event, StepFinished)]
     assert kinds == [ProblemPrepared, *[EpochFinished] * len(files), TrainingFinished]
     epochs = [event for event in events if isinstance(event, EpochFinished)]
-    assert [event.checkpoint.name for event in epochs] == files
+    assert [Path(event.record.checkpoint).name for event in epochs] == files
     assert epochs[-1].loss < epochs[0].loss
 
 
@@ -357,27 +357,27 @@ def test_one_seed_one_result(short: Task, long: Task, tmp_path: Path) -> None:
     torch.manual_seed(99)
     np.random.seed(5)
     second = train([short, long], [], tmp_path / "second", QUICK)
-    other = train([short, long], [], tmp_path / "other", replace(QUICK, seed=1))
+    other = train([short, long], [], tmp_path / "other", structs.replace(QUICK, seed=1))
     assert first.history == second.history
     last = first.folder.checkpoint(3).name
     checkpoints = [result.folder.checkpoints / last for result in (first, second, other)]
     assert same_weights(checkpoints[0], checkpoints[1])
     assert not same_weights(checkpoints[0], checkpoints[2])
     torch.set_rng_state(state_before)
-    train([short], [], tmp_path / "rng", replace(QUICK, epochs=1))
+    train([short], [], tmp_path / "rng", structs.replace(QUICK, epochs=1))
     assert torch.equal(torch.get_rng_state(), state_before)
 
 
 def test_a_resumed_training_equals_one_in_one_go(short: Task, long: Task, tmp_path: Path) -> None:
-    whole = train([short, long], [long], tmp_path / "whole", replace(QUICK, epochs=4))
-    train([short, long], [long], tmp_path / "parts", replace(QUICK, epochs=2))
+    whole = train([short, long], [long], tmp_path / "whole", structs.replace(QUICK, epochs=4))
+    train([short, long], [long], tmp_path / "parts", structs.replace(QUICK, epochs=2))
 
     def interrupt(event: TrainingEvent) -> None:
         nonlocal stop
         stop = isinstance(event, StepFinished) and event.epoch == 4 and event.step == 3
 
     stop = False
-    config = replace(QUICK, epochs=4)
+    config = structs.replace(QUICK, epochs=4)
     parts = tmp_path / "parts"
     with pytest.raises(CancelledError):
         train(
@@ -399,7 +399,7 @@ def test_a_resumed_training_equals_one_in_one_go(short: Task, long: Task, tmp_pa
 def test_it_gives_the_threads_back(short: Task, tmp_path: Path) -> None:
     torch.set_num_threads(2)
     try:
-        train([short], [], tmp_path / "out", replace(QUICK, epochs=1))
+        train([short], [], tmp_path / "out", structs.replace(QUICK, epochs=1))
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(1)
@@ -407,7 +407,7 @@ def test_it_gives_the_threads_back(short: Task, tmp_path: Path) -> None:
 
 def test_it_ends_when_nothing_gets_better(short: Task, tmp_path: Path) -> None:
     events: list[TrainingEvent] = []
-    config = replace(QUICK, epochs=50, patience=2, learning_rate=1e-9)
+    config = structs.replace(QUICK, epochs=50, patience=2, learning_rate=1e-9)
     result = train([short], [], tmp_path / "out", config, emit=events.append)
     assert len(result.history) == 3
     assert events[-1].reason == "no better policy in 2 epochs"
@@ -416,7 +416,7 @@ def test_it_ends_when_nothing_gets_better(short: Task, tmp_path: Path) -> None:
 def test_problems_that_cannot_be_used(short: Task, make_task, tmp_path: Path) -> None:
     hopeless = make_task(3, [0], one_way=True)
     events: list[TrainingEvent] = []
-    config = replace(QUICK, epochs=1)
+    config = structs.replace(QUICK, epochs=1)
     train([hopeless, short], [], tmp_path / "out", config, emit=events.append)
     assert [type(event) for event in events[:2]] == [ProblemSkipped, ProblemPrepared]
     with pytest.raises(UsageError, match="solves none of the training problems"):
@@ -430,12 +430,12 @@ def test_problems_that_cannot_be_used(short: Task, make_task, tmp_path: Path) ->
 
 def test_folders_that_cannot_be_used(short: Task, long: Task, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    config = replace(QUICK, epochs=1)
+    config = structs.replace(QUICK, epochs=1)
     train([short], [], folder, config)
     with pytest.raises(UsageError, match="already holds a training"):
         train([short], [], folder, config)
     with pytest.raises(UsageError, match="had other hidden, seed"):
-        train([short], [], folder, replace(config, hidden=5, seed=4), resume=True)
+        train([short], [], folder, structs.replace(config, hidden=5, seed=4), resume=True)
     with pytest.raises(UsageError, match="had other problems, tasks"):
         train([long], [], folder, config, resume=True)
     (tmp_path / "file").write_text("")

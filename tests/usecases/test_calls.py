@@ -8,24 +8,27 @@ from pathlib import Path
 import pytest
 
 from engine.campaign.changes import Comparison
-from engine.campaign.inputs import File
 from engine.policies.consent import Consent
-from engine.records.comparison import Verdict
-from engine.records.training import EpochRecord
+from engine.records.comparison import CompareOptions, EquivalenceVerdict, Parameters, ReadingResult
+from engine.records.comparison import Comparison as DomainComparison
+from engine.records.inputs import File
+from engine.records.training import EpochRecord, TrainingPlan
 from engine.usecases.campaign import AlreadyDone, CampaignEnd, resume_campaign
 from engine.usecases.changes import Changes, find_changes
-from engine.usecases.compare import Compared, CompareOptions, compare
+from engine.usecases.compare import compare
 from engine.usecases.export import export_bundles, export_unit_file
 from engine.usecases.localize import LocalizeOptions, Localizing, localize
 from engine.usecases.report import ReportOptions, WrittenReport, write_report
 from engine.usecases.serve import Serving, serve
-from engine.usecases.train import Trained, TrainingPlan, train
+from engine.usecases.train import Trained, train
 from engine.usecases.verify import verify
 from engine.workers.channel import Call, pack, unpack
 from engine.workers.worker import find_function
 
 PATH = Path("/tmp/w.plumb")
-EPOCH = EpochRecord(1, 0.5, 1.0, 7.0, "epoch-001.pt")
+OPTIONS = CompareOptions((Parameters.PDDL,))
+READING = ReadingResult(Parameters.PDDL, EquivalenceVerdict.EQUIVALENT, "", objections=("no",))
+EPOCH = EpochRecord(1, 0.5, 1.0, 7.0, 30, "epoch-001.pt")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,10 @@ EPOCH = EpochRecord(1, 0.5, 1.0, 7.0, "epoch-001.pt")
         (localize, (PATH, [1, 2], LocalizeOptions(bug_seconds=None))),
         (localize, (PATH, None, LocalizeOptions())),
         (verify, (PATH, [1], Consent())),
-        (compare, (File("a", b"x", "/a"), File("b", b"y", "/b"), CompareOptions(("pddl",)))),
+        (
+            compare,
+            (File("a", b"x", "/a"), File("b", b"y", "/b"), OPTIONS),
+        ),
         (find_changes, (PATH, 1, 2)),
         (export_bundles, (PATH, [1], Path("/tmp"))),
         (export_unit_file, (PATH, 3, "pool", PATH)),
@@ -57,7 +63,7 @@ def test_arguments_arrive_as_they_are(
         AlreadyDone(1),
         CampaignEnd(1, True, 2.5),
         Changes(1, 2, Comparison((), ())),
-        Compared({"seconds": 1.0}, "text", Verdict.EQUIVALENT, False, {"pddl": ["no"]}),
+        DomainComparison((READING,), 1.0),
         Localizing(1, 2, 3, 4),
         Serving("host:1", ("a note",), 1, 2),
         Trained("all epochs done", (EPOCH,), EPOCH, PATH, PATH),

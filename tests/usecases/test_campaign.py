@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.summary import summary
 from engine.errors import PddlError, UsageError, WorkspaceError
+from engine.records.config import CampaignConfig
 from engine.records.events import (
     BugFound,
     BugImproved,
+    CampaignEvent,
     CampaignFinished,
     CampaignStarted,
-    Event,
     StateTested,
     UnitFailed,
     UnitFinished,
@@ -65,10 +65,10 @@ def expected(
 def test_events_are_stored_before_they_are_told(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
     with Workspace.create(path) as store, Workspace.open(path) as other:
 
-        def emit(event: Event) -> None:
+        def emit(event: CampaignEvent) -> None:
             seen.append(event)
             if type(event) is BugFound:
                 bugs = sum(type(known) is BugFound for known in seen)
@@ -98,7 +98,7 @@ def test_stopped_and_resumed_it_finds_the_same(
     stops = 0
     with Workspace.create(path) as store:
         for tests in (3, 15, 30):
-            seen: list[Event] = []
+            seen: list[CampaignEvent] = []
             enough = partial(has_tested, seen, tests)
             end = run(
                 config,
@@ -114,14 +114,14 @@ def test_stopped_and_resumed_it_finds_the_same(
         assert contents(store) == expected
 
 
-def has_tested(events: list[Event], count: int) -> bool:
+def has_tested(events: list[CampaignEvent], count: int) -> bool:
     return sum(isinstance(event, StateTested) for event in events) >= count
 
 
 def test_finished_units_are_not_done_again(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
     with Workspace.create(path) as store:
         run(config, store, executor=in_threads())
         end = run(
@@ -137,7 +137,7 @@ class PauseOnce:
     QUIET_TURNS = 8
 
     def __init__(self) -> None:
-        self.seen: list[Event] = []
+        self.seen: list[CampaignEvent] = []
         self.during_pause: int | None = None
         self._quiet, self._last = 0, 0
 
@@ -212,10 +212,10 @@ def test_unknown_executors_are_refused(text: str) -> None:
 def test_a_killed_worker_costs_one_unit(
     config: CampaignConfig, path: Path, contents: Contents, expected: dict[str, list[Any]]
 ) -> None:
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
     victims: list[int] = []
 
-    def emit(event: Event) -> None:
+    def emit(event: CampaignEvent) -> None:
         seen.append(event)
         if isinstance(event, UnitStarted) and not victims:
             victims.append(event.unit)
@@ -305,7 +305,7 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
 ) -> None:
     """The A* search of the only unit would run for hours."""
     more = '[testing]\noracles = ["gbfs", "astar:expansions=1000000000"]\n[fuzzing]\nsize = 99999\n'
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
     def cancelled() -> bool:
         return any(isinstance(event, BugFound) for event in seen)

@@ -15,13 +15,15 @@ from reference.bug_workspace import what_is_known
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig, parse_config
+from engine.campaign.config_reader import parse_config
 from engine.campaign.summary import summary
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.cli import main
 from engine.commands.console import ConsoleLink
 from engine.errors import CancelledError, WorkspaceError
 from engine.localize.run_searches import LocalizationLimits
+from engine.records.codec import decode, encode
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
     BugFound,
     BugLocalized,
@@ -32,7 +34,7 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.finding import INFINITY
-from engine.records.localization import CauseKind, Verdict, by_schema
+from engine.records.localization import CauseKind, StepVerdict, by_schema
 from engine.task.sas import parse_sas
 from engine.usecases.campaign import run as run_campaign
 from engine.usecases.localize import (
@@ -79,7 +81,7 @@ def test_every_bug_is_localized_and_the_verdicts_are_true(make_unit: MakeUnit) -
             after = hstar[following] if hstar[following] == INFINITY else None
             after = after or operator.cost + hstar[following]
             optimal = hstar[state] == after or hstar[state] == INFINITY
-            assert (step.verdict is Verdict.OPTIMAL) == optimal
+            assert (step.verdict is StepVerdict.OPTIMAL) == optimal
             state = following
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.localized == events[-1].statistics.bugs == len(runs)
@@ -175,10 +177,7 @@ def test_localization_is_part_of_a_campaign_only_if_it_is_asked_for(configure: C
     assert key("") == key("[localization]\nenabled = false\nbug_expansions = 5\n")
     assert key("") != key(ON) != key(ON + "bug_expansions = 5\n")
     config = configure(more=ON + "bug_seconds = 2.5\n")
-    assert CampaignConfig.from_json(config.to_json()) == config
-    old = config.to_json()
-    del old["localization"]
-    assert not CampaignConfig.from_json(old).localization.enabled
+    assert decode(encode(config), CampaignConfig) == config
 
 
 # Whoever comes to c takes the dear road on, whose action comes first in the domain.

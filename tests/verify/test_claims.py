@@ -57,7 +57,7 @@ def test_true_claims_hold(claim: Claim) -> None:
 
 
 def run_of(claim: Claim, **changes: object) -> Claim:
-    return replace(claim, run=replace(claim.run, **changes))
+    return replace(claim, run=structs.replace(claim.run, **changes))
 
 
 FORGERIES = {

@@ -7,8 +7,8 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.forging import forge
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.policies.consent import Consent, consent_name
+from engine.records.config import CampaignConfig
 from engine.records.project import Project
 from engine.usecases.campaign import run
 from engine.verify.policy_rerun import PolicyReply, RerunAnswer

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.campaign.inputs import File
 from engine.records.events import Warned
+from engine.records.inputs import File
 from engine.workers.channel import (
     Call,
     ChannelError,

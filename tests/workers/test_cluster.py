@@ -12,9 +12,9 @@ import pytest
 from reference.dask_cluster import PATIENCE, Cluster, wait_for
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError
-from engine.records.events import Event, StateTested, UnitFailed, UnitStopped
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent, StateTested, UnitFailed, UnitStopped
 from engine.usecases.campaign import run
 from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
@@ -74,9 +74,9 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
         as_here(store)
 
     victim = cluster.workers.pop()
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
-    def emit(event: Event) -> None:
+    def emit(event: CampaignEvent) -> None:
         seen.append(event)
         if isinstance(event, StateTested) and victim.poll() is None:
             os.kill(victim.pid, signal.SIGKILL)
@@ -96,7 +96,7 @@ def test_stopping_reaches_the_units_of_the_cluster(
     cluster: Cluster, cluster_of_two: str, configure: Callable[..., CampaignConfig], tmp_path: Path
 ) -> None:
     endless = configure(more="[fuzzing]\nsize = 100000000\n")
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
     def cancelled() -> bool:
         return any(isinstance(event, StateTested) for event in seen)

@@ -15,9 +15,9 @@ from reference.dask_cluster import PATIENCE, Cluster
 from reference.recording_link import RecordingLink
 from reference.slow_policy import write_slow_policy
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.errors import UsageError, WorkerLostError
-from engine.records.events import ClusterChanged, Event, StateTested, UnitStarted, Warned
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent, ClusterChanged, StateTested, UnitStarted, Warned
 from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
 from engine.workers.cluster import look_at, problem_with_address
@@ -145,9 +145,9 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
     """The only one there is; another one comes later."""
     start_worker(cluster)
     (victim,) = cluster.workers
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
-    def emit(event: Event) -> None:
+    def emit(event: CampaignEvent) -> None:
         seen.append(event)
         if isinstance(event, StateTested) and victim.poll() is None:
             os.kill(victim.pid, signal.SIGKILL)
@@ -178,7 +178,7 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
     start_worker(cluster)
     config = configure(policies='"slow.py:factory"', more="seeds = [1, 2]\n")
 
-    def emit(event: Event) -> None:
+    def emit(event: CampaignEvent) -> None:
         if isinstance(event, StateTested) and cluster.scheduler.poll() is None:
             cluster.scheduler.kill()
             cluster.scheduler.wait()
@@ -210,4 +210,4 @@ def test_limits_hold_on_a_cluster_as_well(
         assert run(config, store, executor=make_executor(f"dask:{cluster.address}")).finished
         (unit,) = store.units()
     assert unit.status == "finished"
-    assert unit.statistics["limit"] == "stopped at its limit of 160 MB"
+    assert unit.statistics.limit == "stopped at its limit of 160 MB"

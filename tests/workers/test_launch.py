@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.records.events import Event, UnitStarted
+from engine.records.config import CampaignConfig
+from engine.records.events import CampaignEvent, UnitStarted
 from engine.usecases.campaign import run
 from engine.workers.channel import Events, Take, pack
 from engine.workers.launch import _environment
@@ -92,7 +92,7 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
             connection.send(Events((pack(UnitStarted(1, "p", "y", 0)),)))
             connection.receive()  # that it is to stop
 
-    seen: list[Event] = []
+    seen: list[CampaignEvent] = []
 
     def has_started() -> bool:
         return any(isinstance(event, UnitStarted) for event in seen)

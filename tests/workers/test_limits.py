@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.cli import main
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import UnitFailed
 from engine.usecases.campaign import run
 from engine.workers.limits import SLACK_MEGABYTES, ProcessLimits, used_megabytes
@@ -87,7 +87,7 @@ def only_unit(config: CampaignConfig, path: Path) -> UnitRow:
 def words_of(unit: UnitRow) -> str:
     """What a unit says that has reached a limit, whether it could end by itself or not."""
     assert unit.status == ("failed" if unit.error else "finished")
-    return unit.error or str(unit.statistics["limit"])
+    return unit.error or str(unit.statistics.limit)
 
 
 def test_a_kernel_that_fills_the_memory_is_stopped(configure: Configure, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_kernel_that_fills_the_memory_is_stopped(configure: Configure, tmp_pat
     )
     assert words_of(unit).startswith(f"stopped at its limit of {MEGABYTES} MB")
     bound = MEGABYTES + SLACK_MEGABYTES + LIBRARIES_MEGABYTES
-    assert unit.statistics.get("peak_megabytes", 0) < bound
+    assert unit.statistics.peak_megabytes < bound
 
 
 def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path: Path) -> None:
@@ -114,12 +114,12 @@ def test_a_policy_in_a_process_of_its_own_counts(configure: Configure, tmp_path:
     config = configure(problems='"p3.pddl"', policies='"hoarder.py:factory"', more=more)
     unit = only_unit(config, path)
     assert unit.status == "finished"
-    assert unit.statistics["limit"] == f"stopped at its limit of {MEGABYTES} MB"
+    assert unit.statistics.limit == f"stopped at its limit of {MEGABYTES} MB"
     with Workspace.open(path) as store:
-        assert store.pool_states(1) == unit.statistics["states"] > 0
-        assert len(store.bugs()) == unit.statistics["bugs"]
+        assert store.pool_states(1) == unit.statistics.states > 0
+        assert len(store.bugs()) == unit.statistics.bugs
         (text,) = (row.text for row in store.log() if row.level == "warning")
-    assert text.startswith(unit.statistics["limit"])
+    assert text.startswith(unit.statistics.limit)
 
 
 def test_a_step_that_does_not_end_is_ended_at_the_limit(
@@ -175,7 +175,7 @@ def test_junit_calls_a_limited_unit_skipped(configure: Configure, tmp_path: Path
         unit = only_unit(configure(policies='"builtin:optimal"', more=more), path)
         if unit.status == "finished":  # a busy machine may not even come to the first state
             break
-    assert unit.statistics["limit"]
+    assert unit.statistics.limit
     assert main(["report", str(path), "--out", str(tmp_path / "junit.xml")]) == 0
     text = (tmp_path / "junit.xml").read_text()
     assert f'<skipped message="the unit is stopped at its limit of {seconds} s"' in text
@@ -195,7 +195,7 @@ def test_the_command_line_may_limit_the_memory_of_units(
     )
     command = ["campaign", str(config), "--out", str(tmp_path / "w.plumb"), "--memory-limit"]
     assert main([*command, "3"]) == 2
-    assert "a unit needs 64 MB at least" in capsys.readouterr().err
+    assert "a unit needs at least 64 MB" in capsys.readouterr().err
     assert main([*command, "2000"]) == 0
     with Workspace.open(tmp_path / "w.plumb") as store:
         (campaign,) = store.campaigns()

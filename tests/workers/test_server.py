@@ -12,8 +12,8 @@ from queue import Empty, SimpleQueue
 import pytest
 from reference.dask_cluster import wait_for
 
-from engine.campaign.inputs import File
 from engine.records.events import Warned
+from engine.records.inputs import File
 from engine.usecases.compare import compare
 from engine.workers.channel import (
     Call,

@@ -8,64 +8,71 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.forging import forge
 
-from engine.campaign.inputs import File
 from engine.equivalence import compare_domains
 from engine.errors import WorkspaceError
 from engine.pddl import parse_domain
+from engine.records.codec import encode
+from engine.records.comparison import CompareOptions, Comparison, Parameters
+from engine.records.inputs import File
+from engine.records.training import Training, TrainingPlan, TrainingStatus
 from engine.workspace.workspace import Workspace
 
 DOMAIN = "(define (domain a) (:predicates (p) (q)) (:action go :effect (and (p) (not (q)))))"
 AGREES, DIFFERS = DOMAIN, DOMAIN.replace("(not (q))", "")
 
 
-def found(other: str) -> dict[str, Any]:
+def found(other: str) -> Comparison:
     """What the comparison with it says."""
-    return compare_domains(parse_domain(DOMAIN), parse_domain(other)).to_json()
+    return compare_domains(parse_domain(DOMAIN), parse_domain(other))
 
 
 def test_comparisons_are_kept(tmp_path: Path) -> None:
     a = File("a.pddl", b"(define (domain a))", "/home/me/a.pddl")
     b = File("b.pddl", b"(define (domain b))", "/home/me/b.pddl")
-    question, answer = {"parameters": ["pddl"]}, found(AGREES)
+    options, comparison = CompareOptions((Parameters.PDDL,)), found(AGREES)
     path = tmp_path / "w.plumb"
     with Workspace.create(path) as store:
-        first = store.add_comparison(a, b, question, answer)
-        second = store.add_comparison(b, a, question, found(DIFFERS))
+        first = store.add_comparison(a, b, options, comparison)
+        second = store.add_comparison(b, a, options, found(DIFFERS))
     with Workspace.open(path) as store:
         assert [row.id for row in store.comparisons()] == [first, second]
         kept = store.comparison(first)
         assert (kept.a, kept.b) == (a, b)
-        assert (kept.row.question, kept.row.answer) == (question, answer)
+        assert (kept.row.options, kept.row.comparison) == (options, comparison)
         assert (kept.row.name_a, kept.row.name_b) == (a.path, b.path)
 
 
-def wrong_verdict(answer: dict[str, Any]) -> None:
-    answer["pddl"]["verdict"] = "yes"
+Spoil = Callable[[dict[str, Any]], None]
 
 
-def no_reason(answer: dict[str, Any]) -> None:
-    del answer["distinct"]["reason"]
+def wrong_verdict(document: dict[str, Any]) -> None:
+    document["readings"][1]["verdict"] = "yes"
 
 
-def macro_without_cases(answer: dict[str, Any]) -> None:
-    answer["distinct"]["operators"][0]["macros"][0]["cases"] = []
+def no_reason(document: dict[str, Any]) -> None:
+    del document["readings"][0]["reason"]
 
 
-def number_for_a_name(answer: dict[str, Any]) -> None:
-    answer["pddl"]["mapping"] = {"p": 1}
+def macro_without_cases(document: dict[str, Any]) -> None:
+    document["readings"][0]["operators"][0]["macros"][0]["cases"] = []
 
 
-def unknown_domain(answer: dict[str, Any]) -> None:
-    answer["pddl"]["operators"][0]["domain"] = "C"
+def number_for_a_name(document: dict[str, Any]) -> None:
+    document["readings"][1]["mapping"][0]["b"] = 1
 
 
-def no_reading(answer: dict[str, Any]) -> None:
-    del answer["distinct"], answer["pddl"]
+def unknown_domain(document: dict[str, Any]) -> None:
+    document["readings"][1]["operators"][0]["domain"] = "C"
 
 
-def odd_objections(answer: dict[str, Any]) -> None:
-    answer["verification"] = {"pddl": [{}]}
+def no_reading(document: dict[str, Any]) -> None:
+    document["readings"] = []
+
+
+def odd_objections(document: dict[str, Any]) -> None:
+    document["readings"][1]["objections"] = [{}]
 
 
 @pytest.mark.parametrize(
@@ -80,23 +87,25 @@ def odd_objections(answer: dict[str, Any]) -> None:
         odd_objections,
     ],
 )
-def test_an_answer_that_is_none_is_damage(
-    tmp_path: Path, spoil: Callable[[dict[str, Any]], None]
-) -> None:
+def test_an_answer_that_is_none_is_damage(tmp_path: Path, spoil: Spoil) -> None:
     file = File("a.pddl", DOMAIN.encode(), "a.pddl")
     with Workspace.create(tmp_path / "w.plumb") as store:
-        store.add_comparison(file, file, {}, found(AGREES))
+        store.add_comparison(file, file, CompareOptions(), found(AGREES))
         assert len(store.comparisons()) == 1
-        answer = json.loads(json.dumps(found(AGREES)))
-        spoil(answer)
-        store.add_comparison(file, file, {}, answer)
+        document = json.loads(encode(found(AGREES)))
+        spoil(document)
+        forge(store.path, "UPDATE comparisons SET answer = ?", (json.dumps(document),))
         with pytest.raises(WorkspaceError, match="damaged"):
             store.comparisons()
 
 
 def test_a_training_is_told_anew(tmp_path: Path) -> None:
+    plans = [TrainingPlan("d", ("p",), (), folder) for folder in ("/a", "/b")]
+    again = Training(plans[0], TrainingStatus.FINISHED, "all epochs done")
     with Workspace.create(tmp_path / "w.plumb") as store:
-        store.save_training("/a", {"epochs": 1})
-        store.save_training("/b", {"epochs": 1})
-        store.save_training("/a", {"epochs": 2})
-        assert store.trainings() == {"/a": {"epochs": 2}, "/b": {"epochs": 1}}
+        for plan in plans:
+            store.save_training(Training(plan, TrainingStatus.RUNNING))
+        store.save_training(again)
+        assert store.training_folders() == ["/a", "/b"]
+        assert store.training("/a") == again
+        assert store.training("/b").status is TrainingStatus.RUNNING

@@ -10,18 +10,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
-from engine.campaign.config_reader import CampaignConfig
 from engine.campaign.inputs import policy_inputs, problem_inputs
-from engine.campaign.unit import Unit, run_unit
+from engine.campaign.unit import run_unit
 from engine.errors import UsageError, WorkspaceError
+from engine.records.config import CampaignConfig, Unit
 from engine.records.events import BugFound, StateAdded, UnitEvent, Warned
 from engine.records.project import Project
 from engine.workspace import guard, lock, schema

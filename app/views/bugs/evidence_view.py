@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
 from app.services.theme import Theme
 from app.widgets.builders import button
 from app.widgets.labels import VerdictLine
-from engine.records.events import State
-from engine.records.evidence import Morph, Walk
+from engine.records.evidence import Morph, State, Walk
 from engine.report.bug_text import explain
 from engine.task.successors import successor
 from engine.task.task import Task

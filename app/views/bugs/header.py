@@ -15,7 +15,7 @@ from app.services.theme import Theme
 from app.widgets.builders import button
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
-from engine.records.localization import CauseKind, Localization, StepVerdict
+from engine.records.localization import CauseKind, Localization, LocalizedStep
 from engine.report.bug_text import verdict_text
 from engine.report.trace import Ending
 from engine.task.task import Task
@@ -233,7 +233,7 @@ class BugHeader(QWidget):
         text = f'<b style="color:{bad}">{which}{link} <code>({action})</code></b>'
         return text + ("" if step is None else self._instead(step, task)), "bad"
 
-    def _instead(self, step: StepVerdict, task: Task) -> str:
+    def _instead(self, step: LocalizedStep, task: Task) -> str:
         text = f" &nbsp; {html.escape(verdict_text(step))}"
         if step.better_operator is not None:
             better = html.escape(task.operators[step.better_operator].name)

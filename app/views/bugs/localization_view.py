@@ -20,7 +20,7 @@ from app.services.theme import Theme
 from app.views.bugs.painting import ColorfulDelegate
 from app.widgets.builders import button, paragraph
 from app.widgets.table_view import TableView
-from engine.records.localization import StepVerdict, Verdict
+from engine.records.localization import LocalizedStep, StepVerdict
 from engine.report.bug_text import cause_text, cost_to_go, verdict_text, why_bad
 from engine.report.words import count_text
 from engine.search.heuristics import ADMISSIBLE
@@ -45,21 +45,21 @@ HEURISTIC_TEXTS = {
     "blind": "Blind (for tiny tasks)",
 }
 _ICONS = {
-    Verdict.OPTIMAL: ("optimal", "proven"),
-    Verdict.NOT_OPTIMAL: ("bad", "bad"),
-    Verdict.UNDECIDED: ("unknown", "undecided"),
+    StepVerdict.OPTIMAL: ("optimal", "proven"),
+    StepVerdict.NOT_OPTIMAL: ("bad", "bad"),
+    StepVerdict.UNDECIDED: ("unknown", "undecided"),
 }
 
 
-def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
-    def action(step: StepVerdict) -> str:
+def _columns(task: Task | None) -> tuple[Column[LocalizedStep], ...]:
+    def action(step: LocalizedStep) -> str:
         return f"({task.operators[step.operator].name})" if task else ""
 
     return (
         Column("step", "Step", lambda step: step.index + 1, numeric=True),
         Column(
             "verdict",
-            "Verdict",
+            "StepVerdict",
             lambda step: step.verdict.value,
             verdict_text,
             icon=lambda step: _ICONS[step.verdict][0],
@@ -87,8 +87,10 @@ def _columns(task: Task | None) -> tuple[Column[StepVerdict], ...]:
     )
 
 
-def _token(step: StepVerdict) -> str:
-    return {Verdict.NOT_OPTIMAL: "bad", Verdict.UNDECIDED: "undecided"}.get(step.verdict, "text")
+def _token(step: LocalizedStep) -> str:
+    return {StepVerdict.NOT_OPTIMAL: "bad", StepVerdict.UNDECIDED: "undecided"}.get(
+        step.verdict, "text"
+    )
 
 
 class LocalizationView(QWidget):
@@ -125,7 +127,7 @@ class LocalizationView(QWidget):
         self.words.setObjectName("localize-words")
         self.why = paragraph(role="")
         self.why.setObjectName("localize-why")
-        self.steps: TableModel[StepVerdict] = TableModel(_columns(None), theme, self)
+        self.steps: TableModel[LocalizedStep] = TableModel(_columns(None), theme, self)
         self.table = TableView("localize-steps", "Verdicts by step")
         self.table.setModel(self.steps)
         self.table.setItemDelegate(ColorfulDelegate(theme, self.table))
@@ -237,10 +239,10 @@ class LocalizationView(QWidget):
             return ""
         index = self._cursor.index if self._cursor.side is Side.POLICY else -1
         step = comparison.verdict(index)
-        if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
+        if step is None or step.verdict is not StepVerdict.NOT_OPTIMAL:
             index = comparison.cause_step if comparison.cause_step is not None else -1
             step = comparison.verdict(index)
-        if step is None or step.verdict is not Verdict.NOT_OPTIMAL:
+        if step is None or step.verdict is not StepVerdict.NOT_OPTIMAL:
             return ""
         return "\n".join(why_bad(step, comparison.policy.states[index], self._task))
 

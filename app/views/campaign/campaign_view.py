@@ -293,7 +293,7 @@ class CampaignView(QWidget):
         progress = self._monitor.progress
         done, total = 0.0, 1.0
         if progress is not None and progress.units:
-            size = progress.units[0].statistics.get("size", 0)
+            size = progress.units[0].statistics.size
             total = float(len(progress.units))
             done = sum(_done(unit, size) for unit in progress.units)
         self.bar.setValue(round(_STEPS * done / total))
@@ -353,8 +353,8 @@ def _done(unit: UnitRow, size: int) -> float:
     """Return the share of a unit that is done; a unit that ended counts as done."""
     if unit.status in ("finished", "failed", "lost"):
         return 1.0
-    states = unit.statistics.get("states", 0)
-    return float(states) / (unit.statistics.get("size") or size or 1)
+    states = unit.statistics.states
+    return float(states) / (unit.statistics.size or size or 1)
 
 
 def _rate(count: int, seconds: float) -> str:

@@ -5,9 +5,9 @@ Its value is a `CampaignConfig`; problems are shown beside their fields.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -54,15 +54,10 @@ from app.widgets.fields import (
 )
 from app.widgets.link_card import LinkCard
 from app.widgets.tick_list import TickList
-from engine.campaign.config_reader import (
-    LEAST_MEGABYTES,
-    CampaignConfig,
-    FuzzSettings,
-    OracleSettings,
-    UnitLimits,
-)
+from engine.campaign.config_reader import LEAST_MEGABYTES
 from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
+from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.records.project import Project
 from engine.report.policy_text import policy_name
 from engine.report.words import count_text

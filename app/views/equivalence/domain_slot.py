@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLay
 
 from app.services.theme import Theme
 from app.widgets.builders import button
-from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import read_bytes
 from engine.pddl import Domain, parse_domain
+from engine.records.inputs import File
 from engine.report.words import count_text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,13 +40,14 @@ from app.widgets.builders import action, button
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from engine.campaign.inputs import File
 from engine.errors import PlumblineError
 from engine.files import resource, write_bytes, write_text
 from engine.pddl import diff_domains
+from engine.records.comparison import CompareOptions, Comparison
+from engine.records.inputs import File
 from engine.report.comparison_text import READINGS, progress_line
-from engine.usecases.compare import DEFAULT_OPTIONS, Compared, CompareOptions, compare
-from engine.workspace.comparisons import ComparisonRow
+from engine.usecases.compare import DEFAULT_OPTIONS, compare
+from engine.workspace.rows import ComparisonRow
 
 EXAMPLE = EXAMPLES / "ferry" / "domain.pddl"
 RENAMED = resource("versions", "ferry-renamed.pddl")
@@ -156,15 +156,14 @@ class EquivalencePage(Page):
         self.progress.setText(progress_line(events) or self.progress.text())
 
     @Slot(object)
-    def _on_compared(self, found: Compared) -> None:
-        answer = found.document
+    def _on_compared(self, comparison: Comparison) -> None:
         try:
             number = self.context.document.store.add_comparison(
-                *self._files, self._options.to_json(), answer
+                *self._files, self._options, comparison
             )
         except PlumblineError as error:
             self.context.messages.error(f"Cannot save the comparison: {error}")
-            self._show_answer(answer, *self._files)
+            self._show_comparison(comparison, *self._files)
             return
         self.context.document.notify("comparisons")
         self._show_stored(number)
@@ -178,17 +177,17 @@ class EquivalencePage(Page):
     def _show_stored(self, number: int) -> None:
         try:
             kept = self.context.document.store.comparison(number)
-        except (PlumblineError, ValueError) as error:
+        except PlumblineError as error:
             self.context.messages.error(f"Cannot show comparison {number}: {error}")
             return
         if (self.a.file, self.b.file) != (kept.a, kept.b):
             self.a.take(kept.a)
             self.b.take(kept.b)
-        self._show_answer(kept.row.answer, kept.a, kept.b)
+        self._show_comparison(kept.row.comparison, kept.a, kept.b)
 
-    def _show_answer(self, answer: Mapping[str, Any], a: File, b: File) -> None:
-        self.verdict.show_answer(answer, _text(a), _text(b))
-        self._shown = answer, a, b
+    def _show_comparison(self, comparison: Comparison, a: File, b: File) -> None:
+        self.verdict.show_comparison(comparison, _text(a), _text(b))
+        self._shown = comparison, a, b
         self._answer_stack.setCurrentWidget(self.verdict)
         self.tabs.setCurrentIndex(0)
 
@@ -286,9 +285,9 @@ class EquivalencePage(Page):
     def export_to(self, path: Path) -> None:
         from engine.report.comparison import comparison_report
 
-        answer, a, b = self._shown
+        comparison, a, b = self._shown
         try:
-            write_text(path, comparison_report(answer, a, b, path.suffix))
+            write_text(path, comparison_report(comparison, a, b, path.suffix))
         except PlumblineError as error:
             self.context.messages.error(str(error))
         else:
@@ -311,13 +310,13 @@ class EquivalencePage(Page):
         found = self.verdict.counterexample
         assert found is not None
         _, a, b = self._shown
-        side = found["solved_by"].lower()
+        side = found.solved_by.lower()
         texts = {
             "domain-a.pddl": a.content,
             "domain-b.pddl": b.content,
-            "problem-a.pddl": found["problem_a"].encode(),
-            "problem-b.pddl": found["problem_b"].encode(),
-            f"plan-{side}.plan": ("\n".join(found["plan"]) + "\n").encode(),
+            "problem-a.pddl": found.problem_a.encode(),
+            "problem-b.pddl": found.problem_b.encode(),
+            f"plan-{side}.plan": f"{found.step}\n".encode(),
         }
         try:
             for name, content in texts.items():

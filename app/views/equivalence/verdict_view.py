@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -24,10 +23,9 @@ from app.models.comparison_tables import (
     VERDICTS,
     Expansion,
     MappingLine,
-    OperatorLine,
     explain_difference,
+    how_covered,
     mapping_lines,
-    operator_lines,
     within,
 )
 from app.models.table_model import Column, TableModel
@@ -36,6 +34,14 @@ from app.services.theme import Theme
 from app.widgets.builders import button, paragraph
 from app.widgets.code_view import CodeView
 from app.widgets.table_view import TableView
+from engine.records.comparison import (
+    Comparison,
+    Counterexample,
+    EquivalenceVerdict,
+    OperatorCover,
+    Parameters,
+    ReadingResult,
+)
 from engine.report.comparison_text import READINGS
 from engine.report.words import count_text, sentence
 
@@ -66,22 +72,22 @@ MAPPING_COLUMNS = (
     ),
 )
 OPERATOR_COLUMNS = (
-    Column[OperatorLine](
+    Column[OperatorCover](
         "domain", "Domain", lambda line: line.domain, tip="The domain of the operator"
     ),
-    Column[OperatorLine](
+    Column[OperatorCover](
         "operator",
         "Operator",
-        lambda line: line.operator,
+        str,
         mono=True,
         tip="Checked if the other domain can always do the same",
         icon=lambda line: "check" if line.covered else "bad",
         token=lambda line: "text" if line.covered else "bad",
     ),
-    Column[OperatorLine](
+    Column[OperatorCover](
         "macro",
         "Done in the other domain by",
-        lambda line: line.how,
+        how_covered,
         mono=True,
         tip="A macro: operators of the other domain that together do the same",
         token=lambda line: "text" if line.covered else "bad",
@@ -99,7 +105,7 @@ class VerdictView(QWidget):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
         self._theme = theme
-        self._answer: Mapping[str, Any] = {}
+        self._comparison: Comparison | None = None
         self._expansion = Expansion("", "")
         self._cards = {name: _VerdictCard(theme, name) for name in READINGS}
         self._group = QButtonGroup(self)
@@ -126,69 +132,59 @@ class VerdictView(QWidget):
         theme.changed.connect(self.mapping.restyle)
         theme.changed.connect(self.operators.restyle)
 
-    def show_answer(self, answer: Mapping[str, Any], text_a: str, text_b: str) -> None:
-        self._answer, self._expansion = answer, Expansion(text_a, text_b)
-        asked = [name for name in READINGS if name in answer]
-        for name, card in self._cards.items():
-            card.setVisible(name in answer)
-            if name in answer:
-                card.show_verdict(answer[name]["verdict"])
-        self._difference.setText(explain_difference(answer))
+    def show_comparison(self, comparison: Comparison, text_a: str, text_b: str) -> None:
+        self._comparison, self._expansion = comparison, Expansion(text_a, text_b)
+        for parameters, card in self._cards.items():
+            reading = comparison.reading(parameters)
+            card.setVisible(reading is not None)
+            if reading is not None:
+                card.show_verdict(reading.verdict)
+        self._difference.setText(explain_difference(comparison))
         self._difference.setVisible(bool(self._difference.text()))
-        self._cards[asked[0]].setChecked(True)
+        self._cards[comparison.first.parameters].setChecked(True)
         self._show_reading()
 
     @property
-    def reading(self) -> str:
-        return next((name for name, card in self._cards.items() if card.isChecked()), "")
+    def reading(self) -> ReadingResult | None:
+        """The one whose card is chosen."""
+        if self._comparison is None:
+            return None
+        chosen = (name for name, card in self._cards.items() if card.isChecked())
+        return next(filter(None, map(self._comparison.reading, chosen)), None)
 
     @property
-    def counterexample(self) -> Mapping[str, Any] | None:
-        document: Mapping[str, Any] = self._answer.get(self.reading, {})
-        found: Mapping[str, Any] | None = document.get("counterexample")
-        return found
+    def counterexample(self) -> Counterexample | None:
+        return None if self.reading is None else self.reading.counterexample
 
     @Slot()
     def _show_reading(self) -> None:
-        document = self._answer.get(self.reading)
-        if document is None:
+        reading = self.reading
+        if reading is None:
             return
-        self._reason.setText(sentence(document["reason"]))
-        notes = [within(document), *document["notes"]]
+        self._reason.setText(sentence(reading.reason))
+        notes = [within(reading), *reading.notes]
         self._within.setText("\n".join(note for note in notes if note))
         self._within.setVisible(bool(self._within.text()))
-        self._show_verification()
-        self.mapping.set_rows(mapping_lines(document))
-        self.operators.set_rows(sorted(operator_lines(document), key=self._how_telling))
+        self.verification.setText(_verification_text(reading))
+        self.mapping.set_rows(mapping_lines(reading))
+        self.operators.set_rows(sorted(reading.operators, key=self._how_telling))
         for table in (self.mapping_table, self.operator_table):
             table.resizeColumnsToContents()
         self.operator_table.setColumnWidth(
             1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
         )
         self._show_counterexample()
-        sentences = [conflict["sentence"] for conflict in document["conflicts"]]
-        self.conflicts.show_text("\n".join(sentences))
-        self.details.setTabVisible(1, self.counterexample is not None)
-        self.details.setTabVisible(2, bool(sentences))
-        self.details.setTabText(2, f"Conflicts ({len(sentences)})")
+        self.conflicts.show_text("\n".join(map(str, reading.exclusions)))
+        self.details.setTabVisible(1, reading.counterexample is not None)
+        self.details.setTabVisible(2, bool(reading.exclusions))
+        self.details.setTabText(2, f"Conflicts ({len(reading.exclusions)})")
         self.operator_table.select_row(0)
-        self.details.setCurrentIndex(1 if self.counterexample is not None else 0)
+        self.details.setCurrentIndex(1 if reading.counterexample is not None else 0)
 
-    def _how_telling(self, line: OperatorLine) -> tuple[bool, bool]:
+    def _how_telling(self, operator: OperatorCover) -> tuple[bool, bool]:
         """Sort operators that are not covered first, above all that of the counterexample."""
-        able = self.counterexample["solved_by"] if self.counterexample is not None else ""
-        return line.covered, not line.covered and line.domain != able
-
-    def _show_verification(self) -> None:
-        found = self._answer.get("verification", {}).get(self.reading)
-        if found is None:
-            self.verification.setText("")
-        elif found:
-            self.verification.setText("Verification failed: " + "; ".join(found))
-        elif self._answer[self.reading]["verdict"] == "undecided":
-            self.verification.setText("No evidence to verify.")
-        else:
-            self.verification.setText("The independent verifier confirmed the evidence.")
+        able = self.counterexample.solved_by if self.counterexample is not None else ""
+        return operator.covered, not operator.covered and operator.domain != able
 
     @Slot()
     def _show_operator(self) -> None:
@@ -197,7 +193,7 @@ class VerdictView(QWidget):
             self.operator_code.show_text("")
             self.macro_code.show_text("")
             return
-        operator = self._answer[self.reading]["operators"][self.operators.row(row).number]
+        operator = self.operators.row(row)
         self.operator_code.show_text(self._expansion.operator(operator).rstrip())
         self.macro_code.show_text(self._expansion.macro(operator).rstrip())
 
@@ -205,19 +201,18 @@ class VerdictView(QWidget):
         found = self.counterexample
         if found is None:
             return
-        other = "B" if found["solved_by"] == "A" else "A"
-        explored = found["states_explored"]
+        other = "B" if found.solved_by == "A" else "A"
         searched = (
-            f"a search of all {count_text(explored, 'reachable state')} found none"
-            if explored is not None
+            f"a search of all {count_text(found.states_explored, 'reachable state')} found none"
+            if found.states_explored is not None
             else "the problem is too large to confirm it by search"
         )
         self._plan.setText(
-            f"The plan {' '.join(found['plan'])} solves the problem in {found['solved_by']}. "
+            f"The plan {found.step} solves the problem in {found.solved_by}. "
             f"No plan exists in {other}; {searched}."
         )
-        self.problem_a.show_text(found["problem_a"].rstrip())
-        self.problem_b.show_text(found["problem_b"].rstrip())
+        self.problem_a.show_text(found.problem_a.rstrip())
+        self.problem_b.show_text(found.problem_b.rstrip())
 
     def _build(self) -> None:
         top = QGridLayout()
@@ -284,9 +279,10 @@ class VerdictView(QWidget):
 class _VerdictCard(QPushButton):
     """A verdict with its icon; selecting it shows its evidence."""
 
-    def __init__(self, theme: Theme, reading: str) -> None:
+    def __init__(self, theme: Theme, reading: Parameters) -> None:
         super().__init__()
-        self._theme, self._reading, self._verdict = theme, reading, ""
+        self._theme, self._reading = theme, reading
+        self._verdict: EquivalenceVerdict | None = None
         self.setObjectName(f"verdict-{reading}")
         self.setAccessibleName(READINGS[reading])
         self.setCheckable(True)
@@ -297,7 +293,7 @@ class _VerdictCard(QPushButton):
         self.setSizePolicy(policy)
         theme.changed.connect(self._restyle)
 
-    def show_verdict(self, verdict: str) -> None:
+    def show_verdict(self, verdict: EquivalenceVerdict) -> None:
         self._verdict = verdict
         words, _, _ = VERDICTS[verdict]
         self.setText(f"{words}\n{READINGS[self._reading]}")
@@ -306,7 +302,7 @@ class _VerdictCard(QPushButton):
 
     @Slot()
     def _restyle(self) -> None:
-        if not self._verdict:
+        if self._verdict is None:
             return
         _, icon, token = VERDICTS[self._verdict]
         color, chosen = self._theme.color(token).name(), self._theme.color("selection").name()
@@ -342,3 +338,13 @@ def _wrapped(role: str) -> QLabel:
     label = paragraph(role=role)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
+
+
+def _verification_text(reading: ReadingResult) -> str:
+    if reading.objections is None:
+        return ""
+    if reading.objections:
+        return "Verification failed: " + "; ".join(reading.objections)
+    if reading.verdict is EquivalenceVerdict.UNDECIDED:
+        return "No evidence to verify."
+    return "The independent verifier confirmed the evidence."

@@ -35,7 +35,7 @@ from app.services.context import Context
 from app.widgets.builders import action, button, describe, heading
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.usecases.train import TrainingPlan
+from engine.records.training import TrainingPlan
 
 TEACHERS = {
     "optimal": "Optimal plans",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.models.project_files import project_files
 from app.models.table_model import TableModel
-from app.models.training import EPOCH_COLUMNS, Training
+from app.models.training import EPOCH_COLUMNS, with_epoch
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress
 from app.views.train.form import TrainingForm
@@ -31,9 +31,9 @@ from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
-from engine.records.codec import checked
-from engine.records.training import EpochFinished, ProblemSkipped
-from engine.usecases.train import Trained, TrainingPlan, can_resume, train
+from engine.records.events import EpochFinished, ProblemSkipped
+from engine.records.training import Training, TrainingPlan, TrainingStatus
+from engine.usecases.train import Trained, can_resume, train
 
 if TYPE_CHECKING:
     from app.widgets.plot import Plot
@@ -124,7 +124,7 @@ class TrainPage(Page):
         if self._blocker():
             return
         known = self._training.epochs if resume and self._training is not None else ()
-        self._training = Training(plan, "running", epochs=known)
+        self._training = Training(plan, TrainingStatus.RUNNING, epochs=known)
         self._save()
         title = f"Train {Path(plan.folder).name}"
         self._job = self.context.jobs.start(title, train, plan, resume)
@@ -144,7 +144,7 @@ class TrainPage(Page):
         before = self._training
         for event in events:
             if isinstance(event, EpochFinished):
-                self._training = self._training.with_epoch(event)
+                self._training = with_epoch(self._training, event.record)
             elif isinstance(event, ProblemSkipped):
                 self.context.messages.warning(f"Skipped {event.problem}: {event.reason}")
         if self._training is not before:
@@ -159,15 +159,15 @@ class TrainPage(Page):
 
     @Slot(object)
     def _on_finished(self, found: Trained) -> None:
-        self._set_status("finished", found.reason)
+        self._set_status(TrainingStatus.FINISHED, found.reason)
 
     @Slot(object)
     def _on_failed(self, failure: Failure) -> None:
-        self._set_status("failed", failure.message)
+        self._set_status(TrainingStatus.FAILED, failure.message)
 
     @Slot()
     def _on_stopped(self) -> None:
-        self._set_status("stopped", "")
+        self._set_status(TrainingStatus.STOPPED, "")
 
     @Slot()
     def _on_ended(self) -> None:
@@ -175,7 +175,7 @@ class TrainPage(Page):
         self._update()
         self._show_earlier()
 
-    def _set_status(self, status: str, reason: str) -> None:
+    def _set_status(self, status: TrainingStatus, reason: str) -> None:
         if self._training is not None:
             self._training = replace(self._training, status=status, reason=reason)
             self._save()
@@ -184,9 +184,7 @@ class TrainPage(Page):
     def _save(self) -> None:
         assert self._training is not None
         try:
-            self.context.document.store.save_training(
-                self._training.plan.folder, self._training.to_json()
-            )
+            self.context.document.store.save_training(self._training)
         except PlumblineError as error:
             self.context.messages.error(f"Cannot save the training: {error}")
         self.context.document.notify("training")
@@ -247,7 +245,7 @@ class TrainPage(Page):
 
     def _free_folder(self) -> str:
         document, number = self.context.document, 1
-        known = document.store.trainings()
+        known = document.store.training_folders()
         while (path := document.path.parent / f"{document.name}-training-{number}").exists() or str(
             path
         ) in known:
@@ -255,7 +253,7 @@ class TrainPage(Page):
         return str(path)
 
     def _show_earlier(self) -> None:
-        trainings = self.context.document.store.trainings()
+        trainings = self.context.document.store.training_folders()
         self.earlier.blockSignals(True)
         self.earlier.clear()
         self.earlier.addItem("New training", "")
@@ -274,14 +272,13 @@ class TrainPage(Page):
             self.form.folder.setText(self._free_folder())
             self._show_project()
             return
-        document = self.context.document.store.trainings()[folder]
         try:
-            self._training = checked(Training.from_json(document))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            self._training = self.context.document.store.training(folder)
+        except PlumblineError as error:
             self.context.messages.error(f"Cannot show training {folder}: {error}")
             return
         if self._training.status == "running":  # its process was lost with the window
-            self._training = replace(self._training, status="stopped")
+            self._training = replace(self._training, status=TrainingStatus.STOPPED)
         self.form.show_plan(self._training.plan)
         self._show_training()
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "../cartesian.hpp"
-#include "../compiled_task.hpp"
-#include "../merge_and_shrink.hpp"
-#include "../search.hpp"
-#include "../state_store.hpp"
-#include "random_task.hpp"
+#include "abstractions/cartesian.hpp"
+#include "abstractions/merge_and_shrink.hpp"
+#include "core/compiled_task.hpp"
+#include "core/state_store.hpp"
+#include "search/search.hpp"
+#include "tests/random_task.hpp"
 
 namespace plumbline::testing {
 

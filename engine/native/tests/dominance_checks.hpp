@@ -1,4 +1,5 @@
-// The kernels of dominance functions and of the oracles that use them, on random tasks whose h* is known everywhere.
+// The kernels of dominance functions and of the oracles that use them, on random tasks whose h* is known
+// everywhere.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "../compiled_task.hpp"
-#include "../dominance_closure.hpp"
-#include "../dominance_comparison.hpp"
-#include "../dominance_fix_point.hpp"
-#include "../dominance_system.hpp"
-#include "../dominance_tables.hpp"
-#include "../hff.hpp"
-#include "../lookahead.hpp"
-#include "../state_store.hpp"
-#include "random_task.hpp"
+#include "core/compiled_task.hpp"
+#include "core/state_store.hpp"
+#include "dominance/closure.hpp"
+#include "dominance/comparison.hpp"
+#include "dominance/fix_point.hpp"
+#include "dominance/system.hpp"
+#include "dominance/tables.hpp"
+#include "heuristics/hff.hpp"
+#include "search/lookahead.hpp"
+#include "tests/random_task.hpp"
 
 namespace plumbline::testing {
 
@@ -102,10 +103,12 @@ struct AtomicSystem {
       }
     }
     factor.group_of.push_back(0);
-    CHECK(factor.fill(static_cast<std::int64_t>(groups.size()), groups.data(), sources.data(), targets.data()));
+    CHECK(
+        factor.fill(static_cast<std::int64_t>(groups.size()), groups.data(), sources.data(), targets.data()));
     const std::int32_t wanted = value_of(task.goal, v);
     std::vector<std::int32_t> h(static_cast<std::size_t>(n), 1 << 20);
-    for (std::int32_t x = 0; x < n; ++x) h[static_cast<std::size_t>(x)] = wanted < 0 || x == wanted ? 0 : 1 << 20;
+    for (std::int32_t x = 0; x < n; ++x)
+      h[static_cast<std::size_t>(x)] = wanted < 0 || x == wanted ? 0 : 1 << 20;
     for (std::int32_t round = 0; round < n; ++round) {
       for (std::size_t a = 0; a < groups.size(); ++a) {
         const auto label = std::find(factor.group_of.begin(), factor.group_of.end(), groups[a]);
@@ -117,8 +120,9 @@ struct AtomicSystem {
     for (std::int32_t s = 0; s < n; ++s) {
       for (std::int32_t t = 0; t < n; ++t) {
         const bool is_refuted = wanted >= 0 && s == wanted && t != wanted;
-        tables.push_back(s == t ? 0 : is_refuted ? kNoValue
-                                                 : h[static_cast<std::size_t>(s)] - h[static_cast<std::size_t>(t)]);
+        tables.push_back(s == t       ? 0
+                         : is_refuted ? kNoValue
+                                      : h[static_cast<std::size_t>(s)] - h[static_cast<std::size_t>(t)]);
       }
     }
     heights.insert(heights.end(), h.begin(), h.end());
@@ -188,7 +192,8 @@ inline void check_comparison(Random& random, const DominanceTables& function, co
     comparison.infer(bounds, 1, space.states[s].data(), &best);
     CHECK((best.source >= 0) == (best.bound != kInfinity));
     if (best.source >= 0) {
-      CHECK(best.bound == bounds[static_cast<std::size_t>(best.source)] - best.gain && best.bound >= space.hstar[s]);
+      CHECK(best.bound == bounds[static_cast<std::size_t>(best.source)] - best.gain &&
+            best.bound >= space.hstar[s]);
       bounds[s] = std::min(bounds[s], best.bound);
     }
     comparison.add(static_cast<std::int32_t>(s), space.states[s].data());
@@ -197,8 +202,8 @@ inline void check_comparison(Random& random, const DominanceTables& function, co
   }
   while (true) {
     std::vector<std::pair<std::int32_t, std::int64_t>> news;
-    const std::int32_t source =
-        comparison.tell(bounds, [&](std::int32_t state, std::int64_t gain) { news.emplace_back(state, gain); });
+    const std::int32_t source = comparison.tell(
+        bounds, [&](std::int32_t state, std::int64_t gain) { news.emplace_back(state, gain); });
     CHECK((source >= 0) == !news.empty());
     if (source < 0) break;
     for (const auto& [state, gain] : news) {
@@ -237,8 +242,8 @@ inline void check_lookahead(Random& random, const CompiledTask& compiled) {
   CHECK(!lookahead.begin(7));
   for (const std::int64_t size : {1, 3, 40, 5}) {
     CHECK(lookahead.begin(0));
-    lookahead.go_on(size / 2);
-    lookahead.go_on(size);
+    lookahead.resume(size / 2);
+    lookahead.resume(size);
     const auto& visits = lookahead.visits();
     CHECK(!visits.empty() && static_cast<std::int64_t>(visits.size()) <= size && visits[0].state == 0);
     std::set<std::int32_t> seen{0};
@@ -246,8 +251,10 @@ inline void check_lookahead(Random& random, const CompiledTask& compiled) {
       const auto before = static_cast<std::size_t>(visits[row].before);
       CHECK(before < row && seen.insert(visits[row].state).second);
       std::int32_t successor = -1;
-      CHECK(store.apply(1, &visits[before].state, &visits[row].op, &successor) && successor == visits[row].state);
-      CHECK(visits[row].cost == visits[before].cost + compiled.task.costs[static_cast<std::size_t>(visits[row].op)]);
+      CHECK(store.apply(1, &visits[before].state, &visits[row].op, &successor) &&
+            successor == visits[row].state);
+      CHECK(visits[row].cost ==
+            visits[before].cost + compiled.task.costs[static_cast<std::size_t>(visits[row].op)]);
     }
   }
 }
@@ -262,15 +269,19 @@ inline void check_dominance(Random& random) {
     Limits few{0.0, 3, ~std::uint64_t{0}};
     try {
       Monitor monitor(few, &progress);
-      DominanceFixPoint(atomic.system, split_tables(atomic.system, tables.data()), 1000, answers, monitor).run();
+      DominanceFixPoint(atomic.system, split_tables(atomic.system, tables.data()), 1000, answers, monitor)
+          .run();
     } catch (const Interrupted&) {
       tables = atomic.tables;  // too large yet to be of use
     }
     Monitor monitor({0.0, 0, ~std::uint64_t{0}}, &progress);
     const std::int32_t truncation = random.below(2) == 0 ? 1000 : random.below(6);
-    DominanceFixPoint(atomic.system, split_tables(atomic.system, tables.data()), truncation, answers, monitor).run();
+    DominanceFixPoint(atomic.system, split_tables(atomic.system, tables.data()), truncation, answers, monitor)
+        .run();
     const std::int64_t n_stable = check_values(ValueTables(compiled.task, tables).function, space);
-    DominanceClosure(atomic.system, split_tables(atomic.system, tables.data()), atomic.heights.data(), monitor).run();
+    DominanceClosure(atomic.system, split_tables(atomic.system, tables.data()), atomic.heights.data(),
+                     monitor)
+        .run();
     const ValueTables closed(compiled.task, tables);
     CHECK(check_values(closed.function, space) >= n_stable);
     check_comparison(random, closed.function, space);

@@ -7,18 +7,18 @@
 #include <span>
 #include <vector>
 
-#include "../aoca_star.hpp"
-#include "../astar.hpp"
-#include "../blind_search.hpp"
-#include "../enforced_hill_climbing.hpp"
-#include "../goal_count.hpp"
-#include "../greedy_best_first.hpp"
-#include "../hff.hpp"
-#include "../lmcut.hpp"
-#include "../state_store.hpp"
-#include "abstraction_checks.hpp"
-#include "dominance_checks.hpp"
-#include "random_task.hpp"
+#include "core/state_store.hpp"
+#include "heuristics/goal_count.hpp"
+#include "heuristics/hff.hpp"
+#include "heuristics/lmcut.hpp"
+#include "search/aoca_star.hpp"
+#include "search/astar.hpp"
+#include "search/blind_search.hpp"
+#include "search/enforced_hill_climbing.hpp"
+#include "search/greedy_best_first.hpp"
+#include "tests/abstraction_checks.hpp"
+#include "tests/dominance_checks.hpp"
+#include "tests/random_task.hpp"
 
 namespace plumbline::testing {
 namespace {
@@ -155,7 +155,8 @@ void check_actions(const CompiledTask& compiled, const State& start, StateStore&
     const Outcome truth = costs[0] == kInfinity ? Outcome::kUnsolvable
                           : is_optimal          ? Outcome::kActionOptimal
                                                 : Outcome::kActionNotOptimal;
-    SearchRequest request{compiled, start, task.goal, kInfinity, true, ActionQuestion{successor, step, false}};
+    SearchRequest request{compiled,  start, task.goal,
+                          kInfinity, true,  ActionQuestion{successor, step, false}};
     BelowTruth inconsistent(store, costs);
     LmCut lmcut(task);
     CHECK(check_action(request, lmcut).outcome == truth);

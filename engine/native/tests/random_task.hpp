@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "../task.hpp"
+#include "core/task.hpp"
 
 #define CHECK(condition)                                                             \
   do {                                                                               \

@@ -19,9 +19,9 @@ from app.models.campaign_settings import (
 )
 from engine.campaign.presets import PRESETS
 from engine.fuzzing.biases import BIASES
-from engine.fuzzing.fuzzer import Unsolved
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import ORACLES, parse_oracle
+from engine.records.config import Unsolved
 from engine.records.project import Project
 
 

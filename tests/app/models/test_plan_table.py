@@ -20,7 +20,7 @@ from app.models.plan_table import (
     StepLine,
 )
 from app.models.step_cursor import Side, StepCursor, interesting_step
-from engine.records.localization import Verdict
+from engine.records.localization import StepVerdict
 from engine.report.trace import evidence_trace, policy_trace
 from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
@@ -142,7 +142,7 @@ def test_texts_and_tips(
     assert "should be" in cell.data(Qt.ItemDataRole.ToolTipRole)
     verdict = comparison.verdict(index)
     assert verdict is not None
-    assert verdict.verdict is Verdict.NOT_OPTIMAL
+    assert verdict.verdict is StepVerdict.NOT_OPTIMAL
 
 
 def test_the_cursor_begins_where_something_is_wrong(

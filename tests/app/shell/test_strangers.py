@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
-from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, full_workspace, strange_cells
@@ -36,7 +36,7 @@ from app.services.settings import (
 from app.services.theme import Theme
 from app.views.project.page import ProjectPage
 from engine.errors import PlumblineError, PolicyError
-from engine.policies.consent import Consent, consent_name, refuse_without_consent
+from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
 
@@ -65,16 +65,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stranger(folder: Path) -> Callable[..., Path]:
-    """A workspace whose project names these policies, and says that they are trusted."""
+    """A workspace whose project names these policies."""
 
     def make(*policies: str) -> Path:
         path = folder / "stranger.plumb"
         project = Project(str(folder / "domain.pddl"), (str(folder / "p2.pddl"),), policies)
-        names = [consent_name(spec) for spec in policies]
-        claims = [*names, *(name.partition(" ")[0] for name in names)]
-        Workspace.create(path).close()
-        document = json.dumps({**project.to_json(), "trusted": claims, AGREED: claims})
-        forge(path, "INSERT INTO project VALUES (1, ?)", (document,))
+        with Workspace.create(path) as store:
+            store.set_project(project)
         return path
 
     return make
@@ -247,9 +244,8 @@ def test_a_training_is_continued_only_where_there_is_one(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Its folder stands in the workspace."""
-    from app.models.training import Training
     from app.views.train.page import TrainPage
-    from engine.usecases.train import TrainingPlan
+    from engine.records.training import Training, TrainingPlan, TrainingStatus
 
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     problem = str(folder / "p2.pddl")
@@ -257,8 +253,13 @@ def test_a_training_is_continued_only_where_there_is_one(
     path = folder / "stranger.plumb"
     with Workspace.create(path) as store:
         store.set_project(Project(plan.domain, plan.training))
-        store.save_training(plan.folder, Training(plan, "stopped").to_json())
-        store.save_training("odd", {**Training(plan, "stopped").to_json(), "status": "<b>"})
+        store.save_training(Training(plan, TrainingStatus.STOPPED))
+        store.save_training(Training(replace(plan, folder="odd"), TrainingStatus.STOPPED))
+        with store.transaction() as connection:
+            connection.execute(
+                "UPDATE trainings SET document = replace(document, '\"stopped\"', '\"<b>\"') "
+                "WHERE folder = 'odd'"
+            )
     context = make_context(path)
     page = TrainPage(context)
     qtbot.addWidget(page)

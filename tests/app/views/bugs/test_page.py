@@ -538,7 +538,8 @@ def test_the_window_and_the_command_line_store_the_same(
     page.jobs.localize(bugs[:2])
     done(qtbot, page, "localize")
     path = page.context.document.path
-    assert what_is_known(path) == what_is_known(terminal) != before
+    between = what_is_known(path)
+    assert between == what_is_known(terminal) != before
     assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
     with qtbot.waitSignal(page.jobs.localized, timeout=PATIENCE):
         page.jobs.localize(bugs[2:])
@@ -546,7 +547,7 @@ def test_the_window_and_the_command_line_store_the_same(
     done(qtbot, page, "localize")
     whole = what_is_known(terminal)
     for bug, known in what_is_known(path).items():
-        assert known in (before[bug], whole[bug])
+        assert known in (between[bug], whole[bug])
 
 
 def test_a_plan_that_a_campaign_came_across_is_shown(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtTest import QAbstractItemModelTester
 
 from app.models import state_graph
@@ -16,7 +16,7 @@ from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.views.bugs.evidence_view import chain_states
 from engine.records.finding import INFINITY
-from engine.records.localization import Localization, StepVerdict, Verdict
+from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.report.bug_text import cause_text, cost_to_go, explain, verdict_text, why_bad
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
 from engine.report.trace import evidence_trace, policy_trace
@@ -155,17 +155,17 @@ def test_the_goal_is_lost_at_a_dead_end(store: Workspace, bug_with: Find) -> Non
 
 
 def test_words_for_verdicts() -> None:
-    step = StepVerdict(3, 0, Verdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
+    step = LocalizedStep(3, 0, StepVerdict.NOT_OPTIMAL, 11, 7, 7, 9, 9)
     assert verdict_text(step) == "cost-to-go 9, should be 7"
     unsure = replace(step, optimal_low=5, after_high=INFINITY)
     assert verdict_text(unsure) == "cost-to-go at least 9, should be at most 7"
     lost = replace(step, after_low=INFINITY, after_high=INFINITY)
     assert verdict_text(lost) == "loses the goal, cost-to-go should be 7"
-    fine = replace(step, verdict=Verdict.OPTIMAL, after_low=7, after_high=7)
+    fine = replace(step, verdict=StepVerdict.OPTIMAL, after_low=7, after_high=7)
     assert verdict_text(fine) == "optimal: cost-to-go 7"
     too_late = replace(fine, optimal_low=INFINITY, optimal_high=INFINITY)
     assert verdict_text(too_late) == "the goal is already unreachable"
-    assert "undecided" in verdict_text(replace(step, verdict=Verdict.UNDECIDED))
+    assert "undecided" in verdict_text(replace(step, verdict=StepVerdict.UNDECIDED))
     assert [cost_to_go(*pair) for pair in ((3, 3), (3, 8), (3, INFINITY), (INFINITY,) * 2)] == [
         "3",
         "3 to 8",

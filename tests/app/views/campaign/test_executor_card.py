@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
@@ -240,7 +240,7 @@ def test_a_campaign_survives_its_cluster(
     cluster.scheduler.kill()
     qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (message,) = (m for m in page.context.messages.history if m.level == "error")
-    assert "the connection to the cluster was lost; all that was found is kept" in message.text
+    assert "the connection to the cluster was lost; all results so far are kept" in message.text
     assert "resume the campaign, there or on this machine" in message.text
     assert page.context.document.store.pool_states(1) >= found
 

@@ -9,10 +9,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -36,8 +36,9 @@ from app.views.campaign import changes_view as compare_view
 from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from engine.campaign.config_reader import CampaignConfig, read_config
+from engine.campaign.config_reader import read_config
 from engine.campaign.summary import summary
+from engine.records.config import CampaignConfig
 from engine.records.project import Project
 from engine.usecases.campaign import run
 from engine.usecases.check_project import PolicyChecked

@@ -18,7 +18,7 @@ from app.models.comparison_tables import (
     Expansion,
     StructureLine,
     explain_difference,
-    operator_lines,
+    how_covered,
     structure_lines,
     verdicts,
 )
@@ -27,6 +27,18 @@ from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
 from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
+from engine.pddl.model import Atom
+from engine.records.comparison import (
+    Comparison,
+    EquivalenceVerdict,
+    Macro,
+    MacroCase,
+    MacroStep,
+    OperatorCover,
+    Parameters,
+    Pattern,
+    ReadingResult,
+)
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
 PATIENCE = 300_000
@@ -90,14 +102,14 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     assert "Not equivalent" in page.verdict._cards["pddl"].text()
     found = page.verdict.counterexample
     assert found is not None
-    assert found["plan"][0] in page.verdict._plan.text()
+    assert str(found.step) in page.verdict._plan.text()
     shown = page.verdict.operators.row(page.verdict.operator_table.currentIndex().row())
-    assert (shown.domain, shown.covered) == (found["solved_by"], False)
+    assert (shown.domain, shown.covered) == (found.solved_by, False)
     assert "(:goal" in page.verdict.problem_a.toPlainText()
     wanted: list[tuple[str, object]] = []
     page.page_requested.connect(lambda name, item: wanted.append((name, item)))
     page.open_problem_in(tmp_path)
-    side = found["solved_by"].lower()
+    side = found.solved_by.lower()
     files = [tmp_path / f"domain-{side}.pddl", tmp_path / f"problem-{side}.pddl"]
     assert wanted == [("project", files)]
     page.context.document.store.set_project(example_project("parcel-delivery"))
@@ -194,24 +206,14 @@ def test_lines_of_a_diff_stand_beside_what_they_became() -> None:
 
 
 def test_macros_are_written_out_with_their_arguments() -> None:
-    operator = {
-        "domain": "A",
-        "operator": "sail",
-        "parameters": ["?from", "?to"],
-        "covered": True,
-        "macros": [
-            {
-                "patterns": [{"?from": "?from", "?to": "?to"}],
-                "cases": [{"true": ["(p)"], "false": [], "steps": ["(sail ?to ?from)"]}],
-            }
-        ],
-    }
+    case = MacroCase((Atom("p"),), (), (MacroStep("sail", ("?to", "?from")),))
+    macro = Macro((Pattern((("?from", "?from"), ("?to", "?to")), ()),), (case,))
+    operator = OperatorCover("A", "sail", ("?from", "?to"), True, (macro,))
     text = EXAMPLE.read_text()
-    macro = Expansion(text, text).macro(operator)
-    assert "; where (p)" in macro
-    assert "(and (ferry-at ?to) (lane ?to ?from))" in macro
-    (line,) = operator_lines({"operators": [operator]})
-    assert (line.operator, line.how) == ("(sail ?from ?to)", "(sail ?to ?from)")
+    written = Expansion(text, text).macro(operator)
+    assert "; where (p)" in written
+    assert "(and (ferry-at ?to) (lane ?to ?from))" in written
+    assert (str(operator), how_covered(operator)) == ("(sail ?from ?to)", "(sail ?to ?from)")
 
 
 def test_what_changes_within_an_action_is_told_with_its_kind() -> None:
@@ -236,12 +238,20 @@ def test_terms_are_explained(page: EquivalencePage) -> None:
 
 
 def test_two_readings_are_explained() -> None:
-    same, other = {"verdict": "equivalent"}, {"verdict": "undecided"}
-    assert "same verdict" in explain_difference({"distinct": same, "pddl": same})
-    assert "depends" in explain_difference({"distinct": same, "pddl": other})
-    assert explain_difference({"pddl": same}) == ""
-    assert verdicts({"distinct": same, "pddl": same}) == "Equivalent"
-    assert verdicts({"distinct": same, "pddl": other}) == (
+    def found(**verdicts: str) -> Comparison:
+        readings = [
+            ReadingResult(Parameters(name), EquivalenceVerdict(verdict), "")
+            for name, verdict in verdicts.items()
+        ]
+        return Comparison(tuple(readings), 0.0)
+
+    same = found(distinct="equivalent", pddl="equivalent")
+    other = found(distinct="equivalent", pddl="undecided")
+    assert "same verdict" in explain_difference(same)
+    assert "depends" in explain_difference(other)
+    assert explain_difference(found(pddl="equivalent")) == ""
+    assert verdicts(same) == "Equivalent"
+    assert verdicts(other) == (
         "Equivalent (parameters are distinct), "
         "Undecided within the limits (parameters may coincide)"
     )

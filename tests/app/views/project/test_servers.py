@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -142,7 +142,7 @@ def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
         assert [message.text for message in withdrawn] == [text]
         qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (unit,) = context.document.store.units()
-    assert (unit.status, unit.statistics["states"]) == ("finished", 24)
+    assert (unit.status, unit.statistics.states) == ("finished", 24)
     assert said(context) == [text]
     qtbot.waitUntil(lambda: not view.resume.isVisible(), timeout=PATIENCE)
 

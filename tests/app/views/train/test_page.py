@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.models.project_files import project_files
-from app.models.training import TRAIN, UNUSED, VALIDATE, Training
+from app.models.training import TRAIN, UNUSED, VALIDATE
 from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
 from app.shell.shortcuts import group_of_page
@@ -67,8 +67,9 @@ def test_a_policy_is_trained_continued_and_used(page: TrainPage, qtbot: QtBot) -
     qtbot.mouseClick(page.resume_button, Qt.MouseButton.LeftButton)
     ended(page, qtbot)
     assert [epoch.epoch for epoch in page.epochs.rows] == [1, 2, 3]
-    (document,) = page.context.document.store.trainings().values()
-    assert len(Training.from_json(document).epochs) == 3
+    store = page.context.document.store
+    (name,) = store.training_folders()
+    assert len(store.training(name).epochs) == 3
 
     files = project_files(page.context)
     page.table.select_row(1)
