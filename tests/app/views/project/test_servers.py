@@ -212,9 +212,7 @@ def test_a_policy_is_served_to_others_until_it_is_stopped(
     with open_remote(address) as policy:
         here = open_policy(POLICY).bind(task).decide(states)
         assert policy.bind(task).decide(states).tolist() == here.tolist()
-    qtbot.waitUntil(
-        lambda: card.serving.answered.text() == "3 requests answered", timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: card.serving.answered.text() == "3 requests answered", timeout=PATIENCE)
     page.files.add_server(address)  # our own server, asked by our own client
     settled(qtbot, page)
     assert page.cards.cards[f"grpc://{address}"].verdict.text() == "Fits p2.pddl only"
