@@ -99,8 +99,8 @@ def pool_problem(
         return f"{name} fits none of the problems: {fit.misfits[0]}"
     if len(problems) == 1 and (not fit.problems or problems[0] in fit.problems):
         return ""
-    whose = Path(problem_of(fit)).name or "the problem it belongs to"
-    return f"Select only {whose} to test the states of {name}."
+    whose = Path(problem_of(fit)).name or "the problem they belong to"
+    return f"To test the states of {name}, select only {whose}."
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:

@@ -29,7 +29,7 @@ class CampaignLine:
         if self.failed_units and self.state is CampaignState.FINISHED:
             return f"{self.state.value}, {self.failed_units} failed"
         if self.limited_units and self.state is CampaignState.FINISHED:
-            return f"{self.state.value}, {self.limited_units} limited"
+            return f"{self.state.value}, {self.limited_units} at limit"
         return self.state.value
 
 

@@ -14,7 +14,7 @@ from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
 from engine.campaign.timeline import OracleScore
 
-_WIDTHS = (28, 8, 6, 8, 16, 11, 8, 9)
+_WIDTHS = (25, 8, 6, 8, 15, 10, 7, 9)
 
 
 class OracleView(QWidget):

@@ -109,7 +109,7 @@ class ProjectPage(Page):
                 f"A project has one domain; using {Path(found.domains[0]).name}, ignoring {names}"
             )
         for item in found.unknown[:3]:
-            self.context.messages.warning(f"Skipped {item.name}: {item.reason}")
+            self.context.messages.warning(f"Skipped {Path(item.name).name}: {item.reason}")
         if len(found.unknown) > 3:
             rest = "\n".join(f"{item.name}: {item.reason}" for item in found.unknown)
             more = count_text(len(found.unknown) - 3, "more file")

@@ -418,7 +418,7 @@ def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Fin
     assert 'href="state-1"' in text.toHtml()
     text.anchorClicked.emit(QUrl("state-1"))
     assert page.detail.tabs.currentWidget() is page.detail.state
-    assert page.detail.state.title.text().startswith("State 1 of the proof")
+    assert page.detail.state.title.text().startswith("State 1 of the evidence")
     page.detail.plan.setCurrentIndex(QModelIndex())
     page.detail.cursor_at.move(Side.POLICY, 0)
     assert "policy" in page.detail.state.title.text()

@@ -390,7 +390,7 @@ def test_it_is_stopped_and_resumed(
 ) -> None:
     view = started(qtbot, page)
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
-    assert view.pause.text() == "Continue"
+    assert view.pause.text() == "Resume"
     assert page.list.lines.row(0).state is CampaignState.PAUSED
     QTest.mouseClick(view.pause, Qt.MouseButton.LeftButton)
     assert view.pause.text() == "Pause"
@@ -421,7 +421,7 @@ def test_a_killed_worker_loses_nothing(
     ended(qtbot, page)
     assert page.list.lines.row(0).state is CampaignState.INTERRUPTED
     (message,) = (m for m in page.context.messages.history if m.level == "error")
-    assert "could not go on" in message.text
+    assert "could not continue" in message.text
     assert page.monitor.progress is not None
     assert page.monitor.progress.states > 0
     endless()
