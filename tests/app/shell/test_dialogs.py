@@ -61,7 +61,7 @@ def test_what_cannot_be_cleared_is_said(qtbot: QtBot, dialog: CachesDialog) -> N
     (TRANSLATIONS.folder / "folder" / "file").touch()
     QTest.mouseClick(dialog.clear_buttons[0], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(dialog.clear_buttons[0].isEnabled, timeout=PATIENCE)
-    assert "cannot be cleared" in dialog.problem.text()
+    assert "cannot clear the cache" in dialog.problem.text()
     assert dialog.problem.isVisible()
 
 
