@@ -140,7 +140,8 @@ def read_workspace(path: Path) -> None:
 
 
 def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
-    yield from (store.project, store.log, store.trainings, store.root_causes)
+    yield from (store.project, store.log, store.root_causes)
+    yield lambda: [store.training(folder) for folder in store.training_folders()]
     yield lambda: [store.comparison(row.id) for row in store.comparisons()]
     tables = store.dump()
     numbers = [row["id"] for row in tables["campaigns"][:2]]

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
+from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, full_workspace, strange_cells
@@ -255,11 +256,11 @@ def test_a_training_is_continued_only_where_there_is_one(
         store.set_project(Project(plan.domain, plan.training))
         store.save_training(Training(plan, TrainingStatus.STOPPED))
         store.save_training(Training(replace(plan, folder="odd"), TrainingStatus.STOPPED))
-        with store.transaction() as connection:
-            connection.execute(
-                "UPDATE trainings SET document = replace(document, '\"stopped\"', '\"<b>\"') "
-                "WHERE folder = 'odd'"
-            )
+    forge(
+        path,
+        "UPDATE trainings SET document = replace(document, '\"stopped\"', '\"<b>\"') "
+        "WHERE folder = 'odd'",
+    )
     context = make_context(path)
     page = TrainPage(context)
     qtbot.addWidget(page)
