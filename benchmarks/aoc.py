@@ -33,7 +33,7 @@ from search import problems, run_fast_downward, write_task
 
 from engine.dominance.compute import DEFAULT_LIMITS, compute
 from engine.errors import LimitReachedError
-from engine.localize.action_optimality import ALGORITHMS, ActionVerdict, Verdict, check_action
+from engine.localize.action_optimality import ALGORITHMS, ActionVerdict, StepVerdict, check_action
 from engine.records.config import Factorization
 from engine.search.forward import SearchLimits, search
 from engine.search.heuristics import ADMISSIBLE
@@ -89,7 +89,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    verdict: Verdict
+    verdict: StepVerdict
     seconds: float  # of the clock
     cpu_seconds: float
     expanded: int
@@ -142,7 +142,7 @@ def _ask_once(
     task = instance.task
     limits = _limits(options)
     began, cpu_began = time.perf_counter(), time.process_time()
-    verdict, expanded, grounds = Verdict.UNDECIDED, 0, "time-limit"
+    verdict, expanded, grounds = StepVerdict.UNDECIDED, 0, "time-limit"
     try:
         answer = _answer(task, instance.operator, algorithm, heuristic, limits)
     except LimitReachedError:  # while a heuristic was built
@@ -198,7 +198,7 @@ def compare_algorithms(options: argparse.Namespace) -> tuple[Results, int]:
             for instance in instances(problem, sas, options.seed, options.actions):
                 runs = {c: ask(instance, *c, options) for c in configurations}
                 results[instance.label, instance.action] = runs
-                verdicts = {run.verdict for run in runs.values()} - {Verdict.UNDECIDED}
+                verdicts = {run.verdict for run in runs.values()} - {StepVerdict.UNDECIDED}
                 print(f"{instance.label} {instance.action}: {_verdicts(verdicts)}", flush=True)
                 for (algorithm, heuristic), run in runs.items():
                     print(
@@ -213,9 +213,9 @@ def compare_algorithms(options: argparse.Namespace) -> tuple[Results, int]:
     return results, different
 
 
-def _verdicts(verdicts: set[Verdict]) -> str:
+def _verdicts(verdicts: set[StepVerdict]) -> str:
     names = sorted(verdict.value for verdict in verdicts)
-    return " DIFFERENT FROM ".join(names) if names else Verdict.UNDECIDED.value
+    return " DIFFERENT FROM ".join(names) if names else StepVerdict.UNDECIDED.value
 
 
 def paper_table(configurations: Sequence[Configuration], results: Results) -> str:
@@ -224,7 +224,7 @@ def paper_table(configurations: Sequence[Configuration], results: Results) -> st
     common = [
         runs
         for runs in results.values()
-        if all(runs[c].verdict is not Verdict.UNDECIDED for c in searches)
+        if all(runs[c].verdict is not StepVerdict.UNDECIDED for c in searches)
     ]
     lines = [
         f"{'algorithm':<10} {'heuristic':<10} {'decided':>9} {'optimal':>8} {'not':>6} "
@@ -232,8 +232,8 @@ def paper_table(configurations: Sequence[Configuration], results: Results) -> st
     ]
     for configuration in configurations:
         runs = [by_configuration[configuration] for by_configuration in results.values()]
-        optimal = sum(run.verdict is Verdict.OPTIMAL for run in runs)
-        not_optimal = sum(run.verdict is Verdict.NOT_OPTIMAL for run in runs)
+        optimal = sum(run.verdict is StepVerdict.OPTIMAL for run in runs)
+        not_optimal = sum(run.verdict is StepVerdict.NOT_OPTIMAL for run in runs)
         shared = [by_configuration[configuration] for by_configuration in common]
         times = [max(run.seconds, SHORTEST) for run in shared] or [0.0]
         lines.append(
@@ -276,7 +276,7 @@ def compare_with_fast_downward(options: argparse.Namespace) -> list[AgainstPlann
             own = _own_astar(asked[0].task, options)
             for instance in asked:
                 run = ask(instance, "aoca", "lmcut", options)
-                if run.verdict is Verdict.UNDECIDED:
+                if run.verdict is StepVerdict.UNDECIDED:
                     undecided += 1
                     print(f"{instance.label:<34} undecided", flush=True)
                     continue
@@ -351,9 +351,9 @@ def _algorithm_rows(results: Results) -> Iterator[Row]:
         both = [
             (runs[aoca], runs[other])
             for runs in results.values()
-            if Verdict.UNDECIDED not in (runs[aoca].verdict, runs[other].verdict)
+            if StepVerdict.UNDECIDED not in (runs[aoca].verdict, runs[other].verdict)
         ]
-        decided = sum(runs[other].verdict is not Verdict.UNDECIDED for runs in results.values())
+        decided = sum(runs[other].verdict is not StepVerdict.UNDECIDED for runs in results.values())
         if other == aoca or not both:
             continue
         clock = other[0].startswith("pms")  # what runs side by side is judged by the clock

@@ -105,7 +105,7 @@ def watched() -> Costs:
     """What the window does while a campaign runs."""
     costs = Costs()
     costs.watch(Plot, "_draw")
-    costs.watch(CampaignMonitor, "_take")
+    costs.watch(CampaignMonitor, "_on_look")
     costs.watch(CampaignView, "refresh")
     costs.watch(CampaignList, "refresh")
     return costs

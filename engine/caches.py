@@ -73,7 +73,7 @@ def _entries(folder: Path) -> list[tuple[float, int, Path]]:
 
 FOLDER_VARIABLE = "PLUMBLINE_CACHE_DIR"
 DEFAULT_MEGABYTES = 500
-MOST_MEGABYTES = 10**6
+MAX_MEGABYTES = 10**6
 _LIMITS = "limits.json"
 
 
@@ -98,7 +98,7 @@ class DiskCache:
 
     def limit_megabytes(self) -> int:
         limit = _limits().get(self.name)
-        if type(limit) is int and 0 <= limit <= MOST_MEGABYTES:
+        if type(limit) is int and 0 <= limit <= MAX_MEGABYTES:
             return limit
         return DEFAULT_MEGABYTES
 

@@ -29,7 +29,7 @@ from app.shell.crash import crash_folder
 from app.widgets.builders import button, describe, paragraph
 from app.widgets.dialog import close_button, grow
 from app.widgets.fields import number
-from engine.caches import DISK_CACHES, MOST_MEGABYTES, DiskCache, cache_folder
+from engine.caches import DISK_CACHES, MAX_MEGABYTES, DiskCache, cache_folder
 from engine.logs import log_path
 from engine.usecases.housekeeping import Sizes, clear_cache, limit_caches, measure_caches
 
@@ -154,7 +154,7 @@ class CachesDialog(QDialog):
         size = QLabel("…")
         size.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         size.setAccessibleName(f"Size of the cache: {cache.holds}")
-        limit = number(0, MOST_MEGABYTES)
+        limit = number(0, MAX_MEGABYTES)
         limit.setObjectName(f"cache-limit-{cache.name}")
         limit.setAccessibleName(f"Limit of the cache: {cache.holds}")
         limit.setSuffix(" MB")

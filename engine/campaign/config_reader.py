@@ -34,10 +34,10 @@ from engine.records.config import (
 )
 from engine.task.load import SAS_SUFFIX
 
-MOST = 10**9
+MAX_NUMBER = 10**9
 _MOST_PARTS = 1000
 """Of a dotted key: reading one takes time that grows with the square of its length."""
-LEAST_MEGABYTES = 64
+MIN_UNIT_MEGABYTES = 64
 """With less not even the program itself could start."""
 
 
@@ -82,7 +82,7 @@ class _Field:
     check: Callable[[Any], Any]
 
 
-def _whole(low: int, high: int = MOST) -> _Field:
+def _whole(low: int, high: int = MAX_NUMBER) -> _Field:
     def check(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError("a whole number is expected here")
@@ -94,7 +94,7 @@ def _whole(low: int, high: int = MOST) -> _Field:
 
 
 def _positive(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
         raise ValueError("a positive number is expected here")
     return float(value)
 
@@ -148,7 +148,7 @@ _TABLES: dict[str, dict[str, _Field]] = {
         "step_limit": _whole(1),
         "skip_known_bugs": _Field(_true_or_false),
     },
-    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(LEAST_MEGABYTES)},
+    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(MIN_UNIT_MEGABYTES)},
     "localization": {
         "enabled": _Field(_true_or_false),
         "search_expansions": _whole(1),

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.campaign.config_reader import LEAST_MEGABYTES, read_config
+from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
 from engine.commands.arguments import positive_megabytes, positive_seconds
@@ -82,8 +82,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _unit_megabytes(text: str) -> int:
     megabytes = positive_megabytes(text)
-    if megabytes < LEAST_MEGABYTES:
-        raise argparse.ArgumentTypeError(f"a unit needs at least {LEAST_MEGABYTES} MB")
+    if megabytes < MIN_UNIT_MEGABYTES:
+        raise argparse.ArgumentTypeError(f"a unit needs at least {MIN_UNIT_MEGABYTES} MB")
     return megabytes
 
 

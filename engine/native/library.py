@@ -137,18 +137,21 @@ class PoolIndex(ctypes.Structure):
 
 
 class ArrayParameter:
-    """A parameter that takes contiguous arrays of one element type."""
+    """A parameter that takes contiguous arrays of one element type.
+
+    Checked before the call: ctypes would turn a Ctrl-C in a converter of its own into an error.
+    """
 
     def __init__(self, element: type[np.generic], *, writable: bool) -> None:
         self.element = np.dtype(element)
         self.writable = writable
 
-    def from_param(self, array: npt.NDArray[Any]) -> ctypes.c_void_p:
+    def pointer(self, array: npt.NDArray[Any]) -> int:
         if array.dtype != self.element or not array.flags.c_contiguous:
             raise TypeError(f"expected a contiguous array of {self.element}")
         if self.writable and not array.flags.writeable:
             raise TypeError("expected an array that may be written to")
-        return ctypes.c_void_p(array.ctypes.data)
+        return int(array.ctypes.data)
 
 
 INT32, INT64, DOUBLE = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
@@ -264,7 +267,8 @@ def library() -> ctypes.CDLL:
         loaded = ctypes.CDLL(str(path))
         for name, (result, parameters) in (OTHER_SIGNATURES | signatures).items():
             function = getattr(loaded, f"plumbline_{name}")
-            function.restype, function.argtypes = result, parameters
+            function.restype = result
+            function.argtypes = [OBJECT if isinstance(p, ArrayParameter) else p for p in parameters]
     except (OSError, AttributeError) as problem:
         message = f"the compiled kernels cannot be loaded ({problem})"
         raise PlumblineError(message, hint="build them with 'make setup'") from problem
@@ -281,9 +285,13 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
-def call(name: str, *arguments: object) -> None:
+def call(name: str, *arguments: Any) -> None:
     """Call a kernel that answers with a status."""
-    status = getattr(library(), f"plumbline_{name}")(*arguments)
+    plain = [
+        parameter.pointer(argument) if isinstance(parameter, ArrayParameter) else argument
+        for parameter, argument in zip(SIGNATURES[name], arguments, strict=True)
+    ]
+    status = getattr(library(), f"plumbline_{name}")(*plain)
     if status == Status.OUT_OF_MEMORY:
         raise MemoryError(f"{name}: out of memory")
     if status == Status.BAD_ARGUMENT:

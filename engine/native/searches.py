@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.native.library import (
+    INT32_OUT,
     TABLE_HEURISTIC,
     Algorithm,
     Heuristic,
@@ -125,7 +126,7 @@ def _answered(name: str, *arguments: object) -> NativeAnswer:
     answer = SearchAnswer()
     handle = create(name, *arguments, answer)
     plan = np.empty(answer.plan_length, np.int32)
-    library().plumbline_result_plan(handle, plan)
+    library().plumbline_result_plan(handle, INT32_OUT.pointer(plan))
     library().plumbline_result_destroy(handle)
     return _native_answer(answer, plan)
 
@@ -163,7 +164,7 @@ class NativeAras:
         answer = SearchAnswer()
         call("aras_improve", self._handle, answer)
         plan = np.empty(answer.plan_length, np.int32)
-        library().plumbline_aras_plan(self._handle, plan)
+        library().plumbline_aras_plan(self._handle, INT32_OUT.pointer(plan))
         return _native_answer(answer, plan)
 
 

@@ -59,7 +59,7 @@ def _without_increase(effect: Effect) -> Effect:
             return effect
 
 
-MOST_STEPS = 200_000
+MAX_STEPS = 200_000
 """For all joins of a problem; of larger ones only a part is looked at."""
 
 Binding = dict[str, str]
@@ -78,7 +78,7 @@ def check_missing_values(domain: Domain, problem: Problem, diagnostics: Diagnost
         return
     reachable = _Reachable(domain, problem)
     for action, term in costs:
-        missing = reachable.missing(action, term, known, MOST_STEPS // len(costs))
+        missing = reachable.missing(action, term, known, MAX_STEPS // len(costs))
         if missing:
             _warn(action, term, missing, problem, diagnostics)
 
@@ -135,7 +135,7 @@ class _Reachable:
         self._objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
         self._usable = set(static_predicates(domain))
         self._relations = _Relations()
-        self._steps_left = MOST_STEPS
+        self._steps_left = MAX_STEPS
         for fact in problem.init:
             self._relations.add(fact.predicate, tuple(term.name for term in fact.arguments))
         additions = {item.name: self._additions(item.name) for item in domain.predicates}

@@ -20,7 +20,7 @@ from engine.records.finding import RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
-MOST = 20
+MAX_MEMBERS = 20
 """How many policies a portfolio keeps, as in Sievers et al. 2026."""
 
 RANKING_STEPS = 1000
@@ -56,7 +56,7 @@ def open_portfolio(
     seed: int = 0,
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
 ) -> Portfolio:
-    """The best `MOST` of these policies, given by their names."""
+    """The best `MAX_MEMBERS` of these policies, given by their names."""
     domain = table.task.source.domain if table.task.source else None
     with ExitStack() as resources:
         policies = []
@@ -67,7 +67,7 @@ def open_portfolio(
         recorded = [_recorded_rank(policy) for policy in policies]
         if all(rank is not None for rank in recorded):
             order = sorted(range(len(named)), key=lambda i: recorded[i] or (0.0, 0.0))
-            named = [named[i] for i in order[:MOST]]
+            named = [named[i] for i in order[:MAX_MEMBERS]]
         members = []
         for name, policy in named:
             bound = policy.bind(table.task)
@@ -75,7 +75,7 @@ def open_portfolio(
             members.append(Member(name, PolicyRuns(bound, table)))
         if any(rank is None for rank in recorded):
             members = _ranked_by_running(members, table, cancelled)
-        return Portfolio(tuple(members[:MOST]), resources.pop_all())
+        return Portfolio(tuple(members[:MAX_MEMBERS]), resources.pop_all())
 
 
 def named_policies(specs: Sequence[str]) -> dict[str, str]:

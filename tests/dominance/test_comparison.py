@@ -1,6 +1,5 @@
 """What tested states say about each other, against plain loops over pairs."""
 
-import ctypes
 from collections.abc import Callable
 from random import Random
 
@@ -136,7 +135,7 @@ def test_what_does_not_fit_is_refused(build: Build) -> None:
         comparison.add(bounds, 0, row + 100)
     with pytest.raises(ValueError, match="out of range"):
         comparison.add(bounds, -1, row)
-    with pytest.raises(ctypes.ArgumentError, match="int64"):
+    with pytest.raises(TypeError, match="int64"):
         comparison.add(bounds.astype(np.int32), 0, row)
     comparison.add(bounds, 4, row)
     with pytest.raises(ValueError, match="out of range"):

@@ -68,7 +68,7 @@ def test_what_actions_can_add_counts() -> None:
 
 
 def test_huge_joins_are_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.pddl.costs.MAX_LISTED_STEPS", 4)
+    monkeypatch.setattr("engine.pddl.costs.MAX_STEPS", 4)
     assert warnings(ROADS) == [
         "'length' has no value in :init: the actions 'drive' that need it can never be applied"
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import PolicyError
 from engine.policies.policy import open_policy
-from engine.policies.portfolio import MOST, Portfolio, named_policies, open_portfolio
+from engine.policies.portfolio import MAX_MEMBERS, Portfolio, named_policies, open_portfolio
 from engine.task.load import load_task
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -53,11 +53,11 @@ def test_without_records_the_initial_state_decides(task: Task) -> None:
 
 
 def test_only_the_best_are_kept(task: Task, tmp_path: Path) -> None:
-    for number in range(MOST + 2):
+    for number in range(MAX_MEMBERS + 2):
         source = "epoch-001.pt" if number < 4 else "epoch-008.pt"
         shutil.copy(CHECKPOINTS / source, tmp_path / f"{number:02}.pt")
     portfolio = open_portfolio(named_policies([str(tmp_path)]), StateTable(task))
-    expected = [f"{number:02}.pt" for number in (*range(4, MOST + 2), 0, 1)]
+    expected = [f"{number:02}.pt" for number in (*range(4, MAX_MEMBERS + 2), 0, 1)]
     assert names(portfolio) == expected
 
 

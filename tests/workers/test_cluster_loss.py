@@ -165,7 +165,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
     assert sizes == [1, 0, 1]
     assert sum(isinstance(event, UnitStarted) for event in seen) == 2
     (warning,) = (event for event in seen if isinstance(event, Warned))
-    assert "its worker was lost; it has started again" in warning.text
+    assert "its worker was lost; it was restarted on another one" in warning.text
 
 
 def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
@@ -185,9 +185,9 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
 
     with Workspace.create(tmp_path / "w.plumb") as store:
         executor = make_executor(f"dask:{cluster.address}")
-        with pytest.raises(WorkerLostError, match="all that was found is kept") as caught:
+        with pytest.raises(WorkerLostError, match="all results so far are kept") as caught:
             run(config, store, RecordingLink(hear=emit), executor=executor)
-        assert "resume the campaign, there or on this machine" in caught.value.hint
+        assert "resume the campaign there or on this machine" in caught.value.hint
         (campaign,) = store.campaigns()
         assert campaign.status == "stopped"
         assert store.pool_states(campaign.id) > 0

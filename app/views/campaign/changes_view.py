@@ -23,7 +23,7 @@ from engine.usecases.changes import Changes, find_changes
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (11, 5, 9, 9, 11, 9, 11)
+_WIDTHS = (11, 5, 11, 9, 11, 9, 11)
 
 
 class ChangesView(QWidget):

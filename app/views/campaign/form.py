@@ -54,7 +54,7 @@ from app.widgets.fields import (
 )
 from app.widgets.link_card import LinkCard
 from app.widgets.tick_list import TickList
-from engine.campaign.config_reader import LEAST_MEGABYTES
+from engine.campaign.config_reader import MIN_UNIT_MEGABYTES
 from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
 from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
@@ -205,7 +205,7 @@ class CampaignForm(QScrollArea):
             "testing.skip_known_bugs": QCheckBox("Skip states already known as bugs"),
             "localization.enabled": QCheckBox("Localize every bug"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
-            "limits.unit_megabytes": LimitField(megabytes_box(LEAST_MEGABYTES), 4000),
+            "limits.unit_megabytes": LimitField(megabytes_box(MIN_UNIT_MEGABYTES), 4000),
         }
         for name, widget in self._fields.items():
             widget.setObjectName(f"campaign-{name.partition('.')[2].replace('_', '-')}")

@@ -31,6 +31,7 @@ from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.executor_card import ENTER_ADDRESS, ExecutorCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
+from engine.records.events import UnitStatistics
 from engine.records.project import Project
 from engine.usecases.campaign import ClusterStatus
 from engine.workers.supervisor import ClusterSize
@@ -241,7 +242,7 @@ def test_a_campaign_survives_its_cluster(
     qtbot.waitUntil(lambda: not page.controller.is_busy, timeout=PATIENCE)
     (message,) = (m for m in page.context.messages.history if m.level == "error")
     assert "the connection to the cluster was lost; all results so far are kept" in message.text
-    assert "resume the campaign, there or on this machine" in message.text
+    assert "resume the campaign there or on this machine" in message.text
     assert page.context.document.store.pool_states(1) >= found
 
     (tmp_path / "hold").unlink()
@@ -295,7 +296,7 @@ def test_a_limit_is_ticked_and_named(qtbot: QtBot, page: CampaignPage) -> None:
 
 def test_a_unit_says_that_it_was_stopped_at_its_limit() -> None:
     limit = "stopped at its limit of 500 MB"
-    unit = UnitRow(1, 1, "p", "y", 0, "finished", None, "", {"states": 3, "limit": limit})
+    unit = UnitRow(1, 1, "p", "y", 0, "finished", None, "", UnitStatistics(states=3, limit=limit))
     columns = {column.name: column for column in UNITS}
     assert columns["status"].value(unit) == "limit reached"
     assert columns["status"].icon is not None
