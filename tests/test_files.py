@@ -92,7 +92,7 @@ def test_an_installed_package_has_files_of_its_own(tmp_path: Path) -> None:
     for name in ("plumbline_resources", "resources"):
         (tmp_path / name).mkdir()
     script = "from engine.files import resource; print(resource('icons'))"
-    # The current folder comes first on the path, before this checkout.
-    command = [sys.executable, "-c", script]
+    # Without site-packages the checkout is unknown, and the current folder is the installation.
+    command = [sys.executable, "-S", "-c", script]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert found.strip() == str(tmp_path / "plumbline_resources" / "icons")
