@@ -324,7 +324,7 @@ class _Reader:
             if key not in known:
                 close = get_close_matches(key, known, 1)
                 hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
-                self._fail((*path, key), f"there is no setting '{_dotted((*path, key))}'", hint)
+                self._fail((*path, key), f"unknown setting '{_dotted((*path, key))}'", hint)
 
     def _fail(self, path: KeyPath, message: str, hint: str = "") -> NoReturn:
         position: Position | None = None

@@ -262,8 +262,8 @@ class _Work:
                 self._take(number)
                 self._test(number)
                 self._report_progress()
-            if missing := max(self._size - self.tested, 0):
-                self._warn(f"the walks found {self.tested} states, {missing} fewer than asked for")
+            if self.tested < self._size:
+                self._warn(f"random walks found {self.tested} of {self._size} states")
             self._localize()
         except MemoryError:
             if not self.link.memory_is_over():

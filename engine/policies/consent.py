@@ -36,8 +36,8 @@ class Consent:
         if not name or name in self.agreed:
             return ""
         if spec.startswith(SERVER):
-            return f"{spec} is the address of a server, and nobody has agreed to ask it yet"
-        return f"{plugin_file(spec)} is a program, and nobody trusts it yet"
+            return f"policy server {spec} is not trusted"
+        return f"plug-in {plugin_file(spec)} is not trusted"
 
 
 NO_CONSENT = Consent()
@@ -64,5 +64,6 @@ def refuse_without_consent(specs: Iterable[str], consent: Consent) -> None:
     for spec in specs:
         if objection := consent.objection(spec):
             raise PolicyError(
-                objection, hint="add it to the policies of the project and agree to it there"
+                objection,
+                hint="review it, add it to the project and allow it there",
             )

@@ -271,7 +271,7 @@ def _outcome(
     if code in answers and not has_plans:
         return True, answers[code]
     if code < 0:
-        raise PlannerError(f"the planner died of {signal_name(code)}", hint=_REINSTALL)
+        raise PlannerError(f"the planner was terminated by {signal_name(code)}", hint=_REINSTALL)
     last = result.output[-1] if result.output else "no message"
     raise PlannerError(f"the planner failed with code {code}: {last}", hint=_REINSTALL)
 

@@ -182,7 +182,7 @@ def _trouble(result: ProcessResult) -> PlumblineError:
         )
     if result.return_code < 0:
         return TranslationError(
-            f"the translator died of {signal_name(result.return_code)}",
+            f"the translator was terminated by {signal_name(result.return_code)}",
             hint=f"try again, or {_REINSTALL}",
         )
     if any("No module named" in line for line in result.output):

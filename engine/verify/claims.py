@@ -40,7 +40,7 @@ class Claim:
 def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:
     """Why a claim does not hold; empty if it does."""
     if claim.evidence.state != claim.state or claim.evidence.bound != claim.bound:
-        return "the evidence speaks of something else"
+        return "the evidence is for another state or bound"
     verification = verify(claim.evidence, task, dominance)
     if not verification.ok:
         return f"evidence: {verification.problem}"
@@ -119,10 +119,10 @@ def require_fit(bug: Bug, task: Task, localization: Localization | None = None) 
         if len(state) != len(sizes) or any(
             not 0 <= value < size for value, size in zip(state, sizes, strict=True)
         ):
-            raise _damaged(bug, "a state of it is none of the task")
+            raise _damaged(bug, "one of its states does not belong to the task")
     count = len(task.operators)
     if any(not 0 <= operator < count for operator in _operators(bug, localization)):
-        raise _damaged(bug, "an action of it is none of the task")
+        raise _damaged(bug, "one of its actions does not belong to the task")
     if not _can_be_walked(bug, task):
         raise _damaged(bug, "the policy's run cannot be walked")
     if localization is not None and len(localization.steps) > len(bug.run.operators) + 1:
@@ -140,7 +140,7 @@ def _can_be_walked(bug: Bug, task: Task) -> bool:
 
 
 def _damaged(bug: Bug, reason: str) -> WorkspaceError:
-    return WorkspaceError(f"bug {bug.row.id} is damaged: {reason}", hint="take a copy from before")
+    return WorkspaceError(f"bug {bug.row.id} is damaged: {reason}", hint="restore a backup")
 
 
 def _states(bug: Bug, localization: Localization | None) -> Iterator[State]:

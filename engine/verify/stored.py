@@ -152,4 +152,4 @@ def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
 def refuse_damaged(store: WorkspaceReader) -> None:
     if damage := store.damage():
         text = f"the file is damaged: {' '.join(damage.split())}"
-        raise WorkspaceError(text, Location.of(store.path), "take a copy from before")
+        raise WorkspaceError(text, Location.of(store.path), "restore a backup")

@@ -221,5 +221,5 @@ def _connect(address: str) -> Any:
     except Exception as error:  # it wants certificates, or is of another version
         raise UsageError(
             f"the scheduler at '{address}' cannot be used: {error}",
-            hint="ask whoever runs the cluster how to configure Dask on this machine",
+            hint="ask the administrator of the cluster how to configure Dask on this machine",
         ) from error

@@ -86,7 +86,7 @@ def test_plugins_are_looked_for_beside_the_file(folder: Path) -> None:
 
 
 MISTAKES = {
-    "sizes = 3\n" + BASE: (1, 1, "no setting 'sizes'"),
+    "sizes = 3\n" + BASE: (1, 1, "unknown setting 'sizes'"),
     BASE + "[fuzzing]\nsiez = 3": (5, 1, "did you mean 'size'"),
     BASE + "[localisation]\nenabled = true": (4, 2, "did you mean 'localization'"),
     BASE + "[fuzzing]\n  size = 0": (5, 3, "not between 1"),

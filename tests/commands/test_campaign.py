@@ -308,7 +308,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "unknown executor" in error(capsys, "campaign", config, "--out", out, "--executor", "x")
     config.write_text(CONFIG.replace("size = 8", "siez = 8"))
     message = error(capsys, "campaign", config, "--out", out)
-    assert message.startswith(f"error: {config}:5:1: there is no setting 'fuzzing.siez'")
+    assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
     assert "no built-in policy" in error(capsys, "campaign", config, "--out", out)
     assert "no such file" in error(capsys, "bugs", folder / "none.plumb")

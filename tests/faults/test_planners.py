@@ -57,7 +57,7 @@ def program(bench: Bench) -> Callable[[str], Path]:
 def test_a_planner_that_crashes_says_nothing_about_the_task(
     task: Task, program: Callable[[str], Path], number: int, name: str
 ) -> None:
-    with pytest.raises(PlannerError, match=f"died of {name}.*reinstall"):
+    with pytest.raises(PlannerError, match=f"terminated by {name}.*reinstall"):
         run_planner(
             Planner.LAMA, task, program=program(f"print('hm'); os.kill(os.getpid(), {number})")
         )

@@ -28,7 +28,7 @@ MISDEEDS = {
     "crashed": (
         "os.kill(os.getpid(), signal.SIGSEGV)",
         TranslationError,
-        "died of SIGSEGV.*reinstall",
+        "terminated by SIGSEGV.*reinstall",
     ),
     "no output": ("sys.exit(0)", TranslationError, "left no task.*reinstall"),
     "garbage": (
@@ -137,7 +137,7 @@ def test_a_translator_without_memory_that_does_not_end_is_ended(
 
 @pytest.mark.parametrize(
     ("number", "code", "words"),
-    [(signal.SIGKILL, 3, "memory"), (signal.SIGTERM, 2, "died of SIGTERM")],
+    [(signal.SIGKILL, 3, "memory"), (signal.SIGTERM, 2, "terminated by SIGTERM")],
 )
 def test_the_real_one_is_killed_in_the_middle(
     bench: Bench, explosion: tuple[Path, Path], number: int, code: int, words: str

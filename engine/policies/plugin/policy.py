@@ -99,7 +99,9 @@ class BoundPluginPolicy:
         if len(states) == 0:
             return np.empty(0, dtype=np.int32)
         if self._losses >= MAX_LOSSES:
-            raise self._error(f"the plug-in was lost {MAX_LOSSES} times in a row and is given up")
+            raise self._error(
+                f"the plug-in was lost {MAX_LOSSES} times in a row; it is not restarted again"
+            )
         if self._worker is None:
             self._start()
         assert self._worker is not None
