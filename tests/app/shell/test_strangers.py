@@ -136,11 +136,11 @@ def test_consent_is_to_a_file_at_its_place_as_it_is(settings: Settings, folder: 
     grant(settings, f"{here}:factory")
     assert len(settings.get(AGREED, [])) == 1
     assert not consent(settings).objection(f"{here}:factory")
-    assert "is a program" in consent(settings).objection(f"{there}:factory")
+    assert "is not trusted" in consent(settings).objection(f"{there}:factory")
     here.write_text("def factory(task): print()\n")
     assert consent(settings).objection(f"{here}:factory")
     assert not Consent().objection("builtin:gc")
-    with pytest.raises(PolicyError, match="address of a server"):
+    with pytest.raises(PolicyError, match="is not trusted"):
         refuse_without_consent(["builtin:gc", "grpc://x:1"], consent(settings))
 
 
