@@ -30,6 +30,7 @@ from engine.records.events import (
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
+    CampaignStatus,
     ClusterChanged,
     UnitEvent,
     UnitFailed,
@@ -59,11 +60,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CampaignEnd:
-    """`finished` if every unit came to its end, well or not."""
-
     campaign: int
-    finished: bool
+    status: CampaignStatus
     seconds: float
+
+    @property
+    def finished(self) -> bool:
+        """Whether every unit is done."""
+        return self.status is CampaignStatus.FINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +142,13 @@ def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> Ca
     work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-        finished = work.until_done()
+        status = work.until_done()
     finally:
         work.close()
     seconds = time.monotonic() - started
-    status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
     work.refuse_loss()
-    return CampaignEnd(campaign, finished, seconds)
+    return CampaignEnd(campaign, status, seconds)
 
 
 class _Running:
@@ -167,28 +170,30 @@ class _Running:
             executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
+        self._failed = False  # any unit
         self._cluster: ClusterSize | None = None
         self._stopping = False
         self._paused = False
 
     def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the link second."""
+        self._failed |= any(isinstance(event, UnitFailed) for event in events)
         if events:
             self._store.apply(events)
         for event in events:
             self._link.emit(event)
 
-    def until_done(self) -> bool:
+    def until_done(self) -> CampaignStatus:
         while self._units:
             # Asked in this way it does not wait while it is paused.
             if self._link.control.cancelled or self._executor.lost:
                 self._stop()
-                return False
+                return CampaignStatus.STOPPED
             if self._link.paused() != self._paused:
                 self._paused = not self._paused
                 self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
             self._turn()
-        return True
+        return CampaignStatus.INCOMPLETE if self._failed else CampaignStatus.FINISHED
 
     def refuse_loss(self) -> None:
         if self._executor.lost:

@@ -180,7 +180,7 @@ def test_a_policy_that_does_not_load_costs_its_own_units(
     (folder / "broken.pt").write_text("no policy")
     config = configure(policies='"broken.pt", "builtin:hadd"')
     with Workspace.create(path) as store:
-        assert run(config, store, executor=in_threads()).finished
+        assert run(config, store, executor=in_threads()).status == "incomplete"
         status = {unit.policy: (unit.status, unit.error) for unit in store.units()}
         log = store.log()
     assert status["builtin:hadd"] == ("finished", "")
@@ -225,7 +225,7 @@ def test_a_killed_worker_costs_one_unit(
     with Workspace.create(path) as store:
         # No unit gets ahead of its killer: all wait until somebody was killed.
         end = run(config, store, RecordingLink(hear=emit, paused=lambda: not victims))
-        assert end.finished
+        assert end.status == "incomplete"
         lost = [event for event in seen if isinstance(event, UnitFailed)]
         assert [event.unit for event in lost] == victims
         assert lost[0].lost
