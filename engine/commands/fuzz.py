@@ -123,8 +123,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "filtered": statistics.filtered,
         "failed_walks": statistics.failed_walks,
         "walks": statistics.walks,
+        "exhausted": fuzzer.exhausted,
         "seconds": time.monotonic() - started,
     }
+    if fuzzer.exhausted:
+        console.message("warning: walks can find no other states")
     console.result(
         document,
         f"{len(fuzzer.entries)} states in {args.out} ({statistics.walks} walks, "
@@ -132,7 +135,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     )
     if stopped:
         return ExitCode.INTERRUPTED
-    return ExitCode.DONE if len(fuzzer.entries) >= args.size else ExitCode.LIMIT_REACHED
+    is_complete = fuzzer.exhausted or len(fuzzer.entries) >= args.size
+    return ExitCode.DONE if is_complete else ExitCode.LIMIT_REACHED
 
 
 def _check(args: argparse.Namespace) -> None:
