@@ -15,6 +15,7 @@ from engine.commands.arguments import (
     add_task_argument,
     kernel_progress,
     load_task_argument,
+    seconds_left,
     state_values,
 )
 from engine.commands.console import Console
@@ -120,9 +121,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _remaining(args: argparse.Namespace, started: float) -> SearchLimits:
-    seconds = args.time_limit
-    if seconds is not None:
-        seconds = max(seconds - (time.monotonic() - started), 0.001)
+    seconds = seconds_left(args.time_limit, started)
     return SearchLimits(seconds, None if args.memory_limit is None else args.memory_limit * 2**20)
 
 

@@ -68,8 +68,8 @@ class Console:
         """Print the answer: the JSON document with `--json`, else the text for people."""
         try:
             if self.as_json:
-                json.dump(document, self.stdout, ensure_ascii=False)
-                self.stdout.write("\n")
+                # As a whole, which is many times as fast as piece by piece.
+                self.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
             else:
                 self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
             self.stdout.flush()

@@ -17,6 +17,7 @@ from engine.commands.arguments import (
     add_task_argument,
     kernel_progress,
     load_task_argument,
+    seconds_left,
 )
 from engine.commands.console import Console, ProgressBar
 from engine.errors import ExitCode, Location, UsageError
@@ -115,8 +116,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     task = load_task_argument(args, console)
     if args.algorithm == "astar" and heuristic not in ADMISSIBLE:
         console.message(f"warning: {args.heuristic} may overestimate; the plan may not be optimal")
-    if args.time_limit is not None:
-        args.time_limit = max(args.time_limit - (time.monotonic() - started), 0.001)
+    args.time_limit = seconds_left(args.time_limit, started)
     with console.progress("Searching") as bar:
         if heuristic is None:
             answer = _run_lama(task, args, bar)
