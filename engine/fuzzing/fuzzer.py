@@ -26,7 +26,6 @@ from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
-
 FRUITLESS_WALKS = 100
 """After this many walks without a new state, and twice as many as there are entries, look whether
 there are new states at all."""
