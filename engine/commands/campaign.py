@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
-from engine.commands.arguments import positive_megabytes, positive_seconds
+from engine.commands.arguments import positive_megabytes, positive_seconds, seconds_left
 from engine.commands.console import Console
 from engine.errors import (
     ConfigurationError,
@@ -103,6 +104,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("no configuration", hint="'plumbline campaign --init' writes an example")
     if args.out is None:
         raise UsageError("no workspace to write to", hint="give --out W.plumb")
+    started = time.monotonic()
     config = read_config(args.config)
     if args.seed is not None:
         config = config.with_seeds(args.seed)
@@ -114,7 +116,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with console.link(
         "Testing",
         keeps_results=True,
-        seconds=args.time_limit,
+        seconds=seconds_left(args.time_limit, started),
         hear=lambda event: _show(event, console),
     ) as link:
         everything = Consent(to_all=True)  # the user has named the policies in the file

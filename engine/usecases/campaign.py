@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -51,6 +52,8 @@ POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before they are killed."""
 DEFAULT_EXECUTOR = "local:1"
+MIN_SUBMITTED = 200
+"""Units that are submitted ahead of time, at least."""
 MAX_WAITING = 100
 """Messages of workers that wait to be stored."""
 UNIT_EVENTS = frozenset(get_args(UnitEvent))
@@ -162,18 +165,16 @@ class _Running:
         link: Link,
     ) -> None:
         self._store, self._executor, self._link = store, executor, link
-        self._units = {unit.number: unit for unit in units}  # those that are not over
+        self._waiting = deque(units)
+        self._units: dict[int, Unit] = {}  # those that were submitted and are not over
         self._inbox = _Inbox()
-        for unit in units:
-            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
-            report = partial(self._inbox.put, unit.number)
-            executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
         self._failed = False  # any unit
         self._cluster: ClusterSize | None = None
         self._stopping = False
         self._paused = False
+        self._submit()
 
     def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the link second."""
@@ -184,7 +185,7 @@ class _Running:
             self._link.emit(event)
 
     def until_done(self) -> CampaignStatus:
-        while self._units:
+        while self._units or self._waiting:
             # Asked in this way it does not wait while it is paused.
             if self._link.control.cancelled or self._executor.lost:
                 self._stop()
@@ -192,8 +193,21 @@ class _Running:
             if self._link.paused() != self._paused:
                 self._paused = not self._paused
                 self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
+            if not self._paused:
+                self._submit()
             self._turn()
         return CampaignStatus.INCOMPLETE if self._failed else CampaignStatus.FINISHED
+
+    def _submit(self) -> None:
+        """Not all at once: there may be hundreds of thousands, and the time may be up soon."""
+        size = self._executor.size
+        places = max(MIN_SUBMITTED, 0 if size is None else 2 * size.places)
+        while self._waiting and len(self._units) < places:
+            unit = self._waiting.popleft()
+            self._units[unit.number] = unit
+            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
+            report = partial(self._inbox.put, unit.number)
+            self._executor.submit(Call.of(run_unit, unit), limits, report)
 
     def refuse_loss(self) -> None:
         if self._executor.lost:
@@ -213,7 +227,8 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
+        running = [unit for unit in self._units if unit in self._started - self._ended]
+        self.tell([UnitStopped(unit) for unit in running])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""

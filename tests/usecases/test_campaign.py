@@ -30,7 +30,7 @@ from engine.records.events import (
     UnitStarted,
     UnitStopped,
 )
-from engine.usecases.campaign import run
+from engine.usecases.campaign import MIN_SUBMITTED, run
 from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
@@ -320,3 +320,32 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
         assert store.bugs()
         assert isinstance(seen[-2], UnitStopped)
         assert store.campaigns()[0].status == "stopped"
+
+
+class Counting:
+    """An executor that accepts calls and never makes them."""
+
+    lost, size = False, None
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, *call: object) -> None:
+        self.submitted += 1
+
+    def order(self, command: object) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_stopping_does_not_wait_until_all_units_are_submitted(
+    config: CampaignConfig, path: Path
+) -> None:
+    executor = Counting()
+    link = RecordingLink(cancelled=lambda: executor.submitted > 0)
+    with Workspace.create(path) as store:
+        end = run(config.with_seeds(*range(500)), store, link, executor=executor)
+        assert end.status == "stopped"
+        assert executor.submitted == MIN_SUBMITTED
+        assert {unit.status for unit in store.units()} == {"waiting"}
+    assert not [event for event in link.events if isinstance(event, UnitStopped)]
