@@ -223,7 +223,7 @@ def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> N
         assert (cause.kind, cause.action, cause.schema) == (CauseKind.DETOUR, "race c d", "race")
         assert (cause.problem, cause.policy) == ("p.pddl", "builtin:gc")
         smallest = store.bug(cause.smallest_bug)
-        assert smallest.state == cause.state
+        assert smallest.finding.state == cause.state
         assert smallest.row.gap == 5
         (group,) = by_schema(store.root_causes())
         assert (group.schema, group.bugs) == ("race", 6)

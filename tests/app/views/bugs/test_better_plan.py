@@ -23,7 +23,7 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
     assert plan is not None
     assert keep_plan(store, bug, task, plan)
     kept = store.bug(bug.row.id)
-    assert kept.evidence.operators == plan
+    assert kept.finding.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
     assert kept.row.bound <= bug.row.bound
     (verdict,) = verify_bugs(store, [kept.row], factorizations)
