@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import Location, UsageError
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
@@ -54,24 +52,15 @@ def write_bundle(
     }
     if plan is not None:
         files["better.plan"] = format_operator_plan(task, plan)
-    copy = [_policy_name(policy)] if policy.file is not None else []
-    _refuse_links(folder, [*files, *copy])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, folder) from error
     for name, text in files.items():
-        write_text(folder / name, text)
+        write_text(folder / name, text, own_folder=True)
     if policy.file is not None:
-        write_bytes(folder / _policy_name(policy), policy.file.content)
+        write_bytes(folder / _policy_name(policy), policy.file.content, own_folder=True)
     return Bundle(folder, number, plan is not None)
-
-
-def _refuse_links(folder: Path, names: Iterable[str]) -> None:
-    """A folder that came with a workspace may hold links to files of the user's."""
-    for path in (folder, *(folder / name for name in names)):
-        if path.is_symlink():
-            raise UsageError("this is a link", Location.of(path), "export to another folder")
 
 
 def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:

@@ -54,7 +54,7 @@ def write_problem(store: WorkspaceReader, bug: Bug, task: Task, path: Path) -> P
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, path.parent) from error
-    write_text(path, files[name])
+    write_text(path, files[name], own_folder=path.parent == problems_folder(store.path))
     return path
 
 
