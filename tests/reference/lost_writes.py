@@ -19,7 +19,7 @@ ACKNOWLEDGED = "acknowledged"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    kind: str  # write, truncate, sync, create, unlink: the first letter
+    kind: str  # write, truncate, sync, create, unlink, link: the first letter
     name: str
     offset: int
     data: bytes
@@ -87,8 +87,10 @@ class Disk:
         if step.name == ACKNOWLEDGED:
             if step.kind == "w":
                 self.acknowledged += step.data.decode().split()
-        elif step.kind in "cu":
+        elif step.kind in "cul":
             file = _File() if step.kind == "c" else None
+            if step.kind == "l":
+                file = self._names[step.data.decode()]
             self._names[step.name] = file
             self._name_changes[step.name].append(file)
         elif not step.name:  # the folder was synced

@@ -51,11 +51,11 @@ static void record_open_file(char kind, int file, uint64_t offset, const void *d
 
 #define REAL(type, name, ...) type (*real)(__VA_ARGS__) = dlsym(RTLD_NEXT, name)
 
-static int traced_open(const char *symbol, const char *path, int flags, mode_t mode) {
-    REAL(int, symbol, const char *, int, ...);
+static int traced_open(int directory, const char *path, int flags, mode_t mode) {
+    REAL(int, "openat", int, const char *, int, ...);
     struct stat before;
-    int made = trace >= 0 && (flags & O_CREAT) && stat(path, &before) < 0;
-    int file = real(path, flags, mode);
+    int made = trace >= 0 && (flags & O_CREAT) && fstatat(directory, path, &before, 0) < 0;
+    int file = real(directory, path, flags, mode);
     if (file >= 0 && made) record_open_file('c', file, 0, NULL, 0);
     if (file >= 0 && !made && (flags & O_TRUNC)) record_open_file('t', file, 0, NULL, 0);
     return file;
@@ -67,10 +67,21 @@ static int traced_open(const char *symbol, const char *path, int flags, mode_t m
         va_start(rest, flags);                      \
         mode_t mode = va_arg(rest, mode_t);         \
         va_end(rest);                               \
-        return traced_open(#name, path, flags, mode); \
+        return traced_open(AT_FDCWD, path, flags, mode); \
     }
 OPEN(open)
 OPEN(open64)
+
+#define OPENAT(name)                                            \
+    int name(int directory, const char *path, int flags, ...) { \
+        va_list rest;                                           \
+        va_start(rest, flags);                                  \
+        mode_t mode = va_arg(rest, mode_t);                     \
+        va_end(rest);                                           \
+        return traced_open(directory, path, flags, mode); \
+    }
+OPENAT(openat)
+OPENAT(openat64)
 
 #define PWRITE(name)                                                              \
     ssize_t name(int file, const void *data, size_t size, off64_t offset) {       \
@@ -112,9 +123,36 @@ TRUNCATE(ftruncate64)
 SYNC(fsync)
 SYNC(fdatasync)
 
+static const char *absolute(int directory, const char *path, char *buffer, size_t size) {
+    char link[64];
+    if (path[0] == '/' || directory == AT_FDCWD) return path;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    ssize_t length = readlink(link, buffer, size - 1);
+    if (length <= 0) return path;
+    snprintf(buffer + length, size - length, "/%s", path);
+    return buffer;
+}
+
 int unlink(const char *path) {
     REAL(int, "unlink", const char *);
     int result = real(path);
     if (!result) record('u', path, 0, NULL, 0);
+    return result;
+}
+
+int unlinkat(int directory, const char *path, int flags) {
+    REAL(int, "unlinkat", int, const char *, int);
+    char whole[8192];
+    int result = real(directory, path, flags);
+    if (!result) record('u', absolute(directory, path, whole, sizeof whole), 0, NULL, 0);
+    return result;
+}
+
+/* The data of a record is the name that the file had before. */
+int linkat(int from, const char *old, int to, const char *path, int flags) {
+    REAL(int, "linkat", int, const char *, int, const char *, int);
+    char whole[8192];
+    int result = real(from, old, to, path, flags);
+    if (!result) record('l', absolute(to, path, whole, sizeof whole), 0, old, strlen(old));
     return result;
 }
