@@ -128,11 +128,11 @@ def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:
 
 def _steps(bug: Bug, task: Task) -> tuple[list[State], list[int]]:
     """The states in which the policy decided, and how."""
-    states, decisions = [bug.state], list(bug.run.operators)
-    for operator in bug.run.operators:
+    states, decisions = [bug.finding.state], list(bug.finding.run.operators)
+    for operator in bug.finding.run.operators:
         states.append(successor(task.operators[operator], states[-1]))
-    if bug.run.outcome == FAILED:
-        decisions.append(bug.run.last_decision)
+    if bug.finding.run.outcome == FAILED:
+        decisions.append(bug.finding.run.last_decision)
     return states[: len(decisions)], decisions
 
 
