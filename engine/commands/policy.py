@@ -9,8 +9,8 @@ from typing import Any
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.pddl import read_domain
+from engine.policies.kinds import portfolio_files
 from engine.policies.policy import PolicyInfo, close_policy, open_policy
-from engine.policies.torch_file import portfolio_files
 from engine.records.policy_spec import PolicySpec, SpecKind
 
 SHOWN = 12
