@@ -12,9 +12,10 @@ from engine.campaign.recognize import plugin_factories
 from engine.errors import PlumblineError
 from engine.pddl import read_domain
 from engine.pddl.model import Domain
-from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
+from engine.policies.consent import Consent, consent_name
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.torch_file import portfolio_files
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked
 from engine.workers.link import Link
 
@@ -22,8 +23,8 @@ from engine.workers.link import Link
 def describe_policies(link: Link, name: str, domain: str | None) -> tuple[PolicyChecked, ...]:
     """Describe a policy, or all policies in a folder, and check them against a domain file."""
     known = read_domain(domain) if domain else None
-    folder = Path(name)
-    files = portfolio_files(folder) if folder.is_dir() else ()
+    named = PolicySpec.parse(name, base="")
+    files = portfolio_files(Path(named.place)) if named.kind is SpecKind.FOLDER else ()
     specs = [str(path) for path in files] or [name]
     found: list[PolicyChecked] = []
     for spec in specs:
@@ -36,7 +37,7 @@ def describe_policies(link: Link, name: str, domain: str | None) -> tuple[Policy
 def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyChecked:
     """What a policy is, or what is wrong with it; a server is asked only with consent."""
     try:
-        if spec.startswith(SERVER) and consent.objection(spec):
+        if PolicySpec.parse(spec).kind is SpecKind.SERVER and consent.objection(spec):
             return PolicyChecked(spec, "remote", consent=consent_name(spec))
         return describe_policy(spec, domain)
     except PlumblineError as error:
@@ -45,7 +46,7 @@ def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyCh
 
 def describe_policy(spec: str, domain: Domain | None) -> PolicyChecked:
     """What a policy is, and whether it fits the domain."""
-    name, factories = consent_name(spec), _factories(spec)
+    name, factories = consent_name(spec), _factories(PolicySpec.parse(spec))
     policy = open_policy(spec)
     try:
         info = policy.describe()
@@ -64,9 +65,8 @@ def describe_policy(spec: str, domain: Domain | None) -> PolicyChecked:
     )
 
 
-def _factories(spec: str) -> tuple[str, ...]:
+def _factories(spec: PolicySpec) -> tuple[str, ...]:
     """What a plug-in's file offers; it is read, not run."""
-    path = plugin_file(spec)
-    if path is None:
+    if spec.kind is not SpecKind.PLUGIN:
         return ()
-    return tuple(plugin_factories(read_file(path).content.decode("utf-8", "replace")))
+    return tuple(plugin_factories(read_file(spec.place).content.decode("utf-8", "replace")))

@@ -17,13 +17,13 @@ from engine.errors import CancelledError
 from engine.fuzzing.pool_file import PoolEntry, read_pool
 from engine.oracles import objective, registry
 from engine.oracles.pco import Contest, contest_of
-from engine.oracles.session import Finding, OracleSession, Origin
+from engine.oracles.session import OracleSession, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
 from engine.policies.runs import STEP_LIMIT, PolicyRuns
 from engine.records.events import OracleVerdict
 from engine.records.evidence import Evidence, State
-from engine.records.finding import RunOutcome
+from engine.records.finding import Finding, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.workers.link import Link
@@ -159,7 +159,7 @@ class _Examiner:
 
 
 def _flag(finding: Finding) -> Flag:
-    return Flag(finding.evidence.state, finding.gap, finding.bound, finding.evidence)
+    return Flag(finding.state, finding.gap, finding.bound, finding.evidence)
 
 
 def _standings(contest: Contest, session: OracleSession) -> Iterator[Standing]:
