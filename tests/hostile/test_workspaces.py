@@ -160,7 +160,15 @@ def test_a_name_in_a_command_is_a_word(changed: Change) -> None:
     assert shlex.split(run)[:3] == ["plumbline", "run", spec]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_a_stored_policy_has_a_name(changed: Change) -> None:
+    with (
+        Workspace.open(named(changed(), "")) as store,
+        pytest.raises(WorkspaceError, match="names no policy"),
+    ):
+        store.policy(1)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name])
 def test_bundles_stay_in_their_folder(
     changed: Change, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
