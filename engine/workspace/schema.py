@@ -239,11 +239,14 @@ def mark_first_page(connection: sqlite3.Connection) -> None:
 
 
 def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """How every table, index, view and trigger of a file is defined, but for SQLite's own."""
+    """How every table, index, view and trigger of a file is defined.
+
+    Indexes that follow from a table have no definition of their own.
+    """
     return {
-        f"{kind} {name}": _plain(sql or "")
+        f"{kind} {name}": _plain(str(sql or ""))
         for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
-        if not (kind in ("table", "index") and name.startswith("sqlite_"))
+        if not (kind == "index" and sql is None)
     }
 
 
