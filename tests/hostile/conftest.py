@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from reference.amount import amount
 from reference.hostile_readers import Read, ferry_task, readers
 from reference.hostile_workspaces import altered
 
@@ -17,7 +18,7 @@ settings.register_profile(
     settings.get_profile("plumbline"),
     derandomize=True,
     database=None,
-    max_examples=40,
+    max_examples=amount(40, 14),
     suppress_health_check=list(HealthCheck),
 )
 
