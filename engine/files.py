@@ -21,7 +21,7 @@ from engine.errors import DiskError, Location, UnreadableFileError
 
 LARGEST_FILE = 256 * 2**20
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
 _DEVICES = (Path("/dev"), Path("/dev/fd"))
@@ -101,8 +101,10 @@ def write_bytes(path: str | Path, data: bytes, *, own_folder: bool = False) -> N
 
 
 @contextmanager
-def replacing(path: Path, *, own_folder: bool = False) -> Iterator[Part]:
+def replacing(path: Path, *, own_folder: bool = False, only_new: bool = False) -> Iterator[Part]:
     """A new file that takes the place of another when everything was done; OSError if it cannot.
+
+    With `only_new` a file that is there by then stays, and that is a FileExistsError.
 
     Others may write to the folder, too: the name of the new file cannot be guessed, nothing that
     lies there is followed or opened, and only a regular file is replaced.
@@ -119,7 +121,11 @@ def replacing(path: Path, *, own_folder: bool = False) -> Iterator[Part]:
             yield Part(path.with_name(part), stream)
             stream.flush()
             os.fsync(stream.fileno())
-        os.rename(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        if only_new:
+            os.link(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.unlink(part, dir_fd=folder)
+        else:
+            os.rename(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
     except BaseException:
         with suppress(OSError):
@@ -155,7 +161,7 @@ def disk_error(problem: OSError | ValueError, path: str | Path) -> DiskError:
     """Why something cannot be written, and what to do about it."""
     number = getattr(problem, "errno", None)
     reason = getattr(problem, "strerror", None) or str(problem)
-    if number in _NO_ROOM:
+    if number in NO_ROOM:
         hint = "make room on the disk, or choose another place"
     elif number in _NOT_OURS:
         hint = "see who owns it and its folder, or choose another place"

@@ -18,6 +18,7 @@ from engine.pddl import format_domain
 from engine.policies.torch_file import SUFFIXES
 from engine.records.codec import to_json
 from engine.records.inputs import PolicyInput
+from engine.records.policy_spec import PolicySpec
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -128,11 +129,10 @@ def reproduce_commands(
 ) -> list[str]:
     """What to type in the folder of a bundle to see the bug again; the first runs the policy."""
     files = "domain.pddl problem.pddl" if task.source is not None else "task.sas"
-    spec = policy.spec
+    spec = PolicySpec.parse(policy.spec)
     if policy.file is not None:
-        factory = spec.rpartition(":")[2] if policy.is_external else ""
-        spec = _policy_name(policy) + (f":{factory}" if factory else "")
-    commands = [f"plumbline run {shlex.quote(spec)} {files} --seed {bug.row.seed}"]
+        spec = spec.at(_policy_name(policy))
+    commands = [f"plumbline run {shlex.quote(str(spec))} {files} --seed {bug.row.seed}"]
     if task.source is not None and has_better_plan:
         commands.append("plumbline validate domain.pddl problem.pddl better.plan")
     if task.source is not None and bug.finding.run.outcome == SOLVED:

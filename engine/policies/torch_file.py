@@ -1,19 +1,19 @@
 """Policy files from strangers: what they are, and how to load them without running anything.
 
-A torch file is a pickle and could run any program when it is read; only tensors and plain values
-are ever accepted from one.
+A torch file holds a pickle, which could run any program when Python reads it; `torch_archive.py`
+takes only tensors and plain values from one.
 """
 
 from __future__ import annotations
 
 import ctypes
-import pickle
 import sys
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Location, PolicyError
+from engine.files import read_bytes
 from engine.policies.cache_file import is_policy_cache
 
 _SQLITE_START = b"SQLite format 3\x00"
@@ -60,24 +60,28 @@ def recognize(path: Path) -> Format:
 
 def portfolio_files(folder: Path) -> list[Path]:
     """The policy files of a directory, by name."""
-    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+    except OSError as error:
+        reason = error.strerror or error
+        raise PolicyError(f"the folder cannot be read: {reason}", Location.of(folder)) from error
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """The contents of a torch file: tensors and plain values only."""
-    import torch
+    from engine.policies.torch_archive import DamagedArchiveError, ForeignCodeError, read_archive
 
     try:
-        contents = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
+        contents = read_archive(read_bytes(path, "a torch checkpoint"))
+    except ForeignCodeError as error:
         raise PolicyError(
             "the file holds more than weights and was not loaded: reading it could run a program",
             Location.of(path),
             "save it again as a state_dict of tensors",
         ) from error
-    except (RuntimeError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except DamagedArchiveError as error:
         raise PolicyError(
-            "the file is damaged or not a torch checkpoint",
+            f"the file is damaged or not a torch checkpoint ({error})",
             Location.of(path),
             "copy it again from where it came",
         ) from error

@@ -13,13 +13,14 @@ from enum import Enum
 
 from engine.errors import PlumblineError
 from engine.files import read_bytes
-from engine.policies.consent import Consent, plugin_file
+from engine.policies.consent import Consent
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
 from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import State
 from engine.records.finding import EndReason
 from engine.records.inputs import File, PolicyInput
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
@@ -94,9 +95,11 @@ class PolicyRerun:
     def _objection(self, policy: PolicyInput) -> str:
         if not policy.is_external:
             return ""
-        program = plugin_file(policy.spec)
-        if program is not None and (policy.file is None or _content(program) != policy.file.sha256):
-            return f"{program} has changed since"
+        spec = PolicySpec.parse(policy.spec)
+        if spec.kind is SpecKind.PLUGIN and (
+            policy.file is None or _content(spec.place) != policy.file.sha256
+        ):
+            return f"{spec.place} has changed since"
         return self._consent.objection(policy.spec)
 
 
