@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import hostile_files as files
+from reference.amount import amount
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, taken
 
 from engine.campaign.recognize import plugin_factories, recognize_file
@@ -50,7 +51,7 @@ def test_an_old_pickle_is_no_policy(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(data=files.checkpoints(CONTENTS))
 def test_checkpoints_with_strange_contents(reading: dict[str, Read], data: bytes) -> None:
     assert taken(reading["own policy"], data) in (READ, REFUSED)
@@ -67,13 +68,13 @@ GNN = {
 }
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(data=files.checkpoints(GNN))
 def test_networks_of_others_with_strange_contents(reading: dict[str, Read], data: bytes) -> None:
     assert taken(reading["gnn checkpoint"], data) in (READ, REFUSED)
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(cut=st.integers(0, OWN.stat().st_size), place=st.integers(0, OWN.stat().st_size - 1))
 def test_cut_off_and_spoilt(reading: dict[str, Read], cut: int, place: int) -> None:
     content = OWN.read_bytes()
@@ -106,7 +107,7 @@ def test_a_few_bytes_do_not_become_weights_without_end(tmp_path: Path) -> None:
         open_policy(str(path))
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(
     table=st.sampled_from(("asnets_info", "asnets_weights")),
     column=st.sampled_from(("parameter", "int_value", "layer", "sig", "idx", "name", "weights")),
