@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.campaign.recognize import CACHE_SUFFIX
 from engine.errors import UsageError
 from engine.files import write_text
 from engine.fuzzing.bugs_file import FAILS, BugRecord, write_bugs
 from engine.fuzzing.pool_file import PoolEntry, count_states, write_pool
-from engine.policies.cache_file import State, write_policy_cache
+from engine.policies.cache_file import CACHE_SUFFIX, State, write_policy_cache
 from engine.policies.policy import NO_ACTION
 from engine.task.load import SAS_SUFFIX
 from engine.task.sas import write_sas
@@ -56,7 +55,7 @@ def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
     rows = [row for row in store.bugs(unit.campaign) if row.unit == unit.id]
     return write_bugs(
         BugRecord(
-            store.bug(row.id).state,
+            store.bug(row.id).finding.state,
             FAILS if row.gap is None else row.gap,
             row.bound,
             row.pool_number is not None,
@@ -120,12 +119,12 @@ def _decisions(store: WorkspaceReader, unit: UnitRow, task: Task) -> Iterator[tu
             continue
         bug = store.bug(row.id)
         require_fit(bug, task)
-        state = bug.state
-        for operator in bug.run.operators:
+        state = bug.finding.state
+        for operator in bug.finding.run.operators:
             yield state, operator
             state = successor(task.operators[operator], state)
-        if bug.run.outcome == FAILED and bug.run.last_decision >= NO_ACTION:
-            yield state, bug.run.last_decision
+        if bug.finding.run.outcome == FAILED and bug.finding.run.last_decision >= NO_ACTION:
+            yield state, bug.finding.run.last_decision
 
 
 def _task(store: WorkspaceReader, unit: UnitRow) -> Task:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
+from engine.policies.kinds import open_source
+from engine.records.policy_spec import PolicySpec
 from engine.task.task import PddlSource, Task
 
 NO_ACTION = -1
@@ -84,7 +86,14 @@ def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Polic
     Files are told apart by what is in them. With a domain, a policy that does not fit it is
     refused. The seed matters to policies that draw random numbers.
     """
-    policy = _open(spec, seed)
+    named = PolicySpec.parse(spec)
+    if named.resolution:
+        raise PolicyError(
+            "this policy chooses one action in every state",
+            Location.of(spec),
+            f"leave out #{named.resolution}",
+        )
+    policy = open_source(named, seed)
     if domain is not None:
         require_domain(policy, domain, spec)
     return policy
@@ -107,46 +116,3 @@ def pddl_source(task: Task, path: Path) -> PddlSource:
             "name the domain and the problem instead",
         )
     return task.source
-
-
-def _open(spec: str, seed: int) -> Policy:
-    if spec.startswith("builtin:"):
-        from engine.policies.builtin import open_builtin
-
-        return open_builtin(spec.removeprefix("builtin:"), seed)
-    if spec.startswith("grpc://"):
-        from engine.policies.remote.policy import open_remote
-
-        return open_remote(spec)
-    path, colon, factory = spec.rpartition(":")
-    if colon and path.endswith(".py"):
-        from engine.policies.plugin.policy import open_plugin
-
-        return open_plugin(path, factory)
-    return open_policy_file(Path(spec), seed)
-
-
-def open_policy_file(path: Path, seed: int = 0) -> Policy:
-    """The policy in a file of one of the formats we know."""
-    from engine.policies.torch_file import Format, load_checkpoint, recognize
-
-    kind = recognize(path)
-    if kind is Format.CACHE:
-        from engine.policies.cache_file import CachePolicy
-
-        return CachePolicy(path)
-    from engine.policies.torch_file import prepare_torch
-
-    prepare_torch()
-    if kind is Format.SQLITE:
-        from engine.policies.asnets.policy import AsnetsPolicy
-
-        return AsnetsPolicy.from_cpddl(path)
-    contents = load_checkpoint(path)
-    if "plumbline" in contents:
-        from engine.policies.asnets.policy import AsnetsPolicy
-
-        return AsnetsPolicy.from_checkpoint(path, contents)
-    from engine.policies.gnn.policy import GnnPolicy
-
-    return GnnPolicy.from_checkpoint(path, contents, seed)

@@ -2,7 +2,7 @@
 
 A file may come from a stranger: its first bytes are looked at before SQLite sees it, and it has to
 have our tables and nothing else, because a trigger or a view would make our own statements do what
-its author wants.
+its author wants. Then no page of it is used twice, so that a small file holds only few rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import DamagedRecordError, Location, WorkspaceError
-from engine.workspace.companions import EMPTY
+from engine.files import replacing
 from engine.workspace.connection import (
     CHOOSE,
     DAMAGED,
@@ -28,9 +28,9 @@ from engine.workspace.schema import (
     APPLICATION_ID,
     FIRST_VERSION,
     VERSION,
-    create,
     migrate,
     misplaced_value,
+    new_workspace,
     objects_of,
     objects_of_version,
 )
@@ -39,19 +39,32 @@ CACHE_KILOBYTES = 16 * 1024
 """A transaction that outgrows it writes early and keeps readers waiting longer."""
 
 
+SCHEMA_STEPS = 1000
+"""Ten thousand instructions of SQLite each; ours takes less than one."""
+
+
 def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
     """A connection to a workspace of the present version."""
     _refuse_impossible(path, may_create)
     if may_create:
-        with workspace_errors(path), suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+        with workspace_errors(path):
+            _make_if_empty(path.resolve())
     connection = _connect(path)
     try:
-        _prepare(connection, may_create)
+        _prepare(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _make_if_empty(place: Path) -> None:
+    """Put a new workspace into its place as a whole: no failure leaves half a file there."""
+    is_new = not place.exists()
+    if is_new or place.stat().st_size == 0:
+        # Another process that was faster has made the same.
+        with suppress(FileExistsError), replacing(place, only_new=is_new) as part:
+            part.stream.write(new_workspace())
 
 
 def second_connection(path: Path) -> Connection:
@@ -105,25 +118,16 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
         raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is empty", where, CHOOSE)
 
 
-def _prepare(connection: Connection, may_create: bool) -> None:
-    _refuse_strangers(connection, may_be_empty=True)
-    with connection.reading() as sqlite:
-        _distrust(sqlite)
-        sqlite.execute("PRAGMA foreign_keys = ON")
-        sqlite.execute("PRAGMA synchronous = EXTRA")
-        sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
-        is_empty = _is_empty(sqlite)
-    if is_empty:
-        if not may_create:
-            raise WorkspaceError(
-                f"{NOT_A_WORKSPACE}: it is empty", Location.of(connection.path), CHOOSE
-            )
-        with connection.writing() as sqlite:
-            if _is_empty(sqlite):  # or else another process was faster
-                create(sqlite)
+def _prepare(connection: Connection) -> None:
     version = _refuse_strangers(connection)
     with connection.reading() as sqlite:
-        _refuse_foreign_parts(sqlite, connection.path, version)
+        with _bounded_schema(sqlite, connection.path):
+            _distrust(sqlite)
+            sqlite.execute("PRAGMA foreign_keys = ON")
+            sqlite.execute("PRAGMA synchronous = EXTRA")
+            sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+            _refuse_foreign_objects(sqlite, connection.path, version)
+        _refuse_damage(sqlite, connection.path)
     if version < VERSION:
         with connection.writing() as sqlite:
             migrate(sqlite)
@@ -134,17 +138,24 @@ def _distrust(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cell_size_check = ON")
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    """A file that was only made, or whose first writer was killed before it was done."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return bool(tables == 0)
+@contextmanager
+def _bounded_schema(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """SQLite reads the list of tables, which can have no end if its pages refer to each other."""
+    steps = iter(range(SCHEMA_STEPS))
+    connection.set_progress_handler(lambda: next(steps, None) is None, 10_000)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if next(steps, None) is None:
+            raise damaged(path, "its list of tables has no end") from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
-def _refuse_strangers(connection: Connection, *, may_be_empty: bool = False) -> int:
+def _refuse_strangers(connection: Connection) -> int:
     """Refuse what is no workspace of ours, before SQLite reads it; returns its version."""
     header, where = connection.header(), Location.of(connection.path)
-    if may_be_empty and header == EMPTY:
-        return VERSION
     if header is None or header.application != APPLICATION_ID:
         raise WorkspaceError(NOT_A_WORKSPACE, where, CHOOSE)
     if header.version < FIRST_VERSION:
@@ -169,7 +180,7 @@ def _refuse_strangers(connection: Connection, *, may_be_empty: bool = False) -> 
     return header.version
 
 
-def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path, version: int) -> None:
+def _refuse_foreign_objects(connection: sqlite3.Connection, path: Path, version: int) -> None:
     found, expected = objects_of(connection), objects_of_version(version)
     for name in sorted(found.keys() | expected.keys()):
         if name not in found:
@@ -180,5 +191,11 @@ def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path, version: i
                 Location.of(path),
                 "do not use it unless you know where it comes from",
             )
+
+
+def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(path, str(verdict).splitlines()[-1])
     if place := misplaced_value(connection):
         raise damaged(path, f"there is a value in {place} that cannot be there")

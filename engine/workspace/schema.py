@@ -10,9 +10,10 @@ import random
 import re
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 
-from engine.records.finding import BugKind, EndReason, RunOutcome
+from engine.records.finding import BugKind, BugStatus, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
 FIRST_VERSION = 9  # 1 to 8 were those of Plumbline 0.1
@@ -207,7 +208,7 @@ VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 
 def create(connection: sqlite3.Connection, version: int = VERSION) -> None:
-    """Make the tables, in the transaction of the caller."""
+    """Make the tables of a version."""
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     _run(connection, _TABLES)
     connection.execute(f"PRAGMA user_version = {FIRST_VERSION}")
@@ -238,23 +239,30 @@ def mark_first_page(connection: sqlite3.Connection) -> None:
 
 
 def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """How every table, index, view and trigger of a file is defined, but for SQLite's own."""
+    """How every table, index, view and trigger of a file is defined.
+
+    Indexes that follow from a table have no definition of their own.
+    """
     return {
-        f"{kind} {name}": _plain(sql or "")
+        f"{kind} {name}": _plain(str(sql or ""))
         for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
-        if not (kind in ("table", "index") and name.startswith("sqlite_"))
+        if not (kind == "index" and sql is None)
     }
 
 
 @cache
 def objects_of_version(version: int) -> Mapping[str, str]:
     """What a file of this version holds."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create(connection, version)
         return objects_of(connection)
-    finally:
-        connection.close()
+
+
+def new_workspace() -> bytes:
+    """The contents of a file without rows."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create(connection)
+        return connection.serialize()
 
 
 def _plain(sql: str) -> str:
@@ -280,7 +288,7 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(kind.value for kind in BugKind),
-    ("findings", "status"): ("new", "confirmed", "ignored", "duplicate"),
+    ("findings", "status"): tuple(BugStatus),
     ("runs", "outcome"): _OUTCOMES,
     ("runs", "reason"): _REASONS,
     ("pool", "outcome"): _OUTCOMES,

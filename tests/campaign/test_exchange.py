@@ -14,7 +14,7 @@ from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.fuzzing.imported_pool import contents, task_of
 from engine.fuzzing.pool_file import parse_pool
-from engine.policies.policy import open_policy_file
+from engine.policies.policy import open_policy
 from engine.policies.runs import PolicyRuns
 from engine.records.config import CampaignConfig
 from engine.records.finding import RunOutcome
@@ -51,7 +51,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
         (folder / "pool.txt").write_text(pool_text(store, unit))
         (folder / "found.bugs").write_text(bugs_text(store, unit))
         states = [row.state for row in store.pool(unit.id)]
-        bugs = {store.bug(row.id).state: (row.gap, row.bound) for row in store.bugs()}
+        bugs = {store.bug(row.id).finding.state: (row.gap, row.bound) for row in store.bugs()}
     assert bugs
     for name, expected in (("pool.txt", states), ("found.bugs", list(bugs))):
         config = configure(more=f'pool = "{name}"\n{ASTAR}')
@@ -60,7 +60,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
             (row,) = store.units()
             assert (row.status, row.statistics.size) == ("finished", len(expected))
             assert [entry.state for entry in store.pool(row.id)] == expected
-            again = {store.bug(bug.id).state: (bug.gap, bug.bound) for bug in store.bugs()}
+            again = {store.bug(bug.id).finding.state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs
             assert run(config, store, executor=in_threads(), resume=True).finished  # type: ignore[arg-type]
 
@@ -136,14 +136,17 @@ def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: P
     with finished as store:
         path.write_text(policy_cache_text(store, unit_called(store, 1)))
         bugs = [store.bug(row.id) for row in store.bugs()]
-    policy = open_policy_file(path)
+    policy = open_policy(str(path))
     assert policy.describe().kind == "policy cache"
     runs = PolicyRuns(policy.bind(task), StateTable(task))
     for bug in bugs:
-        (state,) = runs.table.add(bug.state).tolist()
+        (state,) = runs.table.add(bug.finding.state).tolist()
         runs.run([state])
         trace = runs.trace(state)
-        assert (str(trace.outcome), trace.operators) == (bug.run.outcome, bug.run.operators)
+        assert (str(trace.outcome), trace.operators) == (
+            bug.finding.run.outcome,
+            bug.finding.run.operators,
+        )
     unknown = tuple(len(variable.values) - 1 for variable in task.variables)
     (state,) = runs.table.add(unknown).tolist()
     runs.run([state])
@@ -160,10 +163,10 @@ def test_damaged_policy_caches_are_refused(task: Task, tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(PolicyError, match=complaint):
-            open_policy_file(path).bind(task)
+            open_policy(str(path)).bind(task)
     path.write_text("hello world\n")
     with pytest.raises(PolicyError, match="not a policy file"):
-        open_policy_file(path)
+        open_policy(str(path))
 
 
 def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) -> None:
