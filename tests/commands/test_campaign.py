@@ -312,7 +312,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     message = error(capsys, "campaign", config, "--out", out)
     assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
-    assert "no built-in policy" in error(capsys, "campaign", config, "--out", out)
+    assert "unknown built-in policy" in error(capsys, "campaign", config, "--out", out)
     assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
     assert "not a Plumbline workspace" in error(capsys, "verify", config)
     assert not (folder / "none.plumb").exists()
