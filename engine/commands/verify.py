@@ -47,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also run plug-ins, which are programs, and ask policy servers",
     )
+    parser.epilog = "Exit code 1: a claim is false; 3: none is false, but some are undecided."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
