@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 from reference.hostile_files import NAMES
 from reference.hostile_readers import READ, REFUSED, Read, read_workspace, taken
 from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
@@ -35,7 +36,7 @@ def test_the_workspace_is_sound(reading: dict[str, Read], sound: Path) -> None:
     assert taken(reading["workspace"], sound.read_bytes()) == READ
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(data=st.data())
 def test_any_value_in_any_column(
     reading: dict[str, Read],

@@ -210,15 +210,15 @@ class BugsPage(Page):
         self.context.document.notify("bugs")
         self._telling = False
 
-    def bugs_changed(self, bugs: list[int]) -> None:
-        """Update bugs after triage on this screen, or its undo."""
+    def bugs_changed(self, bugs: list[int], *, select: bool = False) -> None:
+        """Update bugs after triage on this screen, or after its undo, which selects them."""
         self.feed.take(bugs)
-        if self._bug in bugs:
-            row = self.table.known(self._bug)
-            if row is not None:
-                self._show_row(row)
-        elif len(bugs) == 1:
-            self.view.select_bug(bugs[0])
+        if select and not self.view.select_bugs(bugs):
+            self.table.settle()  # the filter may show them again
+            self.view.select_bugs(bugs)
+        row = self.table.known(self._bug) if self._bug in bugs else None
+        if row is not None:
+            self._show_row(row)
 
     @Slot(object)
     def _set_terms(self, terms: tuple[Term, ...]) -> None:

@@ -329,8 +329,7 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     assert f"step {found.cause.index + 1}" in cause
     assert found.cause.action in cause
     assert ("root cause: " in cause) == (len(found.bad_steps) > 1)
-    row = page.table.place_of(bug)
-    assert row is not None
+    (row,) = page.table.places_of([bug])
     column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
     assert page.table.index(row, column).data() == f"({found.cause.action})"
     notes = [line for line in page.detail.plan.table.lines if isinstance(line, NoteLine)]
