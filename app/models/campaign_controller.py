@@ -6,7 +6,7 @@ so listeners read them there.
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -30,7 +30,7 @@ from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 
-class CampaignState(Enum):
+class CampaignState(StrEnum):
     """What a campaign is doing; the value is shown to the user."""
 
     RUNNING = "running"
