@@ -56,6 +56,12 @@ class BugRow:
         return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
 
 
+@dataclass(frozen=True, slots=True)
+class TestedCounts:
+    tested: int
+    optimal: int  # states in which an oracle proved the policy optimal
+
+
 @dataclass(frozen=True)
 class Bug:
     """All that is known of one bug."""
