@@ -324,4 +324,4 @@ def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
     words = {column.name: column.text_of(view.units.row(0)) for column in UNITS}
     assert words["status"] in ("limit reached", "failed")  # there may be no time for a state
     assert words["error"].startswith("stopped at its limit of 0.3 s")
-    assert page.list.lines.row(0).words in ("finished, 1 at limit", "finished, 1 failed")
+    assert page.list.lines.row(0).words in ("finished, 1 at limit", "incomplete, 1 failed")
