@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 from engine.errors import DamagedRecordError
@@ -82,6 +82,16 @@ class UnitRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitInputs:
+    """What a unit tests, by numbers."""
+
+    unit: int
+    problem: int
+    policy: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class PoolRow:
     """A pool state and how the policy does in it; the cost is a lower bound if it was aborted."""
 
@@ -93,6 +103,7 @@ class PoolRow:
     outcome: RunOutcome | None  # None: not known yet
     reason: EndReason | None
     policy_cost: int | None
+    tested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +187,7 @@ class AnswerRow:
     number: int
     oracle: str
     verdict: OracleVerdict
+    bound: int | None  # what the oracle proved by itself
     seconds: float
 
 
@@ -284,11 +296,11 @@ def root_cause_of(row: Mapping[str, Any], bugs: Sequence[int]) -> RootCause:
 
 
 def _or_none(kind: type[Kind]) -> Callable[[str | None], Kind | None]:
-    return lambda text: None if text is None else kind(text)
+    return cache(lambda text: None if text is None else kind(text))
 
 
 _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
-    BugRow: {"kind": BugKind, "status": BugStatus, "retrospective": bool},
+    BugRow: {"kind": cache(BugKind), "status": cache(BugStatus), "retrospective": bool},
     UnitRow: {"statistics": _statistics},
     CampaignRow: {"config": _config},
     PoolRow: {
@@ -296,10 +308,11 @@ _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
         "walk": unpack,
         "outcome": _or_none(RunOutcome),
         "reason": _or_none(EndReason),
+        "tested": bool,
     },
-    FindingMoment: {"kind": BugKind},
-    AnswerRow: {"verdict": OracleVerdict},
-    RunRow: {"outcome": RunOutcome},
+    FindingMoment: {"kind": cache(BugKind)},
+    AnswerRow: {"verdict": cache(OracleVerdict)},
+    RunRow: {"outcome": cache(RunOutcome)},
     ComparisonRow: {
         "options": partial(decode, kind=CompareOptions),
         "comparison": partial(decode, kind=Comparison),

@@ -20,7 +20,7 @@ from reference.hostile_readers import FERRY, READ, REFUSED, Read, taken
 from engine.campaign.recognize import plugin_factories, recognize_file
 from engine.errors import PolicyError
 from engine.policies.plugin.policy import open_plugin
-from engine.policies.policy import open_policy, open_policy_file
+from engine.policies.policy import open_policy
 from engine.policies.torch_file import load_checkpoint
 
 hostile = settings.get_profile("hostile")
@@ -34,7 +34,7 @@ def test_code_in_a_file_does_not_run(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"policy{suffix}"
     path.write_bytes(files.dangerous(str(mark)))
     with pytest.raises(PolicyError, match="could run a program"):
-        open_policy_file(path)
+        open_policy(str(path))
     with pytest.raises(PolicyError):
         load_checkpoint(path)
     assert not mark.exists()
@@ -47,7 +47,7 @@ def test_an_old_pickle_is_no_policy(tmp_path: Path) -> None:
     mark, path = tmp_path / "mark", tmp_path / "policy.pt"
     path.write_bytes(pickle.dumps(files.RunsCode(str(mark))))
     with pytest.raises(PolicyError):
-        open_policy_file(path)
+        open_policy(str(path))
     assert not mark.exists()
 
 
@@ -90,7 +90,7 @@ def test_names_in_the_archive_go_nowhere(tmp_path: Path) -> None:
             archive.writestr(name, sound.read(name))
         archive.writestr("../../owned", b"x")
         archive.writestr("/tmp/owned", b"x")
-    taken(lambda _: open_policy_file(path), b"")
+    taken(lambda _: open_policy(str(path)), b"")
     assert {child.name for child in tmp_path.iterdir()} == {"policy.pt"}
 
 
@@ -104,7 +104,7 @@ def test_a_few_bytes_do_not_become_weights_without_end(tmp_path: Path) -> None:
             if "/data/" in name:
                 break
     with pytest.raises(PolicyError):
-        open_policy_file(path)
+        open_policy(str(path))
 
 
 @settings(hostile, max_examples=amount(60, 20))
@@ -162,7 +162,7 @@ def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
     path = tmp_path / "policy.pt"
     os.mkfifo(path)
     with pytest.raises(PolicyError, match="regular file"):
-        open_policy_file(path)
+        open_policy(str(path))
     shutil.rmtree(tmp_path)
 
 
@@ -173,4 +173,4 @@ def test_weights_are_real_numbers(tmp_path: Path) -> None:
     path = tmp_path / "policy.pt"
     path.write_bytes(files.saved({**CONTENTS, "state_dict": weights}))
     with pytest.raises(PolicyError, match="real numbers"):
-        open_policy_file(path)
+        open_policy(str(path))
