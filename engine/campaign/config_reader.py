@@ -23,7 +23,7 @@ from engine.files import read_text
 from engine.fuzzing.biases import BIASES
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
-from engine.policies.torch_file import portfolio_files
+from engine.policies.kinds import portfolio_files
 from engine.records.config import (
     CampaignConfig,
     FuzzSettings,

@@ -13,8 +13,8 @@ from engine.errors import PlumblineError
 from engine.pddl import read_domain
 from engine.pddl.model import Domain
 from engine.policies.consent import Consent, consent_name
+from engine.policies.kinds import portfolio_files
 from engine.policies.policy import close_policy, open_policy
-from engine.policies.torch_file import portfolio_files
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked
 from engine.workers.link import Link

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-from engine.records.finding import BugKind, EndReason, RunOutcome
+from engine.records.finding import BugKind, BugStatus, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
 FIRST_VERSION = 9  # 1 to 8 were those of Plumbline 0.1
@@ -288,7 +288,7 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(kind.value for kind in BugKind),
-    ("findings", "status"): ("new", "confirmed", "ignored", "duplicate"),
+    ("findings", "status"): tuple(BugStatus),
     ("runs", "outcome"): _OUTCOMES,
     ("runs", "reason"): _REASONS,
     ("pool", "outcome"): _OUTCOMES,

@@ -2,6 +2,7 @@ from random import Random
 
 import pytest
 from reference import fdr
+from reference.amount import amount
 from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
 
@@ -21,7 +22,7 @@ def pool_of(fuzzer: Fuzzer) -> list:
 def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
     random = Random(1)
     checked = 0
-    for seed in range(20):
+    for seed in range(amount(20, 8)):
         task = random_task(random)
         entries = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=200)))
         assert entries[0].state == task.init
@@ -35,7 +36,7 @@ def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
             assert entry.steps == len(entry.operators)
             checked += 1
         assert len({entry.state for entry in entries}) == len(entries)
-    assert checked > 100
+    assert checked > amount(100, 40)
 
 
 def test_the_same_seed_gives_the_same_pool() -> None:
@@ -59,7 +60,7 @@ def test_dead_ends_are_left_out_on_request() -> None:
     """The two switches of the unsolvable dials exclude each other, which h_max does not see."""
     random = Random(6)
     pruned_something = False
-    for seed in range(30):
+    for seed in range(amount(30, 8)):
         task = random_task(random)
         plain = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=150)))
         options = FuzzOptions(30, 4, seed, walks=150, prune_dead_ends=True)
@@ -74,7 +75,7 @@ def test_dead_ends_are_left_out_on_request() -> None:
 @pytest.mark.parametrize("name", BIASES)
 def test_biases_judge_every_candidate(name: str) -> None:
     random = Random(2)
-    for seed in range(6):
+    for seed in range(amount(6, 2)):
         truth = Truth.of(random_task(random))
         for _, policy in policies(truth, random):
             table = StateTable(truth.task)

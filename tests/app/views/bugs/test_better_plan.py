@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from engine.localize.localizer import Localizer
 from engine.oracles.better_plan import better_plan
-from engine.oracles.registry import factorizations
+from engine.records.verification import HOLDS
 from engine.task.states import StateTable
 from engine.task.validate import validate_operators
+from engine.usecases.verify import FINDERS
 from engine.verify.claims import plan_evidence
-from engine.verify.stored import verify_bugs
+from engine.verify.stored import Verifier, VerifyOptions
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -29,8 +30,8 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
     assert kept.finding.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
     assert kept.row.bound <= bug.row.bound
-    (verdict,) = verify_bugs(store, [kept.row], factorizations)
-    assert verdict.problem == ""
+    verifier = Verifier(store, FINDERS, VerifyOptions(bugs=(bug.row.id,)))
+    assert {claim.verdict for claim in verifier.claims()} == {HOLDS}
     assert min(bound for bound, _, _ in store.history(bug.row.id)) == kept.row.bound
 
 
