@@ -12,7 +12,8 @@ from msgspec import structs
 
 from app.services.settings import Settings
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
-from engine.oracles.registry import OracleKind, parse_oracle
+from engine.oracles.kind import OracleKind
+from engine.oracles.registry import parse_oracle
 from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.records.events import ClusterSize, ClusterStatus
 from engine.records.project import PoolChecked, Project

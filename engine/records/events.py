@@ -198,9 +198,17 @@ class ClusterChanged(Record):
     size: ClusterSize
 
 
+class CampaignStatus(StrEnum):
+    """How a campaign ended."""
+
+    FINISHED = "finished"  # every unit is done
+    INCOMPLETE = "incomplete"  # units failed or were lost
+    STOPPED = "stopped"
+
+
 class CampaignFinished(Record):
     campaign: Count
-    status: str  # "finished", "stopped"
+    status: CampaignStatus
     seconds: Seconds
 
 
