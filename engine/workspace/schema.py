@@ -285,7 +285,7 @@ _CLASSES = {
 _OUTCOMES = tuple(map(str, RunOutcome))
 _REASONS = tuple(map(str, EndReason))
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("campaigns", "status"): ("running", "stopped", "finished"),
+    ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(kind.value for kind in BugKind),
     ("findings", "status"): tuple(BugStatus),

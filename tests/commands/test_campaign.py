@@ -315,7 +315,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     message = error(capsys, "campaign", config, "--out", out)
     assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
-    assert "no built-in policy" in error(capsys, "campaign", config, "--out", out)
+    assert "unknown built-in policy" in error(capsys, "campaign", config, "--out", out)
     assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
     assert "not a Plumbline workspace" in error(capsys, "verify", config)
     assert not (folder / "none.plumb").exists()
@@ -331,6 +331,39 @@ def test_a_campaign_is_not_run_over(
     assert {unit["seed"] for unit in other["units"]} == {3}
     assert len(call(capsys, "bugs", workspace)["bugs"]) == again["bugs"] + other["bugs"]
     assert "no bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
+
+
+BROKEN_PLUGIN = "def make(seed=0):\n    raise RuntimeError('no weights here')\n"
+
+
+def test_a_campaign_with_failed_units_is_not_finished(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text(BROKEN_PLUGIN)
+    two = CONFIG.replace('["builtin:gc"]', '["builtin:gc", "broken.py:make"]')
+    (folder / "c.toml").write_text(two)
+    words = ("campaign", folder / "c.toml", "--out", folder / "w.plumb")
+    totals = call(capsys, *words, code=3)
+    assert totals["status"] == "incomplete"
+    assert [unit["status"] for unit in totals["units"]] == ["finished", "failed"]
+    assert "no weights here" in totals["units"][1]["error"]
+    assert main([*map(str, words), "--resume"]) == 3
+    text = capsys.readouterr().out
+    assert "1 of 2 units are not done" in text
+    assert "problem.pddl, broken.py:make, seed 0: failed (" in text
+    assert "w.plumb: incomplete" in text
+    assert call(capsys, *words, "--resume", "--fail-on-bugs", code=1)["bugs"] > 0
+
+
+def test_a_campaign_without_any_success_says_which_units_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text(BROKEN_PLUGIN)
+    (folder / "c.toml").write_text(CONFIG.replace("builtin:gc", "broken.py:make"))
+    words = ("campaign", folder / "c.toml", "--out", folder / "w.plumb")
+    (unit,) = call(capsys, *words, code=2)["units"]
+    assert unit["status"] == "failed"
+    assert "no unit succeeded" in error(capsys, *words, "--resume")
 
 
 PATIENCE = 300.0
