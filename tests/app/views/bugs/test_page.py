@@ -25,10 +25,11 @@ from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
 from engine.cli import main
+from engine.localize.localizer import Localizer
 from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
-from engine.usecases.localize import BugLocalizer
+from engine.task.states import StateTable
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -568,8 +569,8 @@ def test_a_plan_that_a_campaign_came_across_is_shown(
 ) -> None:
     bug = bug_with("loop", "dominance")
     with Workspace.open(workspace) as store:
-        localizer = BugLocalizer(store)
-        store.save_localization(bug.row.id, localizer.localize(bug))
+        table = StateTable(store.task(bug.problem_id))
+        store.save_localization(bug.row.id, Localizer(table).localize_finding(bug.finding))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison
