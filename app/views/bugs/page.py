@@ -34,7 +34,7 @@ from engine.records.localization import Localization
 from engine.records.verification import Standing, Verification
 from engine.report.bug_text import tested_text
 from engine.report.verification_text import bug_text, headline, summary_lines
-from engine.usecases.better_plan import FoundPlan, plan_of_localization
+from engine.usecases.better_plan import FoundPlan
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
@@ -331,7 +331,7 @@ class BugsPage(Page):
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.finding.evidence.is_plan:
-            plan = plan_of_localization(bug, found)
+            plan = found.better_plan
         self.detail.show_known(Known(bug, task, found, history, plan))
         self._show_localizing()
         if self._wants_bad_step:
