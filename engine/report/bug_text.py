@@ -18,7 +18,7 @@ from engine.verify.claims import SOLVED
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import Bug, BugRow
 
-_ENDINGS: dict[str, str] = {
+_ENDINGS = {
     EndReason.LOOP: "it runs into a loop",
     EndReason.NO_ACTION: "it chooses no action",
     EndReason.INAPPLICABLE: "it chooses an inapplicable action",
@@ -193,18 +193,15 @@ def _finite(bound: int) -> int | None:
     return None if bound == INFINITY else bound
 
 
-FAILS = BugKind.FAILS
-
-
-def kind_text(kind: str) -> str:
-    return KIND_WORDS.get(kind, kind)
+def kind_text(kind: BugKind) -> str:
+    return KIND_WORDS[kind]
 
 
 def headline(row: BugRow) -> str:
     """The bug in one line."""
-    if row.kind == FAILS:
+    if row.kind is BugKind.FAILS:
         return f"fails; {row.bound} suffices"
-    least = "at least " if row.kind == BugKind.STOPPED else ""
+    least = "at least " if row.kind is BugKind.STOPPED else ""
     return f"costs {least}{row.policy_cost}; {row.bound} suffices"
 
 

@@ -42,7 +42,7 @@ from engine.records.comparison import (
     Parameters,
     ReadingResult,
 )
-from engine.report.comparison_text import READINGS
+from engine.report.comparison_text import READINGS, exclusion_text
 from engine.report.words import count_text, sentence
 
 ICON = QSize(24, 24)
@@ -174,7 +174,7 @@ class VerdictView(QWidget):
             1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
         )
         self._show_counterexample()
-        self.conflicts.show_text("\n".join(map(str, reading.exclusions)))
+        self.conflicts.show_text("\n".join(map(exclusion_text, reading.exclusions)))
         self.details.setTabVisible(1, reading.counterexample is not None)
         self.details.setTabVisible(2, bool(reading.exclusions))
         self.details.setTabText(2, f"Conflicts ({len(reading.exclusions)})")

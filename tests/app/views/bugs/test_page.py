@@ -585,10 +585,10 @@ def test_sorting_columns_and_tabs_by_keyboard(qtbot: QtBot, page: BugsPage) -> N
     names = [column.name for column in page.table.columns]
     page.view.setCurrentIndex(page.table.index(0, names.index("bound")))
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    bounds = [page.table.line(row).row.bound for row in range(page.table.rowCount())]
+    bounds = [page.table.line(row).bound for row in range(page.table.rowCount())]
     assert bounds == sorted(bounds)
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    assert page.table.line(0).row.bound == max(bounds)
+    assert page.table.line(0).bound == max(bounds)
     page.actions_of.by_name["columns"].trigger()
     menu = page.view.findChild(QMenu)
     assert menu is not None
