@@ -250,6 +250,9 @@ class _Reader:
             found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
         except (RecursionError, ValueError, NotImplementedError) as error:
             self._fail(place, f"'{pattern:.60}' is no pattern: {error}", "check the path")
+        except OSError as error:
+            why = error.strerror or str(error)
+            self._fail(place, f"{error.filename or fixed} cannot be read: {why}", "check the path")
         if not found:
             self._fail(place, f"no file matches '{pattern}'", "check the path")
         return found
