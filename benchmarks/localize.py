@@ -167,8 +167,12 @@ def replay(task: Task, bug: Bug, found: Localization) -> Iterator[str]:
         step = found.steps[k]
         if step.better_plan is None:
             continue  # another algorithm than bisection need not have one
-        instead = validate_operators(task, [*operators[:k], *step.better_plan], bug.state)
-        most = bug.run.cost if bug.run.outcome == SOLVED and bug.run.cost is not None else INFINITY
+        instead = validate_operators(task, [*operators[:k], *step.better_plan], bug.finding.state)
+        most = (
+            bug.finding.run.cost
+            if bug.finding.run.outcome == SOLVED and bug.finding.run.cost is not None
+            else INFINITY
+        )
         if not instead.valid or instead.cost is None or step.better_operator == step.operator:
             yield f"step {k}: the better plan is none: {instead}"
         elif instead.cost >= most:
@@ -183,7 +187,7 @@ class Truth:
         self._known: dict[State, int | None] = {}
 
     def against(self, bug: Bug, found: Localization) -> Iterator[str]:
-        state = bug.state
+        state = bug.finding.state
         for step in found.steps:
             operator = self._task.operators[step.operator]
             following = successor(operator, state)

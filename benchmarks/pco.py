@@ -30,13 +30,13 @@ from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Finding, OracleSession, Origin
+from engine.oracles.session import OracleSession, Origin
 from engine.pddl import format_domain
 from engine.policies.policy import open_policy
 from engine.policies.portfolio import Portfolio, named_policies, open_portfolio
 from engine.policies.runs import PolicyRuns
 from engine.records.events import OracleVerdict
-from engine.records.finding import RunOutcome
+from engine.records.finding import Finding, RunOutcome
 from engine.task.export import export_domain, export_state_text
 from engine.task.load import load_task
 from engine.task.plans import format_operator_plan

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from engine.files import replacing
 
 
 def read_kept(path: Path) -> bytes | None:
@@ -32,15 +33,8 @@ def keep(path: Path, data: bytes, max_bytes: int) -> None:
     if len(data) > max_bytes:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with open(handle, "wb") as stream:
-            stream.write(data)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    with replacing(path) as part:
+        part.stream.write(data)
     shrink(path.parent, max_bytes)
 
 
@@ -109,9 +103,8 @@ class DiskCache:
         """From now on; what is too much goes at once. OSError if that cannot be written."""
         path = cache_folder() / _LIMITS
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{_LIMITS}.{os.getpid()}.part")
-        part.write_text(json.dumps({**_limits(), self.name: megabytes}), encoding="utf-8")
-        os.replace(part, path)
+        with replacing(path) as part:
+            part.stream.write(json.dumps({**_limits(), self.name: megabytes}).encode())
         shrink(self.folder, self.max_bytes())
 
     def clear(self) -> None:

@@ -9,18 +9,22 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from engine.errors import DiskError, Location, UnreadableFileError
 
 LARGEST_FILE = 256 * 2**20
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
+_DEVICES = (Path("/dev"), Path("/dev/fd"))
 
 
 def resource(*names: str) -> Path:
@@ -38,16 +42,21 @@ def read_bytes(path: str | Path, kind: str) -> bytes:
     """What is in a file; `kind` says in errors what was expected there ("a plan file")."""
     place = Location.of(path)
     try:
-        file = Path(path)
-        if not file.exists():
-            raise UnreadableFileError("there is no such file", place, "check the path")
-        if not file.is_file():  # a pipe could make us wait for ever
-            what = "a folder" if file.is_dir() else "not a regular file"
-            raise UnreadableFileError(f"this is {what}", place, f"name {kind}")
-        if file.stat().st_size > LARGEST_FILE:
-            message = f"the file is larger than {LARGEST_FILE // 2**20} MB"
-            raise UnreadableFileError(message, place, f"check that it is {kind}")
-        return file.read_bytes()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):  # a pipe could make us wait for ever
+                what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+                raise UnreadableFileError(f"this is {what}", place, f"name {kind}")
+            if status.st_size > LARGEST_FILE:
+                message = f"the file is larger than {LARGEST_FILE // 2**20} MB"
+                raise UnreadableFileError(message, place, f"check that it is {kind}")
+            with open(descriptor, "rb", closefd=False) as file:
+                return file.read(LARGEST_FILE)
+        finally:
+            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UnreadableFileError("there is no such file", place, "check the path") from None
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UnreadableFileError(
@@ -70,40 +79,89 @@ def decode_text(data: bytes, path: str | Path, kind: str) -> str:
         ) from None
 
 
-def write_text(path: str | Path, text: str) -> None:
-    write_bytes(path, text.encode("utf-8"))
+def write_text(path: str | Path, text: str, *, own_folder: bool = False) -> None:
+    write_bytes(path, text.encode("utf-8"), own_folder=own_folder)
 
 
-def write_bytes(path: str | Path, data: bytes) -> None:
-    """Put a file in its place when all of it is written; devices and links are written to."""
+def write_bytes(path: str | Path, data: bytes, *, own_folder: bool = False) -> None:
+    """Put a file in its place when all of it is written.
+
+    With `own_folder` the folder is one of ours in a folder of the user's, and must not be a link.
+    What stands in /dev, such as /dev/stdout, is written to.
+    """
     file = Path(path)
     try:
-        if file.is_symlink() or (file.exists() and not file.is_file()):
+        if file.parent in _DEVICES:
             file.write_bytes(data)
         else:
-            _replace(file, data)
+            with replacing(file, own_folder=own_folder) as part:
+                part.stream.write(data)
     except (OSError, ValueError) as problem:
         raise disk_error(problem, file) from problem
 
 
-def _replace(file: Path, data: bytes) -> None:
-    part = file.with_name(f".{file.name[:200]}.{os.getpid()}.part")
+@contextmanager
+def replacing(path: Path, *, own_folder: bool = False, only_new: bool = False) -> Iterator[Part]:
+    """A new file that takes the place of another when everything was done; OSError if it cannot.
+
+    With `only_new` a file that is there by then stays, and that is a FileExistsError.
+
+    Others may write to the folder, too: the name of the new file cannot be guessed, nothing that
+    lies there is followed or opened, and only a regular file is replaced.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if own_folder else 0)
+    folder = os.open(path.parent, flags)
+    part = f".{os.urandom(12).hex()}.part"
     try:
-        part.write_bytes(data)
-        if file.exists():
-            part.chmod(file.stat().st_mode)
-        part.replace(file)
+        mode = _replaceable_mode(path.name, folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(part, flags, 0o666, dir_fd=folder), "wb") as stream:
+            if mode is not None:
+                os.fchmod(stream.fileno(), mode)
+            yield Part(path.with_name(part), stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if only_new:
+            os.link(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.unlink(part, dir_fd=folder)
+        else:
+            os.rename(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
     except BaseException:
         with suppress(OSError):
-            part.unlink()
+            os.unlink(part, dir_fd=folder)
         raise
+    finally:
+        os.close(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file that is being written under another name."""
+
+    path: Path
+    stream: BinaryIO
+
+
+def _replaceable_mode(name: str, folder: int) -> int | None:
+    """The permissions of the file that is to be replaced, if there is one."""
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(mode):
+        return stat.S_IMODE(mode) & 0o777
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    what = "a link" if stat.S_ISLNK(mode) else "not a regular file"
+    raise OSError(errno.EEXIST, f"this is {what}")
 
 
 def disk_error(problem: OSError | ValueError, path: str | Path) -> DiskError:
     """Why something cannot be written, and what to do about it."""
     number = getattr(problem, "errno", None)
     reason = getattr(problem, "strerror", None) or str(problem)
-    if number in _NO_ROOM:
+    if number in NO_ROOM:
         hint = "make room on the disk, or choose another place"
     elif number in _NOT_OURS:
         hint = "see who owns it and its folder, or choose another place"

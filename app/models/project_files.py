@@ -23,8 +23,8 @@ from engine.campaign.config_reader import read_config
 from engine.campaign.recognize import Found, recognize_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
-from engine.policies.consent import SERVER, plugin_file
 from engine.records.config import CampaignConfig
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import (
     DomainChecked,
     PolicyChecked,
@@ -118,8 +118,9 @@ class ProjectFiles(QObject):
 
     def add_server(self, address: str) -> None:
         """Whoever names a server agrees to ask it."""
-        grant(self._context.settings, f"{SERVER}{address}")
-        self.add_policy(f"{SERVER}{address}")
+        spec = str(PolicySpec(SpecKind.SERVER, address))
+        grant(self._context.settings, spec)
+        self.add_policy(spec)
 
     def add_config(self, config: CampaignConfig) -> None:
         """The files of a campaign."""
@@ -136,12 +137,15 @@ class ProjectFiles(QObject):
 
     def remove(self, names: Iterable[str]) -> None:
         gone = list(names)
-        what = policy_name(gone[0]) if len(gone) == 1 else count_text(len(gone), "file")
+        what = self._short_name(gone[0]) if len(gone) == 1 else count_text(len(gone), "file")
         self._push(self.project.without(gone), f"remove {what}")
+
+    def _short_name(self, name: str) -> str:
+        return policy_name(name) if name in self.project.policies else Path(name).name
 
     def use_factory(self, spec: str, factory: str) -> None:
         """Another function of the same plug-in."""
-        other = f"{plugin_file(spec)}:{factory}"
+        other = str(replace(PolicySpec.parse(spec), factory=factory))
         policies = tuple(other if name == spec else name for name in self.project.policies)
         self._push(replace(self.project, policies=policies), f"use {factory}")
 
@@ -265,8 +269,9 @@ class ProjectFiles(QObject):
     def _watch(self) -> None:
         """Editors replace files, so a watched one may be another now."""
         project = self.project
-        names = [project.domain, *project.problems, *project.policies, *project.pools]
-        files = [plugin_file(name) or name for name in names if name]
+        policies = [PolicySpec.parse(spec).path for spec in project.policies]
+        names = [project.domain, *project.problems, *project.pools, *policies]
+        files = [str(name) for name in names if name is not None]
         if watched := self._watcher.files():
             self._watcher.removePaths(watched)
         if there := [name for name in files if Path(name).is_file()]:

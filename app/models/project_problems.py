@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.models.table_model import Column, Palette, TableModel
 from engine.pddl import Severity
-from engine.policies.consent import plugin_file
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import ProblemChecked
 from engine.report.words import count_text
 from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured
@@ -50,7 +50,7 @@ class ProblemRow:
         self.runs = {
             policy: run
             for policy, run in self.runs.items()
-            if file not in (policy, plugin_file(policy))
+            if PolicySpec.parse(policy).path != Path(file)
         }
 
     def forget_trouble(self) -> None:
@@ -58,7 +58,7 @@ class ProblemRow:
         self.runs = {
             policy: run
             for policy, run in self.runs.items()
-            if "://" not in policy and run.outcome != "error"
+            if PolicySpec.parse(policy).kind is not SpecKind.SERVER and run.outcome != "error"
         }
         if self.task is not None and self.task.error:
             self.task = None

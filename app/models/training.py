@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from app.models.table_model import Column
 from app.services.folders import EXAMPLES, example_names
+from engine.files import write_text
 from engine.records.training import EpochRecord, Training, best_of
 
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
@@ -123,7 +124,7 @@ def generate_problems(
     names = []
     for size, seed in wanted:
         path = folder / f"size-{size}-seed-{seed}.pddl"
-        path.write_text(_generator().problem_text(example, size, seed))
+        write_text(path, _generator().problem_text(example, size, seed), own_folder=True)
         names.append(str(path))
     return names
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 import platformdirs
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
+from engine.files import replacing
 from engine.policies.consent import Consent, consent_name
 
 WRITE_MILLISECONDS = 500
@@ -94,15 +94,13 @@ class Settings(QObject):
             changes, self._unwritten = self._unwritten, {}
         if not changes:
             return
-        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             values = self._read() | changes
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True))
-            os.replace(part, self.path)
+            document = json.dumps({"version": VERSION, **values}, indent=1, sort_keys=True)
+            with replacing(self.path) as part:
+                part.stream.write(document.encode())
         except OSError:  # try again next time; settings must not stop the user's work
-            with suppress(OSError):
-                part.unlink()
             with self._exchange:
                 self._unwritten = changes | self._unwritten
 

@@ -7,13 +7,14 @@ New data is drawn at most ten times a second.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import ArrayLike
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QBuffer, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -27,6 +28,7 @@ from PySide6.QtWidgets import (
 from app.services.theme import Theme
 from app.widgets.builders import heading
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
+from engine.files import write_bytes
 from engine.report.tables import plain_cell
 
 __all__ = ["Curve", "Plot", "Points"]
@@ -142,13 +144,14 @@ class Plot(QWidget):
         self._draw()
         match path.suffix.lower():
             case ".csv":
-                self._save_csv(path)
+                content = self._csv()
             case ".svg":
                 from pyqtgraph.exporters import SVGExporter
 
-                SVGExporter(self._item).export(str(path))
+                content = SVGExporter(self._item).export(toBytes=True)
             case _:
-                self._save_png(path)
+                content = self._png()
+        write_bytes(path, content)
 
     @Slot()
     def restyle(self) -> None:
@@ -331,7 +334,7 @@ class Plot(QWidget):
         if name:
             self.save(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
 
-    def _save_png(self, path: Path) -> None:
+    def _png(self) -> bytes:
         """Twice as fine as on most screens."""
         image = QImage(self._view.size() * _PNG_RATIO, QImage.Format.Format_ARGB32)
         image.setDevicePixelRatio(_PNG_RATIO)
@@ -340,17 +343,19 @@ class Plot(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._view.render(painter, QRectF(self._view.rect()))
         painter.end()
-        if not image.save(str(path)):
-            raise OSError(f"cannot write {path}")
+        content = QBuffer()
+        image.save(content, "PNG")  # type: ignore[call-overload]  # it takes names of formats as text
+        return bytes(content.data().data())
 
-    def _save_csv(self, path: Path) -> None:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["series", *self.axes])
-            sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
-            for item in sets:
-                for x, y in zip(floats(item.x), floats(item.y), strict=True):
-                    writer.writerow([plain_cell(item.name), _number(float(x)), _number(float(y))])
+    def _csv(self) -> bytes:
+        file = io.StringIO(newline="")
+        writer = csv.writer(file)
+        writer.writerow(["series", *self.axes])
+        sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
+        for item in sets:
+            for x, y in zip(floats(item.x), floats(item.y), strict=True):
+                writer.writerow([plain_cell(item.name), _number(float(x)), _number(float(y))])
+        return file.getvalue().encode()
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types

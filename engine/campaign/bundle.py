@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import Location, UsageError
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
 from engine.policies.torch_file import SUFFIXES
 from engine.records.codec import to_json
 from engine.records.inputs import PolicyInput
+from engine.records.policy_spec import PolicySpec
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -54,35 +53,26 @@ def write_bundle(
     }
     if plan is not None:
         files["better.plan"] = format_operator_plan(task, plan)
-    copy = [_policy_name(policy)] if policy.file is not None else []
-    _refuse_links(folder, [*files, *copy])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, folder) from error
     for name, text in files.items():
-        write_text(folder / name, text)
+        write_text(folder / name, text, own_folder=True)
     if policy.file is not None:
-        write_bytes(folder / _policy_name(policy), policy.file.content)
+        write_bytes(folder / _policy_name(policy), policy.file.content, own_folder=True)
     return Bundle(folder, number, plan is not None)
 
 
-def _refuse_links(folder: Path, names: Iterable[str]) -> None:
-    """A folder that came with a workspace may hold links to files of the user's."""
-    for path in (folder, *(folder / name for name in names)):
-        if path.is_symlink():
-            raise UsageError("this is a link", Location.of(path), "export to another folder")
-
-
 def _better_plan(bug: Bug, task: Task) -> tuple[int, ...] | None:
-    if bug.evidence.is_plan:
-        return bug.evidence.operators
-    return better_plan(task, bug.state, bug.row.policy_cost)
+    if bug.finding.evidence.is_plan:
+        return bug.finding.evidence.operators
+    return better_plan(task, bug.finding.state, bug.row.policy_cost)
 
 
 def task_files(store: WorkspaceReader, bug: Bug, task: Task) -> dict[str, str]:
     if task.source is None:
-        return {"task.sas": write_sas(replace(task, init=bug.state))}
+        return {"task.sas": write_sas(replace(task, init=bug.finding.state))}
     source = store.problem(bug.problem_id)
     if source.domain is None or source.unit_costs:
         domain = format_domain(export_domain(task))
@@ -90,17 +80,17 @@ def task_files(store: WorkspaceReader, bug: Bug, task: Task) -> dict[str, str]:
         domain = source.domain.content.decode("utf-8-sig")
     return {
         "domain.pddl": domain,
-        "problem.pddl": export_state_text(task, bug.state, f"bug-{bug.row.id}"),
+        "problem.pddl": export_state_text(task, bug.finding.state, f"bug-{bug.row.id}"),
     }
 
 
 def _policy_plan(bug: Bug, task: Task) -> str:
-    plan = format_operator_plan(task, bug.run.operators)
-    if bug.run.outcome == SOLVED:
+    plan = format_operator_plan(task, bug.finding.run.operators)
+    if bug.finding.run.outcome == SOLVED:
         return plan
-    last = bug.run.last_decision
+    last = bug.finding.run.last_decision
     after = f"; then ({task.operators[last].name}) closes a loop\n" if last >= 0 else ""
-    return f"; the policy does not reach the goal: {bug.run.reason}\n{plan}{after}"
+    return f"; the policy does not reach the goal: {bug.finding.run.reason}\n{plan}{after}"
 
 
 def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, Any]:
@@ -112,19 +102,19 @@ def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, A
         "policy": row.policy,
         "seed": row.seed,
         "policy_cost": row.policy_cost,
-        "policy_outcome": bug.run.outcome,
-        "policy_reason": bug.run.reason,
-        "policy_plan": [f"({task.operators[number].name})" for number in bug.run.operators],
+        "policy_outcome": bug.finding.run.outcome,
+        "policy_reason": bug.finding.run.reason,
+        "policy_plan": [f"({task.operators[number].name})" for number in bug.finding.run.operators],
         "bound": row.bound,
         "gap": row.gap,
         "better_plan": [f"({task.operators[n].name})" for n in plan] if plan is not None else None,
         "found_by": row.found_by,
         "status": row.status,
         "note": row.note,
-        "state": sorted(format_atom(atom) for atom in state_atoms(task, bug.state)),
-        "values": list(bug.state),
+        "state": sorted(format_atom(atom) for atom in state_atoms(task, bug.finding.state)),
+        "values": list(bug.finding.state),
         "task_hash": task.hash,
-        "evidence": to_json(bug.evidence),
+        "evidence": to_json(bug.finding.evidence),
     }
 
 
@@ -139,14 +129,13 @@ def reproduce_commands(
 ) -> list[str]:
     """What to type in the folder of a bundle to see the bug again; the first runs the policy."""
     files = "domain.pddl problem.pddl" if task.source is not None else "task.sas"
-    spec = policy.spec
+    spec = PolicySpec.parse(policy.spec)
     if policy.file is not None:
-        factory = spec.rpartition(":")[2] if policy.is_external else ""
-        spec = _policy_name(policy) + (f":{factory}" if factory else "")
-    commands = [f"plumbline run {shlex.quote(spec)} {files} --seed {bug.row.seed}"]
+        spec = spec.at(_policy_name(policy))
+    commands = [f"plumbline run {shlex.quote(str(spec))} {files} --seed {bug.row.seed}"]
     if task.source is not None and has_better_plan:
         commands.append("plumbline validate domain.pddl problem.pddl better.plan")
-    if task.source is not None and bug.run.outcome == SOLVED:
+    if task.source is not None and bug.finding.run.outcome == SOLVED:
         commands.append("plumbline validate domain.pddl problem.pddl policy.plan")
     commands.append(f"plumbline search {files} --algorithm astar --heuristic lmcut")
     return commands
@@ -155,8 +144,8 @@ def reproduce_commands(
 def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | None) -> str:
     row = bug.row
     if row.policy_cost is None:
-        told = f"never reaches the goal ({bug.run.reason})"
-    elif bug.run.outcome == SOLVED:
+        told = f"never reaches the goal ({bug.finding.run.reason})"
+    elif bug.finding.run.outcome == SOLVED:
         told = f"reaches the goal at a cost of {row.policy_cost}"
     else:
         told = f"has spent {row.policy_cost} without reaching the goal when it is stopped"

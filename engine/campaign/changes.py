@@ -17,8 +17,8 @@ from math import inf
 from operator import attrgetter
 
 from engine.oracles.objective import GoalReaching
-from engine.policies.consent import plugin_file
 from engine.records.finding import BugKind, RunOutcome
+from engine.records.policy_spec import PolicySpec
 from engine.verify.claims import ABORTED, FAILED, SOLVED
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow
@@ -184,7 +184,7 @@ def _policies(store: WorkspaceReader, campaign: int) -> list[_Policy]:
 def _content(spec: str, file: str | None) -> tuple[str, str]:
     if file is None:
         return spec, ""
-    return file, spec.rpartition(":")[2] if plugin_file(spec) else ""
+    return file, PolicySpec.parse(spec).factory
 
 
 def _partners(before: list[_Policy], after: list[_Policy]) -> dict[int, int]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.campaign.toml_positions import Path as KeyPath
 from engine.campaign.toml_positions import Position, key_positions
-from engine.errors import ConfigurationError, Location, PlumblineError
+from engine.errors import ConfigurationError, Location, PlumblineError, PolicyError
 from engine.files import read_text
 from engine.fuzzing.biases import BIASES
 from engine.oracles.objective import OBJECTIVES
@@ -32,6 +32,7 @@ from engine.records.config import (
     UnitLimits,
     Unsolved,
 )
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX
 
 MAX_NUMBER = 10**9
@@ -271,20 +272,24 @@ class _Reader:
 
     def _policies(self, key: str, value: Any) -> Iterator[str]:
         specs = self._elements((key,), value, _text)
-        for number, spec in enumerate(dict.fromkeys(specs)):
+        for number, text in enumerate(dict.fromkeys(specs)):
             place = (key, number)
-            file, colon, factory = spec.rpartition(":")
-            if spec.startswith(("builtin:", "grpc://")):
-                yield spec
-            elif colon and file.endswith(".py"):
-                yield f"{self._file(place, file)}:{factory}"
-            elif key == "portfolio" and (self.folder / spec).is_dir():
-                yield from self._checkpoints(place, self.folder / spec)
+            try:
+                spec, whole = PolicySpec.parse(text), PolicySpec.parse(text, self.folder)
+            except PolicyError as error:
+                self._fail(place, error.message, error.hint)
+            if spec.path is None:
+                yield text
+            elif spec.kind is SpecKind.PLUGIN:
+                yield str(spec.at(self._file(place, spec.place)))
+            elif key == "portfolio" and whole.kind is SpecKind.FOLDER:
+                yield from self._checkpoints(place, Path(whole.place))
             else:
-                yield from self._files(place, spec)
+                for file in self._files(place, spec.place):
+                    yield str(spec.at(file))
 
     def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
-        files = [str(path) for path in portfolio_files(folder)]
+        files = [str(path) for path in portfolio_files(folder)] if folder.is_dir() else []
         if not files:
             self._fail(place, f"there are no policy files in '{folder.name}'", "check the path")
         return files

@@ -17,6 +17,7 @@ from engine.fuzzing.biases import BIASES
 from engine.oracles.registry import ORACLES
 from engine.records.codec import to_json
 from engine.records.config import CampaignConfig
+from engine.records.policy_spec import PolicySpec, SpecKind
 
 _HEADER = "# Run it with: plumbline campaign {name} --out {stem}.plumb\n\n"
 
@@ -45,12 +46,12 @@ def config_text(config: CampaignConfig, path: Path) -> str:
 
 
 def _policy(spec: str, folder: Path) -> str:
-    if spec.startswith(("builtin:", "grpc://")):
+    named = PolicySpec.parse(spec)
+    if named.path is None:
         return spec
-    file, colon, factory = spec.rpartition(":")
-    if colon and file.endswith(".py"):
-        return f"{_relative(file, folder)}:{factory}"
-    return glob.escape(_relative(spec, folder))
+    place = _relative(named.place, folder)
+    is_pattern = named.kind is SpecKind.FILE
+    return str(named.at(glob.escape(place) if is_pattern else place))
 
 
 def _relative(name: str, folder: Path) -> str:

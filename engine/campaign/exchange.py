@@ -56,7 +56,7 @@ def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
     rows = [row for row in store.bugs(unit.campaign) if row.unit == unit.id]
     return write_bugs(
         BugRecord(
-            store.bug(row.id).state,
+            store.bug(row.id).finding.state,
             FAILS if row.gap is None else row.gap,
             row.bound,
             row.pool_number is not None,
@@ -120,12 +120,12 @@ def _decisions(store: WorkspaceReader, unit: UnitRow, task: Task) -> Iterator[tu
             continue
         bug = store.bug(row.id)
         require_fit(bug, task)
-        state = bug.state
-        for operator in bug.run.operators:
+        state = bug.finding.state
+        for operator in bug.finding.run.operators:
             yield state, operator
             state = successor(task.operators[operator], state)
-        if bug.run.outcome == FAILED and bug.run.last_decision >= NO_ACTION:
-            yield state, bug.run.last_decision
+        if bug.finding.run.outcome == FAILED and bug.finding.run.last_decision >= NO_ACTION:
+            yield state, bug.finding.run.last_decision
 
 
 def _task(store: WorkspaceReader, unit: UnitRow) -> Task:

@@ -7,7 +7,7 @@ kept for the record.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError
@@ -15,6 +15,7 @@ from engine.pddl import check_files
 from engine.pddl.diagnostics import raise_errors
 from engine.records.config import CampaignConfig
 from engine.records.inputs import File, PolicyInput, ProblemInput
+from engine.records.policy_spec import PolicySpec
 from engine.task.load import load_sas
 
 
@@ -56,20 +57,22 @@ def pool_input(config: CampaignConfig) -> File | None:
 
 
 def _policy_inputs(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
-    return tuple(map(PolicyInput, short_names(specs), specs, map(_policy_file, specs)))
+    names = short_names(specs, lambda spec, parts: PolicySpec.parse(spec).short_name(parts))
+    return tuple(map(PolicyInput, names, specs, map(_policy_file, specs)))
 
 
 def _policy_file(spec: str) -> File | None:
-    if spec.startswith(("builtin:", "grpc://")):
-        return None
-    path, colon, _ = spec.rpartition(":")
-    return read_file(path if colon and path.endswith(".py") else spec)
+    path = PolicySpec.parse(spec).path
+    return None if path is None else read_file(str(path))
 
 
-def short_names(paths: Sequence[str]) -> list[str]:
+def short_names(
+    paths: Sequence[str],
+    shorten: Callable[[str, int], str] = lambda path, parts: "/".join(Path(path).parts[-parts:]),
+) -> list[str]:
     """File names, with as many folders before them as it takes to tell them apart."""
     for parts in range(1, max((len(Path(path).parts) for path in paths), default=1) + 1):
-        names = [path if "://" in path else "/".join(Path(path).parts[-parts:]) for path in paths]
+        names = [shorten(path, parts) for path in paths]
         if len(set(names)) == len(names):
             return names
     return list(paths)

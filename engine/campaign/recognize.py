@@ -22,6 +22,7 @@ from engine.fuzzing.pool_file import is_pool
 from engine.pddl import definition_kind
 from engine.policies.cache_file import is_policy_cache
 from engine.policies.torch_file import SUFFIXES, Format, recognize
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX
 from engine.workspace.companions import ENDINGS
 from engine.workspace.schema import APPLICATION_ID
@@ -148,7 +149,7 @@ def _binary(file: Path, head: bytes) -> Recognized:
         (application,) = struct.unpack_from(">I", head, _SQLITE_APPLICATION_ID)
         if application == APPLICATION_ID:
             return Recognized(Role.WORKSPACE, str(file))
-    return Recognized(Role.POLICY, str(file))
+    return _policy(file)
 
 
 def _text(file: Path, head: str) -> Recognized:
@@ -157,7 +158,19 @@ def _text(file: Path, head: str) -> Recognized:
     if file.suffix == ".toml":
         return _campaign(file)
     role, reason = _role(head.removeprefix("\ufeff"), file.suffix.lower())
-    return Recognized(role, str(file), reason)
+    return _policy(file) if role is Role.POLICY else Recognized(role, str(file), reason)
+
+
+def _policy(file: Path, factory: str = "") -> Recognized:
+    """A policy file or a plug-in, unless its path would be taken for something else."""
+    name = f"{file}:{factory}" if factory else str(file)
+    try:
+        is_clear = PolicySpec.parse(name).place == str(file)
+    except PolicyError:
+        is_clear = False
+    if is_clear:
+        return Recognized(Role.POLICY, name)
+    return Recognized(Role.UNKNOWN, str(file), "rename it: ':' and '#' mean something in its name")
 
 
 def _role(head: str, suffix: str) -> tuple[Role, str]:
@@ -180,7 +193,7 @@ def _plugin(file: Path) -> Recognized:
     if not factories:
         reason = "a plug-in needs a function with one parameter, the task"
         return Recognized(Role.UNKNOWN, str(file), reason)
-    return Recognized(Role.POLICY, f"{file}:{factories[0]}")
+    return _policy(file, factories[0])
 
 
 def _campaign(file: Path) -> Recognized:
@@ -211,9 +224,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _is_meant(item: Recognized) -> bool:
     """Whether a file somewhere in a folder is more than a bystander."""
-    if ".py:" in item.name:
-        return item.name.endswith(f":{PLUGIN_FACTORY}")
     if item.role is Role.POLICY:
+        spec = PolicySpec.parse(item.name)
+        if spec.kind is SpecKind.PLUGIN:
+            return spec.factory == PLUGIN_FACTORY
         return item.name.endswith((*SUFFIXES, CACHE_SUFFIX))
     return item.role not in (Role.UNKNOWN, Role.WORKSPACE)
 
@@ -222,7 +236,7 @@ def _checkpoints(items: Iterable[Recognized]) -> list[str]:
     """Policy files of one folder whose names differ in a number only."""
     families: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:
-        if item.role is Role.POLICY and ".py:" not in item.name:
+        if item.role is Role.POLICY and PolicySpec.parse(item.name).kind is SpecKind.FILE:
             path = Path(item.name)
             families[str(path.parent), re.sub(r"\d+", "#", path.name)].append(item.name)
     return [name for names in families.values() if len(names) > 1 for name in names]

@@ -23,18 +23,14 @@ from engine.localize.run_searches import LocalizationLimits
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import contest_of
 from engine.oracles.registry import factorizations, make_oracle
-from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin
+from engine.oracles.session import Examination, Oracle, OracleSession, Origin
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
 from engine.policies.runs import PolicyRun, PolicyRuns
-from engine.records.codec import encode
-from engine.records.config import (
-    Unit,
-)
+from engine.records.config import Unit
 from engine.records.events import (
-    BugFound,
-    BugImproved,
     BugLocalized,
+    FindingReported,
     OracleAnswer,
     OracleStatistics,
     OracleVerdict,
@@ -43,7 +39,6 @@ from engine.records.events import (
     RunFinished,
     StateAdded,
     StateTested,
-    StoredRun,
     TaskReady,
     UnitFailed,
     UnitFinished,
@@ -53,14 +48,14 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
-from engine.records.evidence import Evidence, State
-from engine.records.finding import INFINITY, EndReason, RunOutcome
+from engine.records.evidence import State
+from engine.records.finding import INFINITY, EndReason, Finding, Run
 from engine.records.localization import Localization
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.unpacked import UnpackedInputs, unpack_inputs
-from engine.verify.claims import Claim, problem_with
+from engine.verify.claims import find_problem
 from engine.workers.limits import peak_megabytes
 from engine.workers.link import WorkerLink
 
@@ -106,15 +101,14 @@ class OracleCounts:
 
 def localize_finding(
     localizer: Localizer,
-    state: State,
-    run: StoredRun,
-    evidence: Evidence,
+    finding: Finding,
     limits: LocalizationLimits | None = None,
 ) -> Localization:
     """Which steps of the run from a bug state are bad."""
+    run, evidence = finding.run, finding.evidence
     closes_loop = run.reason == EndReason.LOOP and run.last_decision >= 0
     return localizer.localize(
-        replayed(localizer.table, state, run),
+        replayed(localizer.table, finding.state, run),
         run.last_decision if closes_loop else None,
         known_plan=evidence.operators if evidence.is_plan else None,
         known_bound=evidence.bound,
@@ -122,11 +116,11 @@ def localize_finding(
     )
 
 
-def replayed(table: StateTable, state: State, run: StoredRun) -> PolicyRun:
+def replayed(table: StateTable, state: State, run: Run) -> PolicyRun:
     """A stored run as a run through a table."""
     return PolicyRun(
-        RunOutcome(run.outcome),
-        EndReason(run.reason),
+        run.outcome,
+        run.reason,
         run.cost,
         tuple(_walk(table, state, run.operators)),
         run.operators,
@@ -224,10 +218,10 @@ class _Work:
         self.counts = OracleCounts(testing.oracles)
         self.regions = Regions(self.task)
         self.pool: list[int] = []  # state ids by number
-        self.reported: dict[int, tuple[Finding, StoredRun]] = {}
+        self.reported: dict[State, Finding] = {}
         self.tested = self.localized = 0
         self.limit = ""  # the one that ended it early
-        self.cleared: set[int] = set()  # pool states examined without success
+        self.cleared: set[State] = set()  # pool states examined without success
         self.last_progress = 0.0
         self.warnings: set[str] = set()
 
@@ -322,10 +316,10 @@ class _Work:
             raise self.runs.lost
 
     def _test(self, number: int) -> None:
-        state = self.pool[number]
+        state, values = self.pool[number], self.fuzzer.entries[number].state
         answers: list[OracleAnswer] = []
         for oracle in self.oracles:
-            if self.unit.testing.skip_known_bugs and state in self.reported:
+            if self.unit.testing.skip_known_bugs and values in self.reported:
                 break
             began = time.perf_counter()
             examination = self.session.test(state, oracle)
@@ -335,9 +329,9 @@ class _Work:
             seconds = time.perf_counter() - began
             for finding in examination.findings:
                 self._report(finding)
-            answers.append(self._answer(oracle.name, state, examination, seconds))
-        if state not in self.reported:
-            self.cleared.add(state)
+            answers.append(self._answer(oracle.name, values, examination, seconds))
+        if values not in self.reported:
+            self.cleared.add(values)
         self.counts.add_answers(answers)
         self.tested += 1
         self.link.emit(StateTested(self.unit.number, number, tuple(answers), self.link.seconds))
@@ -345,65 +339,31 @@ class _Work:
             self._report_regions()
 
     def _answer(
-        self, oracle: str, state: int, examination: Examination, seconds: float
+        self, oracle: str, state: State, examination: Examination, seconds: float
     ) -> OracleAnswer:
         """What the oracle proved, as far as it could be confirmed."""
         verdict, bound = examination.verdict, examination.bound
         if verdict is OracleVerdict.BUG:
             if state in self.reported:
-                bound = max(bound, self.reported[state][0].bound)
+                bound = max(bound, self.reported[state].bound)
             else:
                 verdict, bound = OracleVerdict.NOT_REFUTED, INFINITY
         return OracleAnswer(oracle, verdict, None if bound == INFINITY else bound, seconds)
 
     def _report(self, finding: Finding) -> None:
         """Tell of a finding, once it has been verified by code that shares nothing with it."""
-        evidence, run = finding.evidence, self._stored_run(finding.state)
-        claim = Claim(
-            evidence.state,
-            finding.kind.value,
-            finding.policy_cost,
-            finding.bound,
-            finding.gap,
-            evidence,
-            run,
-        )
-        if problem := problem_with(claim, self.task, self.dominance):
+        known = self.reported.get(finding.state)
+        if problem := find_problem(finding, self.task, self.dominance):
             self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
-            known, _ = self.reported.get(finding.state, (None, None))
             if (rest := self.session.withdraw(finding, known)) is not None:
                 self._report(rest)
             return
-        is_new = finding.state not in self.reported
-        kind = BugFound if is_new else BugImproved
-        self.link.emit(
-            kind(
-                unit=self.unit.number,
-                state=evidence.state,
-                kind=finding.kind.value,
-                policy_cost=finding.policy_cost,
-                bound=finding.bound,
-                gap=finding.gap,
-                oracle=finding.oracle,
-                evidence=encode(evidence).decode(),
-                evidence_kind=evidence.kind,
-                run=run,
-                retrospective=finding.state in self.cleared,
-                seconds=self.link.seconds,
-            )
-        )
-        self.reported[finding.state] = finding, run
-        if is_new:
-            self.regions.add(evidence.state)
+        retrospective = finding.state in self.cleared
+        self.link.emit(FindingReported(self.unit.number, finding, retrospective, self.link.seconds))
+        self.reported[finding.state] = finding
+        if known is None:
+            self.regions.add(finding.state)
             self.counts.add_finding(finding.oracle)
-
-    def _stored_run(self, state: int) -> StoredRun:
-        run = self.runs.trace(state)
-        stored = StoredRun(str(run.outcome), str(run.reason), run.cost, run.operators)
-        if run.outcome is not RunOutcome.FAILED:
-            return stored
-        (decision,) = self.runs.decisions([run.states[-1]]).tolist()
-        return StoredRun(stored.outcome, stored.reason, None, run.operators, last_decision=decision)
 
     def _localize(self) -> None:
         """Bad steps on the runs of all bugs; what one of them teaches the next ones know."""
@@ -414,19 +374,18 @@ class _Work:
             self.table, control=self.link.control, emit=lambda _: self.link.check()
         )
         left = settings.unit_expansions
-        for finding, run in self.reported.values():
+        for finding in self.reported.values():
             limits = LocalizationLimits(
                 search_expansions=settings.search_expansions,
                 total_expansions=min(settings.bug_expansions, left),
                 total_seconds=settings.bug_seconds,
             )
-            evidence = finding.evidence
-            found = localize_finding(localizer, evidence.state, run, evidence, limits)
+            found = localize_finding(localizer, finding, limits)
             # What a stopped localization found is sound but not repeatable: it is not reported.
             self.link.check()
             left -= found.expanded
             self.localized += 1
-            self.link.emit(BugLocalized(self.unit.number, evidence.state, found, self.link.seconds))
+            self.link.emit(BugLocalized(self.unit.number, finding.state, found, self.link.seconds))
             self._report_progress()
 
     def _report_regions(self) -> None:

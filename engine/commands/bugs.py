@@ -124,7 +124,7 @@ def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
 
 
 def document(bug: Bug) -> dict[str, Any]:
-    row, evidence = bug.row, to_json(bug.evidence)
+    row, evidence = bug.row, to_json(bug.finding.evidence)
     assert isinstance(evidence, dict)
     return {
         "id": row.id,

@@ -11,6 +11,7 @@ from engine.errors import ExitCode
 from engine.pddl import read_domain
 from engine.policies.policy import PolicyInfo, close_policy, open_policy
 from engine.policies.torch_file import portfolio_files
+from engine.records.policy_spec import PolicySpec, SpecKind
 
 SHOWN = 12
 """How many names of a list the text for people shows."""
@@ -33,8 +34,9 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     domain = read_domain(args.domain) if args.domain else None
-    folder = Path(args.policy)
-    members = [str(path) for path in portfolio_files(folder)] if folder.is_dir() else []
+    spec = PolicySpec.parse(args.policy, base="")
+    is_folder = spec.kind is SpecKind.FOLDER
+    members = [str(path) for path in portfolio_files(Path(spec.place))] if is_folder else []
     infos, misfits = [], dict[str, tuple[str, ...]]()
     for name in members or [args.policy]:
         policy = open_policy(name)

@@ -22,12 +22,12 @@ from engine.fuzzing.pool_file import PoolEntry, read_pool
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.registry import ORACLES, make_oracle
-from engine.oracles.session import Finding, OracleSession, Origin
+from engine.oracles.session import OracleSession, Origin
 from engine.policies.policy import close_policy, open_policy
 from engine.policies.portfolio import named_policies, open_portfolio
 from engine.policies.runs import STEP_LIMIT, PolicyRuns
 from engine.records.codec import to_json
-from engine.records.finding import RunOutcome
+from engine.records.finding import Finding, RunOutcome
 from engine.task.states import StateTable
 
 
@@ -176,7 +176,7 @@ def _flag(finding: Finding) -> dict[str, Any]:
 def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, Any]]:
     """Bugs outside the pool that were found on the way."""
     return [
-        {"oracle": name, "state": list(finding.evidence.state), **_flag(finding)}
+        {"oracle": name, "state": list(finding.state), **_flag(finding)}
         for name, work in tested.items()
         for state, finding in work.session.findings.items()
         if state not in pool

@@ -7,25 +7,16 @@ papers' notion: the policy is more expensive than it needs to be, or fails where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from engine.records.finding import INFINITY, BugKind, RunOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """A bug's size: `gap` is proven, the true one may be larger; None when the policy fails."""
-
-    kind: BugKind
-    gap: int | None
-
-
 class Objective(Protocol):
     name: str
 
-    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
-        """The bug proven by an upper bound on h*, if it proves one.
+    def bug_kind(self, outcome: RunOutcome, policy_cost: int, bound: int) -> BugKind | None:
+        """The kind of bug that an upper bound on h* proves, if it proves one.
 
         `policy_cost` is the cost if SOLVED, INFINITY if FAILED, and if ABORTED what the run had
         cost when it was stopped.
@@ -40,15 +31,13 @@ class Objective(Protocol):
 class AnyBug:
     name = "any"
 
-    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def bug_kind(self, outcome: RunOutcome, policy_cost: int, bound: int) -> BugKind | None:
         limit = self.needs_less_than(outcome, policy_cost)
         if limit is None or bound >= limit:
             return None
         if outcome is RunOutcome.FAILED:
-            return Shortfall(BugKind.FAILS, None)
-        if outcome is RunOutcome.SOLVED:
-            return Shortfall(BugKind.TOO_EXPENSIVE, policy_cost - bound)
-        return Shortfall(BugKind.STOPPED, policy_cost - bound)
+            return BugKind.FAILS
+        return BugKind.TOO_EXPENSIVE if outcome is RunOutcome.SOLVED else BugKind.STOPPED
 
     def needs_less_than(self, outcome: RunOutcome, policy_cost: int) -> int | None:
         if outcome is RunOutcome.UNKNOWN:
@@ -59,11 +48,9 @@ class AnyBug:
 class GoalReaching:
     name = "goal"
 
-    def shortfall(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def bug_kind(self, outcome: RunOutcome, policy_cost: int, bound: int) -> BugKind | None:
         del policy_cost
-        if outcome is RunOutcome.FAILED and bound < INFINITY:
-            return Shortfall(BugKind.FAILS, None)
-        return None
+        return BugKind.FAILS if outcome is RunOutcome.FAILED and bound < INFINITY else None
 
     def needs_less_than(self, outcome: RunOutcome, policy_cost: int) -> int | None:
         del policy_cost

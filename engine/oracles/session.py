@@ -20,8 +20,7 @@ from engine.oracles.objective import Objective
 from engine.policies.portfolio import Portfolio
 from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
 from engine.records.events import OracleVerdict
-from engine.records.evidence import Evidence
-from engine.records.finding import INFINITY, BugKind, RunOutcome
+from engine.records.finding import INFINITY, Finding, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Task
 
@@ -52,19 +51,6 @@ class Oracle(Protocol):
     def examine(self, state: int) -> Proof:
         """Try to prove that the policy is not optimal in a state on which it was run."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A bug with its proof. `policy_cost` is None when the policy fails."""
-
-    state: int
-    kind: BugKind
-    policy_cost: int | None
-    bound: int
-    gap: int | None
-    oracle: str
-    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +159,15 @@ class OracleSession:
         Whoever proves it next has found it. Where a dominance value is in doubt, plans may prove
         a bug all the same: that finding is returned.
         """
+        (state,) = self.table.add(finding.state).tolist()
         if known is None:
-            del self.findings[finding.state]
+            del self.findings[state]
         else:
-            self.findings[finding.state] = known
+            self.findings[state] = known
         if finding.evidence.is_plan:
             return None
-        self._doubtful.add(finding.state)
-        return next(self._judge([finding.state], self.bounds.plans, finding.oracle), None)
+        self._doubtful.add(state)
+        return next(self._judge([state], self.bounds.plans, finding.oracle), None)
 
     def needs_less_than(self, state: int) -> int | None:
         """Bounds below this prove a bug in a state; INFINITY: any does; None: no bound can."""
@@ -237,20 +224,19 @@ class OracleSession:
         """The bugs that bounds prove, as far as they are new or better than what is known."""
         for state, (outcome, cost) in zip(states, self._policy_results(states), strict=True):
             bound = bounds.u(state)
-            shortfall = self.objective.shortfall(outcome, cost, bound)
+            kind = self.objective.bug_kind(outcome, cost, bound)
             known = self.findings.get(state)
-            if shortfall is None or (known is not None and known.bound <= bound):
+            if kind is None or (known is not None and known.bound <= bound):
                 continue
-            finding = Finding(
-                state=state,
-                kind=shortfall.kind,
-                policy_cost=None if outcome is RunOutcome.FAILED else cost,
+            evidence = bounds.evidence(state)
+            finding = self.findings[state] = Finding(
+                state=evidence.state,
+                kind=kind,
+                run=self.runs.record(state),
                 bound=bound,
-                gap=shortfall.gap,
+                evidence=evidence,
                 oracle=oracle if known is None else known.oracle,
-                evidence=bounds.evidence(state),
             )
-            self.findings[state] = finding
             yield finding
 
     def _policy_parents(self, state: int) -> Iterator[Parent]:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from engine.errors import PlumblineError, PolicyError
 from engine.files import read_bytes
-
-SERVER = "grpc://"
+from engine.records.policy_spec import PolicySpec, SpecKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +34,24 @@ class Consent:
             return str(error)
         if not name or name in self.agreed:
             return ""
-        if spec.startswith(SERVER):
+        named = PolicySpec.parse(spec)
+        if named.kind is SpecKind.SERVER:
             return f"policy server {spec} is not trusted"
-        return f"plug-in {plugin_file(spec)} is not trusted"
+        return f"plug-in {named.place} is not trusted"
 
 
 NO_CONSENT = Consent()
 
 
-def plugin_file(spec: str) -> str | None:
-    """The file of a plug-in policy; None for others."""
-    path, colon, _ = spec.rpartition(":")
-    return path if colon and path.endswith(".py") and not spec.startswith(SERVER) else None
-
-
 def consent_name(spec: str) -> str:
     """What the user has to agree to before a policy may be used; empty if to nothing."""
-    if spec.startswith(SERVER):
-        return spec
-    path = plugin_file(spec)
-    if path is None:
+    named = PolicySpec.parse(spec)
+    if not named.needs_consent:
         return ""
-    content = read_bytes(path, "a Python file")
-    return f"{hashlib.sha256(content).hexdigest()} {Path(path).resolve()}"
+    if named.kind is SpecKind.SERVER:
+        return str(named)
+    content = read_bytes(named.place, "a Python file")
+    return f"{hashlib.sha256(content).hexdigest()} {Path(named.place).resolve()}"
 
 
 def refuse_without_consent(specs: Iterable[str], consent: Consent) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.task import PddlSource, Task
 
 NO_ACTION = -1
@@ -109,21 +110,27 @@ def pddl_source(task: Task, path: Path) -> PddlSource:
     return task.source
 
 
-def _open(spec: str, seed: int) -> Policy:
-    if spec.startswith("builtin:"):
+def _open(text: str, seed: int) -> Policy:
+    spec = PolicySpec.parse(text)
+    if spec.resolution:
+        raise PolicyError(
+            "this policy chooses one action in every state",
+            Location.of(text),
+            f"leave out #{spec.resolution}",
+        )
+    if spec.kind is SpecKind.BUILTIN:
         from engine.policies.builtin import open_builtin
 
-        return open_builtin(spec.removeprefix("builtin:"), seed)
-    if spec.startswith("grpc://"):
+        return open_builtin(spec.place, seed)
+    if spec.kind is SpecKind.SERVER:
         from engine.policies.remote.policy import open_remote
 
-        return open_remote(spec)
-    path, colon, factory = spec.rpartition(":")
-    if colon and path.endswith(".py"):
+        return open_remote(spec.place)
+    if spec.kind is SpecKind.PLUGIN:
         from engine.policies.plugin.policy import open_plugin
 
-        return open_plugin(path, factory)
-    return open_policy_file(Path(spec), seed)
+        return open_plugin(spec.place, spec.factory)
+    return open_policy_file(Path(spec.place), seed)
 
 
 def open_policy_file(path: Path, seed: int = 0) -> Policy:

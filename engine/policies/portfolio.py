@@ -17,6 +17,7 @@ from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.policies.torch_file import SUFFIXES, portfolio_files
 from engine.records.finding import RunOutcome
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
@@ -86,11 +87,12 @@ def named_policies(specs: Sequence[str]) -> dict[str, str]:
 
 def _expanded(specs: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
-    for spec in specs:
-        folder = Path(spec)
-        if not folder.is_dir():
-            found[spec] = None
+    for text in specs:
+        spec = PolicySpec.parse(text, base="")
+        if spec.kind is not SpecKind.FOLDER:
+            found[text] = None
             continue
+        folder = Path(spec.place)
         files = portfolio_files(folder)
         if not files:
             raise PolicyError(
@@ -104,7 +106,7 @@ def _expanded(specs: Sequence[str]) -> list[str]:
 
 def _short_names(specs: Sequence[str]) -> list[str]:
     """File names where these tell the policies apart, else what the user wrote."""
-    names = [spec if "://" in spec else Path(spec).name for spec in specs]
+    names = [PolicySpec.parse(spec).name for spec in specs]
     return names if len(set(names)) == len(names) else list(specs)
 
 

@@ -31,7 +31,7 @@ from engine.policies.run_graph import (
     UNKNOWN,
     RunGraph,
 )
-from engine.records.finding import INFINITY, EndReason, RunOutcome
+from engine.records.finding import INFINITY, NO_DECISION, EndReason, Run, RunOutcome
 from engine.task.states import StateTable
 from engine.workers.link import NULL_LINK
 
@@ -208,6 +208,13 @@ class PolicyRuns:
             tuple(states),
             tuple(operators),
         )
+
+    def record(self, start: int) -> Run:
+        """The run from a state as far as it has been walked, for whoever has no table."""
+        run, last = self.trace(start), NO_DECISION
+        if run.outcome is RunOutcome.FAILED:
+            (last,) = self.decisions([run.states[-1]]).tolist()
+        return Run(run.outcome, run.reason, run.cost, run.operators, last)
 
     def _result(self, start: int) -> tuple[RunOutcome, EndReason, int]:
         """What is known of one run; of a finished one that is asked too often for arrays."""

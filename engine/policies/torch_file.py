@@ -60,7 +60,11 @@ def recognize(path: Path) -> Format:
 
 def portfolio_files(folder: Path) -> list[Path]:
     """The policy files of a directory, by name."""
-    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+    except OSError as error:
+        reason = error.strerror or error
+        raise PolicyError(f"the folder cannot be read: {reason}", Location.of(folder)) from error
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:

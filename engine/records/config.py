@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from engine.errors import UsageError
 from engine.records.codec import Count, Record, Seconds, Text
 from engine.records.inputs import File, PolicyInput, ProblemInput
+from engine.records.policy_spec import require_specs
 
 MERGED_TRANSITIONS = 10_000
 """Transitions of a merged factor, if nothing else is asked for."""
@@ -81,6 +82,9 @@ class CampaignConfig(Record):
     portfolio: tuple[Text, ...] = ()  # policies that some oracles compare with
     pool: Text | None = None  # a file of states to test instead of those that walks find
     localization: LocalizationSettings = NO_LOCALIZATION
+
+    def __post_init__(self) -> None:
+        require_specs((*self.policies, *self.portfolio))
 
     def with_seeds(self, *seeds: int) -> CampaignConfig:
         return replace(self, seeds=seeds)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from engine.records.codec import Amount, Count, Record, Seconds, Text
 from engine.records.comparison import Parameters, Side
 from engine.records.evidence import State
-from engine.records.finding import NO_DECISION, Cost, EndReason, RunOutcome
+from engine.records.finding import Cost, EndReason, Finding, RunOutcome
 from engine.records.localization import Localization
 from engine.records.training import EpochRecord
 
@@ -82,39 +82,13 @@ class StateTested(Record):
     seconds: Seconds
 
 
-class StoredRun(Record):
-    """The policy's run from a bug state: `operators`, and what came next if it failed.
-
-    After the operators, `last_decision` closes a loop (an operator), or is one of the policy's
-    marks for doing nothing, or `NO_DECISION`.
-    """
-
-    outcome: str
-    reason: str
-    cost: int | None
-    operators: tuple[Count, ...]
-    last_decision: int = NO_DECISION
-
-
-class BugFound(Record):
-    """A state is a bug; `evidence` is the JSON text of its proof."""
+class FindingReported(Record):
+    """A state is a bug, or a known bug turned out to be worse because the bound fell."""
 
     unit: Count
-    state: State
-    kind: str
-    policy_cost: int | None
-    bound: int
-    gap: int | None
-    oracle: str
-    evidence: str
-    evidence_kind: str
-    run: StoredRun
+    finding: Finding
     retrospective: bool  # a pool state that the oracles had examined without success
     seconds: Seconds
-
-
-class BugImproved(BugFound):
-    """A known bug turned out to be worse: the bound fell."""
 
 
 class RegionsChanged(Record):
@@ -231,8 +205,7 @@ UnitEvent = (
     | StateAdded
     | RunFinished
     | StateTested
-    | BugFound
-    | BugImproved
+    | FindingReported
     | RegionsChanged
     | BugLocalized
     | UnitProgress

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from engine.records.codec import Record, Text
+from engine.records.policy_spec import PolicySpec, require_specs
 
 
 class File(Record):
@@ -39,6 +40,10 @@ class PolicyInput(Record):
     spec: Text
     file: File | None
 
+    def __post_init__(self) -> None:
+        require_specs([self.spec])
+
     @property
     def is_external(self) -> bool:
-        return self.file is None or self.spec != self.file.path
+        """Whether it is used where it is, rather than from the copy."""
+        return PolicySpec.parse(self.spec).is_external

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from engine.pddl.diagnostics import Diagnostic, Severity
 from engine.records.codec import Record, Text
 from engine.records.config import CampaignConfig
+from engine.records.policy_spec import require_specs
 
 
 class Project(Record):
@@ -30,6 +31,9 @@ class Project(Record):
     unit_costs: bool = False
     pools: tuple[Text, ...] = ()  # states to test: pool files and bugs files
     draft: CampaignConfig | None = None  # the campaign as it was last set up
+
+    def __post_init__(self) -> None:
+        require_specs((*self.policies, *self.portfolio))
 
     @property
     def is_empty(self) -> bool:

@@ -32,15 +32,15 @@ def explain(bug: Bug, task: Task) -> tuple[str, ...]:
 
 
 def what_the_policy_does(bug: Bug) -> str:
-    steps = count_text(len(bug.run.operators), "step")
-    if bug.run.outcome == SOLVED:
-        return f"The policy reaches the goal in {steps} at a cost of {bug.run.cost}."
-    ending = _ENDINGS.get(bug.run.reason, f"it stops ({bug.run.reason})")
+    steps = count_text(len(bug.finding.run.operators), "step")
+    if bug.finding.run.outcome == SOLVED:
+        return f"The policy reaches the goal in {steps} at a cost of {bug.finding.run.cost}."
+    ending = _ENDINGS.get(bug.finding.run.reason, f"it stops ({bug.finding.run.reason})")
     return f"The policy does not reach the goal; after {steps} {ending}."
 
 
 def _chain(bug: Bug, task: Task) -> list[str]:
-    evidence = bug.evidence
+    evidence = bug.finding.evidence
     if evidence.is_plan:
         origins = dict.fromkeys(step.origin for step in evidence.steps)
         count = count_text(len(evidence.operators), "step")
@@ -75,7 +75,7 @@ def _conclusion(bug: Bug) -> str:
     row = bug.row
     if row.gap is None:
         return f"Therefore the goal can be reached at a cost of {row.bound}, but the policy fails."
-    more = "" if bug.run.outcome == SOLVED else "at least "
+    more = "" if bug.finding.run.outcome == SOLVED else "at least "
     return (
         f"Therefore a cost of {row.bound} suffices, but the policy costs {more}{row.policy_cost}: "
         f"{more}{row.gap} too much."

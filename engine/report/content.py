@@ -129,8 +129,8 @@ def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStor
 
 
 def _lines(bug: Bug, task: Task, localization: Localization | None) -> Iterator[PlanLine]:
-    policy = bug.run.operators
-    better = bug.evidence.operators if bug.evidence.is_plan else ()
+    policy = bug.finding.run.operators
+    better = bug.finding.evidence.operators if bug.finding.evidence.is_plan else ()
     notes = {step.index: note(step) for step in localization.steps} if localization else {}
     left = [
         PlanCell(number, name, cost, notes.get(number - 1, ""))
@@ -163,10 +163,10 @@ def _steps(operators: Sequence[int], task: Task) -> Iterator[tuple[int, str, int
 def _ending(bug: Bug, task: Task) -> str:
     if bug.row.policy_cost is not None:
         return ""
-    last = bug.run.last_decision
+    last = bug.finding.run.last_decision
     if last >= 0:
         return f"({task.operators[last].name}) closes a loop"
-    return f"ends: {bug.run.reason}"
+    return f"ends: {bug.finding.run.reason}"
 
 
 def _versions() -> dict[str, str]:

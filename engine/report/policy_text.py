@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.policies.consent import SERVER, plugin_file
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked, PoolChecked
 from engine.report.words import count_text
 
@@ -69,10 +69,7 @@ _SERVER_WAITS = "Not connected yet; no states are sent before you agree."
 
 def policy_name(spec: str) -> str:
     """Return a short name that still identifies the policy."""
-    if "://" in spec or spec.startswith("builtin:"):
-        return spec
-    file = plugin_file(spec)
-    return Path(spec).name if file is None else f"{Path(file).name}:{spec.rpartition(':')[2]}"
+    return PolicySpec.parse(spec).name
 
 
 def policy_kind(checked: PolicyChecked) -> str:
@@ -123,7 +120,7 @@ def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -
         more = f", and {count_text(len(rest), 'more reason')}" if rest else ""
         return "error", "bad", f"Does not fit the domain: {first}{more}"
     if not trusted:
-        is_server = checked.spec.startswith(SERVER)
+        is_server = PolicySpec.parse(checked.spec).kind is SpecKind.SERVER
         return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
     if checked.kind in _OF_TASKS or not fit.has_domain:
         return fit_verdict(fit)
@@ -133,7 +130,7 @@ def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -
 def _domain_verdict(checked: PolicyChecked) -> Verdict:
     if not checked.compared:
         return "unknown", "undecided", _DOMAIN_WAITS
-    is_plugin = plugin_file(checked.spec) is not None
+    is_plugin = PolicySpec.parse(checked.spec).kind is SpecKind.PLUGIN
     return "check", "proven", _PLUGIN_FITS if is_plugin else "Fits the domain"
 
 

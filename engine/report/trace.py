@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.records.events import StoredRun
 from engine.records.evidence import Evidence, State, Walk
+from engine.records.finding import Run
 from engine.task.successors import applicable_operators, is_goal, successor
 from engine.task.task import Task
 
@@ -74,7 +74,7 @@ class Trace:
         return self.loop_begin is not None and index >= self.loop_begin
 
 
-def policy_trace(task: Task, start: State, run: StoredRun) -> Trace:
+def policy_trace(task: Task, start: State, run: Run) -> Trace:
     """What the policy does."""
     states, steps = _follow(task, start, run.operators)
     ending = Ending(run.reason)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.files import scratch_errors, scratch_folder
 from engine.records.inputs import File, PolicyInput, ProblemInput
+from engine.records.policy_spec import PolicySpec
 from engine.task.load import load_task_files
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
@@ -50,7 +51,7 @@ class UnpackedInputs:
     def _spec(self, policy: PolicyInput) -> str:
         if policy.file is None or policy.is_external:
             return policy.spec
-        return str(self._path(policy.file))
+        return str(PolicySpec.parse(policy.spec).at(str(self._path(policy.file))))
 
     def original(self, text: str) -> str:
         for file in self._files():

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from engine.oracles.better_plan import better_plan
 from engine.records.evidence import Evidence, Walk
 from engine.records.localization import Localization
 from engine.task.task import Task
-from engine.verify.claims import Claim, problem_with, require_fit
+from engine.verify.claims import find_problem, require_fit
 from engine.workers.link import Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
@@ -30,22 +32,20 @@ def plan_of_localization(bug: Bug, found: Localization) -> tuple[int, ...] | Non
     """
     for step in found.steps:
         if step.better_plan is not None:
-            return (*bug.run.operators[: step.index], *step.better_plan)
+            return (*bug.finding.run.operators[: step.index], *step.better_plan)
     return None
 
 
 def keep_plan(store: Workspace, bug: Bug, task: Task, operators: Sequence[int]) -> bool:
     """Whether the plan is the bug's evidence now."""
     cost = sum(task.operators[number].cost for number in operators)
-    row = bug.row
-    if cost > row.bound:
+    if cost > bug.finding.bound:
         return False
-    evidence = Evidence(bug.state, (Walk(tuple(operators), ORIGIN),), cost)
-    gap = None if row.gap is None or row.policy_cost is None else row.policy_cost - cost
-    claim = Claim(bug.state, row.kind, row.policy_cost, cost, gap, evidence, bug.run)
-    if problem_with(claim, task):
+    evidence = Evidence(bug.finding.state, (Walk(tuple(operators), ORIGIN),), cost)
+    finding = structs.replace(bug.finding, bound=cost, evidence=evidence)
+    if find_problem(finding, task):
         return False
-    store.save_evidence(row.id, evidence, gap)
+    store.save_evidence(bug.row.id, evidence, finding.gap)
     return True
 
 
@@ -69,7 +69,11 @@ def find_better_plan(link: Link, workspace: Path, number: int) -> FoundPlan:
         require_fit(bug, task)
         link.progress(0, None, "searching")
         plan = better_plan(
-            task, bug.state, bug.row.policy_cost, control=link.control, cancelled=link.cancelled
+            task,
+            bug.finding.state,
+            bug.row.policy_cost,
+            control=link.control,
+            cancelled=link.cancelled,
         )
         if plan is None:
             link.check()

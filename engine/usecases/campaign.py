@@ -25,12 +25,12 @@ from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
-    BugFound,
     BugLocalized,
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
     ClusterChanged,
+    FindingReported,
     UnitEvent,
     UnitFailed,
     UnitFinished,
@@ -39,6 +39,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.evidence import State
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
 from engine.workers.limits import ProcessLimits
@@ -363,7 +364,8 @@ class _Reporter(Link):
         self._started: set[int] = set()
         self._status = ClusterStatus()
         self._done: dict[int, float] = {}
-        self._bugs = self._localized = 0
+        self._bugs: set[tuple[int, State]] = set()
+        self._localized = 0
 
     @property
     def control(self) -> Control:
@@ -395,14 +397,14 @@ class _Reporter(Link):
                 self._started.add(event.unit)
             case ClusterChanged():
                 self._show(replace(self._status, cluster=ClusterSize(event.workers, event.places)))
-            case BugFound():
-                self._bugs += type(event) is BugFound
+            case FindingReported():
+                self._bugs.add((event.unit, event.finding.state))
                 self._link.emit(Advanced(bugs=True))
             case BugLocalized():
                 self._localized += 1
             case _:
                 return
-        bugs = "1 new bug" if self._bugs == 1 else f"{self._bugs} new bugs"
+        bugs = "1 new bug" if len(self._bugs) == 1 else f"{len(self._bugs)} new bugs"
         localized = f", {self._localized} localized" if self._localized else ""
         self._link.progress(sum(self._done.values()), float(self._units), f"{bugs}{localized}")
 

@@ -15,9 +15,10 @@ from engine.campaign.recognize import plugin_factories
 from engine.errors import CancelledError, LimitReachedError, PlumblineError
 from engine.fuzzing.imported_pool import ImportedPool, contents
 from engine.pddl import Diagnostic, Domain, check_files
-from engine.policies.consent import SERVER, Consent, consent_name, plugin_file
+from engine.policies.consent import Consent, consent_name
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.runs import STEP_LIMIT, PolicyRuns
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import (
     DomainChecked,
     PolicyChecked,
@@ -119,8 +120,9 @@ def _check_pool(path: str) -> PoolChecked:
 def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyChecked:
     """What a policy is, and whether it fits the domain; a server is asked only with consent."""
     try:
-        name, factories = consent_name(spec), _factories(spec)
-        if spec.startswith(SERVER) and consent.objection(spec):
+        named = PolicySpec.parse(spec)
+        name, factories = consent_name(spec), _factories(named)
+        if named.kind is SpecKind.SERVER and consent.objection(spec):
             return PolicyChecked(spec, "remote", consent=name)
         policy = open_policy(spec)
         try:
@@ -142,12 +144,11 @@ def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyCh
     )
 
 
-def _factories(spec: str) -> tuple[str, ...]:
+def _factories(spec: PolicySpec) -> tuple[str, ...]:
     """What a plug-in's file offers; it is read, not run."""
-    path = plugin_file(spec)
-    if path is None:
+    if spec.kind is not SpecKind.PLUGIN:
         return ()
-    return tuple(plugin_factories(read_file(path).content.decode("utf-8", "replace")))
+    return tuple(plugin_factories(read_file(spec.place).content.decode("utf-8", "replace")))
 
 
 SECONDS = 60.0

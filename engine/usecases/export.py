@@ -54,7 +54,7 @@ def write_problem(store: WorkspaceReader, bug: Bug, task: Task, path: Path) -> P
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, path.parent) from error
-    write_text(path, files[name])
+    write_text(path, files[name], own_folder=path.parent == problems_folder(store.path))
     return path
 
 
@@ -66,7 +66,7 @@ def problems_folder(workspace: Path) -> Path:
 def reproduce_command(store: WorkspaceReader, bug: Bug, task: Task) -> str:
     """One line for a shell: writes the bundle of the bug, and runs the policy in it."""
     policy = store.policy(bug.policy_id)
-    run, *_ = reproduce_commands(bug, task, policy, bug.evidence.is_plan)
+    run, *_ = reproduce_commands(bug, task, policy, bug.finding.evidence.is_plan)
     workspace = shlex.quote(str(store.path.resolve()))
     return (
         f"plumbline export {workspace} --bug {bug.row.id} --out . && cd bug-{bug.row.id} && {run}"

@@ -76,7 +76,7 @@ class BugLocalizer:
         """Which steps of a bug's run are bad; `keep` writes it down."""
         localizer = self._localizer(bug.problem_id)
         require_fit(bug, localizer.table.task)
-        return localize_finding(localizer, bug.state, bug.run, bug.evidence, limits)
+        return localize_finding(localizer, bug.finding, limits)
 
     def keep(self, bug: Bug, found: Localization) -> None:
         """Store a localization unless one of the same run is there that knows more.
@@ -89,7 +89,7 @@ class BugLocalizer:
             known = None  # damaged, and now mended
         if known is None or not _knows_more(known, found):
             self._store.save_localization(bug.row.id, found)
-        plan = None if bug.evidence.is_plan else plan_of_localization(bug, found)
+        plan = None if bug.finding.evidence.is_plan else plan_of_localization(bug, found)
         if plan is not None:
             keep_plan(self._store, bug, self.task(bug.problem_id), plan)
 

@@ -8,13 +8,11 @@ about what the store says.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from engine.errors import WorkspaceError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.events import StoredRun
-from engine.records.evidence import Evidence, State, Walk
-from engine.records.finding import BugKind, EndReason, RunOutcome
+from engine.records.evidence import State, Walk
+from engine.records.finding import BugKind, EndReason, Finding, Run, RunOutcome
 from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
@@ -24,49 +22,33 @@ from engine.workspace.rows import Bug
 SOLVED, FAILED, ABORTED = RunOutcome.SOLVED, RunOutcome.FAILED, RunOutcome.ABORTED
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What is to be checked."""
-
-    state: State
-    kind: str
-    policy_cost: int | None
-    bound: int
-    gap: int | None
-    evidence: Evidence
-    run: StoredRun
+_OUTCOMES = {BugKind.FAILS: FAILED, BugKind.TOO_EXPENSIVE: SOLVED, BugKind.STOPPED: ABORTED}
 
 
-def problem_with(claim: Claim, task: Task, dominance: DominanceCheck | None = None) -> str:
-    """Why a claim does not hold; empty if it does."""
-    if claim.evidence.state != claim.state or claim.evidence.bound != claim.bound:
+def find_problem(finding: Finding, task: Task, dominance: DominanceCheck | None = None) -> str:
+    """Return why a finding does not hold; empty if it does."""
+    if finding.evidence.state != finding.state or finding.evidence.bound != finding.bound:
         return "the evidence is for another state or bound"
-    verification = verify(claim.evidence, task, dominance)
+    verification = verify(finding.evidence, task, dominance)
     if not verification.ok:
         return f"evidence: {verification.problem}"
-    if problem := _problem_with_run(claim.state, claim.run, task):
+    if problem := _problem_with_run(finding.state, finding.run, task):
         return f"policy run: {problem}"
-    return _problem_with_gap(claim)
+    return _problem_with_gap(finding)
 
 
-def _problem_with_gap(claim: Claim) -> str:
-    if claim.kind == BugKind.FAILS:
-        failed = claim.run.outcome == FAILED
-        return "" if failed else "it is called a failure, but the policy's run did not fail"
-    expected = SOLVED if claim.kind == BugKind.TOO_EXPENSIVE else ABORTED
-    if claim.run.outcome != expected or claim.policy_cost is None or claim.run.cost is None:
-        return f"the policy's run is '{claim.run.outcome}', which is not {claim.kind}"
-    # A stopped run may have been walked on since; what it had cost then still is a lower bound.
-    if claim.run.cost < claim.policy_cost or (
-        expected == SOLVED and claim.run.cost != claim.policy_cost
-    ):
-        return f"the policy's run costs {claim.run.cost}, not {claim.policy_cost}"
-    if claim.gap != claim.policy_cost - claim.bound or claim.gap <= 0:
-        return f"a gap of {claim.gap} is not {claim.policy_cost} - {claim.bound}"
+def _problem_with_gap(finding: Finding) -> str:
+    run, gap = finding.run, finding.gap
+    if run.outcome is not _OUTCOMES[finding.kind]:
+        return f"the policy's run is '{run.outcome}', which is not {finding.kind}"
+    if finding.kind is BugKind.FAILS:
+        return "" if gap is None else "a run that fails has a cost"
+    if gap is None or gap <= 0:
+        return f"the policy's run costs {run.cost}, which is not more than {finding.bound}"
     return ""
 
 
-def _problem_with_run(start: State, run: StoredRun, task: Task) -> str:
+def _problem_with_run(start: State, run: Run, task: Task) -> str:
     walked = _walk(start, run, task)
     if isinstance(walked, str):
         return walked
@@ -79,7 +61,7 @@ def _problem_with_run(start: State, run: StoredRun, task: Task) -> str:
     return "" if run.cost == cost else f"it costs {cost}, not {run.cost}"
 
 
-def _walk(start: State, run: StoredRun, task: Task) -> tuple[list[State], int] | str:
+def _walk(start: State, run: Run, task: Task) -> tuple[list[State], int] | str:
     """The states of a run and its cost, or which step cannot have been made."""
     states, seen, cost = [start], {start}, 0
     for number, index in enumerate(run.operators, 1):
@@ -98,7 +80,7 @@ def _walk(start: State, run: StoredRun, task: Task) -> tuple[list[State], int] |
     return states, cost
 
 
-def _problem_with_end(states: list[State], run: StoredRun, task: Task) -> str:
+def _problem_with_end(states: list[State], run: Run, task: Task) -> str:
     """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
     last = run.last_decision
     if run.reason == EndReason.NO_ACTION and last != NO_ACTION:
@@ -125,13 +107,13 @@ def require_fit(bug: Bug, task: Task, localization: Localization | None = None) 
         raise _damaged(bug, "one of its actions does not belong to the task")
     if not _can_be_walked(bug, task):
         raise _damaged(bug, "the policy's run cannot be walked")
-    if localization is not None and len(localization.steps) > len(bug.run.operators) + 1:
+    if localization is not None and len(localization.steps) > len(bug.finding.run.operators) + 1:
         raise _damaged(bug, "its run is shorter than what is known of its steps")
 
 
 def _can_be_walked(bug: Bug, task: Task) -> bool:
-    state = bug.state
-    for number in bug.run.operators:
+    state = bug.finding.state
+    for number in bug.finding.run.operators:
         operator = task.operators[number]
         if not is_applicable(operator, state):
             return False
@@ -144,9 +126,9 @@ def _damaged(bug: Bug, reason: str) -> WorkspaceError:
 
 
 def _states(bug: Bug, localization: Localization | None) -> Iterator[State]:
-    yield bug.state
-    yield bug.evidence.state
-    for step in bug.evidence.steps:
+    yield bug.finding.state
+    yield bug.finding.evidence.state
+    for step in bug.finding.evidence.steps:
         if not isinstance(step, Walk):
             yield step.state
     if localization is not None and localization.cause is not None:
@@ -154,9 +136,9 @@ def _states(bug: Bug, localization: Localization | None) -> Iterator[State]:
 
 
 def _operators(bug: Bug, localization: Localization | None) -> Iterator[int]:
-    yield from bug.run.operators
-    yield max(bug.run.last_decision, 0)  # less than 0: none
-    for part in bug.evidence.steps:
+    yield from bug.finding.run.operators
+    yield max(bug.finding.run.last_decision, 0)  # less than 0: none
+    for part in bug.finding.evidence.steps:
         if isinstance(part, Walk):
             yield from part.operators
     if localization is not None:

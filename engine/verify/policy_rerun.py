@@ -13,13 +13,14 @@ from enum import Enum
 
 from engine.errors import PlumblineError
 from engine.files import read_bytes
-from engine.policies.consent import Consent, plugin_file
+from engine.policies.consent import Consent
 from engine.policies.policy import NO_ACTION, NO_OPERATION, close_policy, open_policy
 from engine.policies.run_graph import UNDECIDED
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import State
 from engine.records.finding import EndReason
 from engine.records.inputs import File, PolicyInput
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.states import StateTable
 from engine.task.successors import successor
 from engine.task.task import Task
@@ -94,9 +95,11 @@ class PolicyRerun:
     def _objection(self, policy: PolicyInput) -> str:
         if not policy.is_external:
             return ""
-        program = plugin_file(policy.spec)
-        if program is not None and (policy.file is None or _content(program) != policy.file.sha256):
-            return f"{program} has changed since"
+        spec = PolicySpec.parse(policy.spec)
+        if spec.kind is SpecKind.PLUGIN and (
+            policy.file is None or _content(spec.place) != policy.file.sha256
+        ):
+            return f"{spec.place} has changed since"
         return self._consent.objection(policy.spec)
 
 
@@ -125,11 +128,11 @@ def _reply(runs: PolicyRuns, bug: Bug) -> PolicyReply:
 
 def _steps(bug: Bug, task: Task) -> tuple[list[State], list[int]]:
     """The states in which the policy decided, and how."""
-    states, decisions = [bug.state], list(bug.run.operators)
-    for operator in bug.run.operators:
+    states, decisions = [bug.finding.state], list(bug.finding.run.operators)
+    for operator in bug.finding.run.operators:
         states.append(successor(task.operators[operator], states[-1]))
-    if bug.run.outcome == FAILED:
-        decisions.append(bug.run.last_decision)
+    if bug.finding.run.outcome == FAILED:
+        decisions.append(bug.finding.run.last_decision)
     return states[: len(decisions)], decisions
 
 

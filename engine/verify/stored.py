@@ -23,7 +23,7 @@ from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 from engine.task.unpacked import unpack_inputs
-from engine.verify.claims import SOLVED, Claim, problem_with
+from engine.verify.claims import SOLVED, find_problem
 from engine.verify.evidence import DominanceCheck
 from engine.verify.policy_rerun import PolicyReply, PolicyRerun
 from engine.verify.val import val_opinion, val_program
@@ -78,7 +78,7 @@ def verify_bugs(
                 yield Verified(row.id, task)
                 continue
             check = checks.get(row.campaign, bug.problem_id, task)
-            problem, opinions = problem_with(_claim(bug), task, check), 0
+            problem, opinions = _row_problem(bug) or find_problem(bug.finding, task, check), 0
             if not problem and program is not None and task.source is not None:
                 problem, opinions = _second_opinion(program, bug, task)
             reply = None if problem else questions.ask(bug, task)
@@ -125,18 +125,25 @@ class _Checks:
         return self._known[key]
 
 
-def _claim(bug: Bug) -> Claim:
-    row = bug.row
-    return Claim(bug.state, row.kind, row.policy_cost, row.bound, row.gap, bug.evidence, bug.run)
+def _row_problem(bug: Bug) -> str:
+    """What the table says of a finding follows from the finding."""
+    row, finding = bug.row, bug.finding
+    if row.policy_cost != finding.run.cost:
+        return f"the policy's run costs {finding.run.cost}, not {row.policy_cost}"
+    if row.gap != finding.gap:
+        return f"a gap of {row.gap} is not {row.policy_cost} - {row.bound}"
+    return ""
 
 
 def _second_opinion(program: Path, bug: Bug, task: Task) -> tuple[str, int]:
     """VAL's objection, if it has one, and how many plans it found valid."""
     domain = format_domain(export_domain(task))
-    problem = export_state_text(task, bug.state, f"bug-{bug.row.id}")
-    plans = [("better plan", bug.evidence.operators)] if bug.evidence.is_plan else []
-    if bug.run.outcome == SOLVED:
-        plans.append(("policy's plan", bug.run.operators))
+    problem = export_state_text(task, bug.finding.state, f"bug-{bug.row.id}")
+    plans = (
+        [("better plan", bug.finding.evidence.operators)] if bug.finding.evidence.is_plan else []
+    )
+    if bug.finding.run.outcome == SOLVED:
+        plans.append(("policy's plan", bug.finding.run.operators))
     agreed = 0
     for name, operators in plans:
         plan = format_operator_plan(task, operators)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from engine.errors import Location, WorkspaceError
+from engine.files import replacing
 from engine.workspace.connection import Connection, workspace_errors
 from engine.workspace.schema import set_identity
 
@@ -24,9 +24,12 @@ def copy_workspace(connection: Connection, path: Path, progress: Progress | None
 
     The copy has no writer, and an identity of its own.
     """
-    part = path.with_name(path.name + ".part")
     try:
-        with workspace_errors(path), closing(sqlite3.connect(part)) as target:
+        with (
+            replacing(path) as part,
+            workspace_errors(path),
+            closing(sqlite3.connect(part.path)) as target,
+        ):
             target.execute("PRAGMA synchronous = OFF")  # campaigns wait until all is read
             with connection.reading() as source:
                 tell = _in_bytes(progress, source)
@@ -35,23 +38,9 @@ def copy_workspace(connection: Connection, path: Path, progress: Progress | None
             target.execute("DELETE FROM writer")
             set_identity(target)
             target.commit()
-        _sync(part)
-        os.replace(part, path)
-        _sync(path.parent)
     except OSError as error:
         message = f"the copy cannot be written: {error.strerror}"
         raise WorkspaceError(message, Location.of(path), "choose another place") from error
-    finally:
-        with suppress(OSError):  # it may not even be possible to have it there
-            part.unlink()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _in_bytes(

@@ -33,9 +33,7 @@ class Header:
 
     @classmethod
     def of(cls, data: bytes) -> Header | None:
-        """None if this is no database; an empty file is one without tables."""
-        if not data:
-            return EMPTY
+        """None if this is no database."""
         if len(data) < HEADER_BYTES or not data.startswith(_MAGIC):
             return None
         return cls(
@@ -45,9 +43,6 @@ class Header:
             version=_number(data[60:64]),
             application=_number(data[68:72]),
         )
-
-
-EMPTY = Header(uses_wal=False, counter=0, identity=0, version=0, application=0)
 
 
 def has_any(path: str) -> bool:
@@ -87,10 +82,8 @@ def _belongs(journal: Path, header: Header | None) -> bool:
         return False  # it names another journal, which SQLite would delete
     if not any(start[:12]):
         return True  # nothing was changed yet, so SQLite leaves it alone
-    if start[:8] != _JOURNAL_MAGIC or header is None:
-        return False
-    if _number(start[16:20]) == 0:  # pages at the beginning: the file was being made
-        return header.counter <= 1
+    if start[:8] != _JOURNAL_MAGIC or header is None or _number(start[16:20]) == 0:
+        return False  # the last one would cut the file to no pages at all
     before = Header.of(record[4:])
     return _number(record[:4]) == 1 and before is not None and _precedes(before, header)
 

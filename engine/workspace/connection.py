@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.errors import Location, WorkspaceError
+from engine.files import NO_ROOM
 from engine.workspace import companions
 from engine.workspace.companions import HEADER_BYTES, Header
 from engine.workspace.lock import PATIENCE_SECONDS, FileLock
@@ -172,6 +173,9 @@ def workspace_errors(path: Path) -> Iterator[None]:
             raise  # a wrong statement is our fault, not the file's
         raise WorkspaceError(explanation[0], Location.of(path), explanation[1]) from error
     except OSError as error:
+        if error.errno in NO_ROOM:
+            message, hint = _EXPLANATIONS["SQLITE_FULL"]
+            raise WorkspaceError(message, Location.of(path), hint) from error
         raise WorkspaceError(
             f"the file cannot be opened: {error.strerror}", Location.of(path), _OWNER
         ) from error

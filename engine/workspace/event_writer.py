@@ -15,12 +15,11 @@ from typing import Any
 
 from engine.records.codec import compress, decode, encode, expand, pack, unpack
 from engine.records.events import (
-    BugFound,
-    BugImproved,
     BugLocalized,
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
+    FindingReported,
     RegionsChanged,
     RunFinished,
     StateAdded,
@@ -253,8 +252,7 @@ _CHANGES: dict[type, Changes] = {
     StateAdded: Changes.POOL,
     RunFinished: Changes.POOL,
     StateTested: Changes.POOL,
-    BugFound: Changes.BUGS,
-    BugImproved: Changes.BUGS,
+    FindingReported: Changes.BUGS,
     RegionsChanged: Changes.BUGS,
     BugLocalized: Changes.BUGS,
     UnitProgress: Changes.UNITS,
@@ -296,7 +294,7 @@ class EventWriter:
                 )
             case StateTested():
                 self._write_answers(event)
-            case BugFound():
+            case FindingReported():
                 self._write_finding(event)
             case RegionsChanged():
                 self._write_regions(event)
@@ -399,55 +397,56 @@ class EventWriter:
             ],
         )
 
-    def _write_finding(self, event: BugFound | BugImproved) -> None:
+    def _write_finding(self, event: FindingReported) -> None:
         """A new finding, or a better bound for a known one; anything else changes nothing."""
-        state = self._state(event.unit, event.state)
+        finding, run = event.finding, event.finding.run
+        state = self._state(event.unit, finding.state)
         known = self.connection.execute(
             "SELECT id, bound FROM findings WHERE unit = ? AND state = ?", (event.unit, state)
         ).fetchone()
         if known is None:
-            finding = self._insert_finding(event, state)
-        elif event.bound < known[1]:
-            finding = known[0]
+            number = self._insert_finding(event, state)
+        elif finding.bound < known[1]:
+            number = known[0]
             self.connection.execute(
                 "UPDATE findings SET kind = ?, policy_cost = ?, bound = ?, gap = ?, "
                 "evidence_kind = ? WHERE id = ?",
                 (
-                    event.kind,
-                    event.policy_cost,
-                    event.bound,
-                    event.gap,
-                    event.evidence_kind,
-                    finding,
+                    finding.kind,
+                    run.cost,
+                    finding.bound,
+                    finding.gap,
+                    finding.evidence.kind,
+                    number,
                 ),
             )
         else:
             return
-        run = event.run
         self.connection.execute(
             "INSERT OR REPLACE INTO evidence (finding, document) VALUES (?, ?)",
-            (finding, event.evidence),
+            (number, encode(finding.evidence).decode()),
         )
         self.connection.execute(
             "INSERT OR REPLACE INTO runs (finding, outcome, reason, cost, operators, "
             "last_decision) VALUES (?, ?, ?, ?, ?, ?)",
-            (finding, run.outcome, run.reason, run.cost, pack(run.operators), run.last_decision),
+            (number, run.outcome, run.reason, run.cost, pack(run.operators), run.last_decision),
         )
-        add_history(self.connection, finding, event.bound, event.gap, event.seconds)
+        add_history(self.connection, number, finding.bound, finding.gap, event.seconds)
 
-    def _insert_finding(self, event: BugFound, state: int) -> int:
+    def _insert_finding(self, event: FindingReported, state: int) -> int:
+        finding = event.finding
         cursor = self.connection.execute(
             "INSERT INTO findings (unit, state, kind, policy_cost, bound, gap, oracle, "
             "evidence_kind, retrospective, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 event.unit,
                 state,
-                event.kind,
-                event.policy_cost,
-                event.bound,
-                event.gap,
-                event.oracle,
-                event.evidence_kind,
+                finding.kind,
+                finding.run.cost,
+                finding.bound,
+                finding.gap,
+                finding.oracle,
+                finding.evidence.kind,
                 event.retrospective,
                 event.seconds,
             ),

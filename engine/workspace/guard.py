@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import DamagedRecordError, Location, WorkspaceError
-from engine.workspace.companions import EMPTY
+from engine.files import replacing
 from engine.workspace.connection import (
     CHOOSE,
     DAMAGED,
@@ -28,9 +28,9 @@ from engine.workspace.schema import (
     APPLICATION_ID,
     FIRST_VERSION,
     VERSION,
-    create,
     migrate,
     misplaced_value,
+    new_workspace,
     objects_of,
     objects_of_version,
 )
@@ -43,15 +43,24 @@ def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
     """A connection to a workspace of the present version."""
     _refuse_impossible(path, may_create)
     if may_create:
-        with workspace_errors(path), suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+        with workspace_errors(path):
+            _make_if_empty(path.resolve())
     connection = _connect(path)
     try:
-        _prepare(connection, may_create)
+        _prepare(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _make_if_empty(place: Path) -> None:
+    """Put a new workspace into its place as a whole: no failure leaves half a file there."""
+    is_new = not place.exists()
+    if is_new or place.stat().st_size == 0:
+        # Another process that was faster has made the same.
+        with suppress(FileExistsError), replacing(place, only_new=is_new) as part:
+            part.stream.write(new_workspace())
 
 
 def second_connection(path: Path) -> Connection:
@@ -105,24 +114,13 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
         raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is empty", where, CHOOSE)
 
 
-def _prepare(connection: Connection, may_create: bool) -> None:
-    _refuse_strangers(connection, may_be_empty=True)
+def _prepare(connection: Connection) -> None:
+    version = _refuse_strangers(connection)
     with connection.reading() as sqlite:
         _distrust(sqlite)
         sqlite.execute("PRAGMA foreign_keys = ON")
         sqlite.execute("PRAGMA synchronous = EXTRA")
         sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
-        is_empty = _is_empty(sqlite)
-    if is_empty:
-        if not may_create:
-            raise WorkspaceError(
-                f"{NOT_A_WORKSPACE}: it is empty", Location.of(connection.path), CHOOSE
-            )
-        with connection.writing() as sqlite:
-            if _is_empty(sqlite):  # or else another process was faster
-                create(sqlite)
-    version = _refuse_strangers(connection)
-    with connection.reading() as sqlite:
         _refuse_foreign_parts(sqlite, connection.path, version)
     if version < VERSION:
         with connection.writing() as sqlite:
@@ -134,17 +132,9 @@ def _distrust(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cell_size_check = ON")
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    """A file that was only made, or whose first writer was killed before it was done."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return bool(tables == 0)
-
-
-def _refuse_strangers(connection: Connection, *, may_be_empty: bool = False) -> int:
+def _refuse_strangers(connection: Connection) -> int:
     """Refuse what is no workspace of ours, before SQLite reads it; returns its version."""
     header, where = connection.header(), Location.of(connection.path)
-    if may_be_empty and header == EMPTY:
-        return VERSION
     if header is None or header.application != APPLICATION_ID:
         raise WorkspaceError(NOT_A_WORKSPACE, where, CHOOSE)
     if header.version < FIRST_VERSION:

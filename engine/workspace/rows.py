@@ -14,11 +14,12 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from engine.errors import DamagedRecordError
-from engine.records.codec import decode, unpack
+from engine.records.codec import check, decode, unpack
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.config import CampaignConfig
-from engine.records.events import StoredRun, UnitStatistics
+from engine.records.events import UnitStatistics
 from engine.records.evidence import Evidence, State
+from engine.records.finding import Finding, Run
 from engine.records.inputs import File
 from engine.records.localization import CauseKind, RootCause
 from engine.workspace.event_writer import operator_of
@@ -57,14 +58,12 @@ class BugRow:
 
 @dataclass(frozen=True)
 class Bug:
-    """A finding with its state, its proof and the policy's run."""
+    """All that is known of one bug."""
 
     row: BugRow
     problem_id: int
     policy_id: int
-    state: State
-    evidence: Evidence
-    run: StoredRun
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +243,13 @@ def bug_of(row: Mapping[str, Any]) -> Bug:
     values = {field.name: row[field.name] for field in dataclasses.fields(BugRow)}
     with decoding():
         state, operators = unpack(row["state"]), unpack(row["operators"])
+    run = Run(row["outcome"], row["reason"], row["cost"], operators, row["last_decision"])
+    evidence = decode(row["evidence"], Evidence)
     return Bug(
         BugRow(**{**values, "retrospective": bool(row["retrospective"])}),
         row["problem_id"],
         row["policy_id"],
-        state,
-        decode(row["evidence"], Evidence),
-        StoredRun(row["outcome"], row["reason"], row["cost"], operators, row["last_decision"]),
+        check(Finding(state, row["kind"], run, row["bound"], evidence, row["found_by"])),
     )
 
 

@@ -10,6 +10,7 @@ import random
 import re
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 
 from engine.records.finding import BugKind, EndReason, RunOutcome
@@ -207,7 +208,7 @@ VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 
 def create(connection: sqlite3.Connection, version: int = VERSION) -> None:
-    """Make the tables, in the transaction of the caller."""
+    """Make the tables of a version."""
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     _run(connection, _TABLES)
     connection.execute(f"PRAGMA user_version = {FIRST_VERSION}")
@@ -249,12 +250,16 @@ def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
 @cache
 def objects_of_version(version: int) -> Mapping[str, str]:
     """What a file of this version holds."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create(connection, version)
         return objects_of(connection)
-    finally:
-        connection.close()
+
+
+def new_workspace() -> bytes:
+    """The contents of a file without rows."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create(connection)
+        return connection.serialize()
 
 
 def _plain(sql: str) -> str:

@@ -51,7 +51,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
         (folder / "pool.txt").write_text(pool_text(store, unit))
         (folder / "found.bugs").write_text(bugs_text(store, unit))
         states = [row.state for row in store.pool(unit.id)]
-        bugs = {store.bug(row.id).state: (row.gap, row.bound) for row in store.bugs()}
+        bugs = {store.bug(row.id).finding.state: (row.gap, row.bound) for row in store.bugs()}
     assert bugs
     for name, expected in (("pool.txt", states), ("found.bugs", list(bugs))):
         config = configure(more=f'pool = "{name}"\n{ASTAR}')
@@ -60,7 +60,7 @@ def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(
             (row,) = store.units()
             assert (row.status, row.statistics.size) == ("finished", len(expected))
             assert [entry.state for entry in store.pool(row.id)] == expected
-            again = {store.bug(bug.id).state: (bug.gap, bug.bound) for bug in store.bugs()}
+            again = {store.bug(bug.id).finding.state: (bug.gap, bug.bound) for bug in store.bugs()}
             assert again == bugs
             assert run(config, store, executor=in_threads(), resume=True).finished  # type: ignore[arg-type]
 
@@ -140,10 +140,13 @@ def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: P
     assert policy.describe().kind == "policy cache"
     runs = PolicyRuns(policy.bind(task), StateTable(task))
     for bug in bugs:
-        (state,) = runs.table.add(bug.state).tolist()
+        (state,) = runs.table.add(bug.finding.state).tolist()
         runs.run([state])
         trace = runs.trace(state)
-        assert (str(trace.outcome), trace.operators) == (bug.run.outcome, bug.run.operators)
+        assert (str(trace.outcome), trace.operators) == (
+            bug.finding.run.outcome,
+            bug.finding.run.operators,
+        )
     unknown = tuple(len(variable.values) - 1 for variable in task.variables)
     (state,) = runs.table.add(unknown).tolist()
     runs.run([state])

@@ -15,8 +15,7 @@ from engine.campaign.unit import run_unit
 from engine.errors import ConfigurationError
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig, Unit
-from engine.records.events import BugFound, UnitFinished
-from engine.records.evidence import Evidence
+from engine.records.events import FindingReported, UnitFinished
 from engine.workspace.workspace import Workspace, campaign_key
 
 Configure = Callable[..., CampaignConfig]
@@ -71,8 +70,8 @@ def test_findings_and_statistics_name_the_rivals(configure: Configure) -> None:
     origins = {
         step.origin
         for event in events
-        if isinstance(event, BugFound)
-        for step in decode(event.evidence, Evidence).steps
+        if isinstance(event, FindingReported)
+        for step in event.finding.evidence.steps
     }
     assert "builtin:optimal" in origins
     finished = events[-1]

@@ -14,11 +14,10 @@ from reference.recording_link import RecordingLink
 
 from engine.campaign import unit as unit_module
 from engine.campaign.unit import run_unit
-from engine.records.codec import decode
+from engine.records.codec import decode, encode
 from engine.records.config import Unit
 from engine.records.events import (
-    BugFound,
-    BugImproved,
+    FindingReported,
     RegionsChanged,
     RunFinished,
     StateAdded,
@@ -33,7 +32,8 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
-from engine.records.evidence import Evidence
+from engine.records.evidence import State
+from engine.records.finding import BugKind, Finding
 from engine.task.sas import parse_sas
 from engine.workers import link as link_module
 from engine.workers.limits import ProcessLimits
@@ -47,6 +47,10 @@ def events_of(unit: Unit) -> list[UnitEvent]:
     link = RecordingLink()
     run_unit(link, unit)
     return link.events
+
+
+def findings_of(events: list[UnitEvent]) -> list[Finding]:
+    return [event.finding for event in events if isinstance(event, FindingReported)]
 
 
 def timeless(events: list[UnitEvent]) -> list[UnitEvent]:
@@ -93,20 +97,20 @@ def test_every_finding_is_a_bug(make_unit: MakeUnit, policy: str) -> None:
     task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
     states = fdr.reachable_states(task)
     hstar = fdr.optimal_costs(task, states)
-    findings = [event for event in events if isinstance(event, BugFound)]
+    findings = findings_of(events)
     assert findings
     for bug in findings:
         assert bug.bound >= hstar[bug.state]
-        if bug.kind == "qualitative":
+        if bug.kind is BugKind.FAILS:
             assert bug.gap is None
         else:
-            assert bug.policy_cost is not None
-            assert bug.gap == bug.policy_cost - bug.bound > 0
+            assert bug.run.cost is not None
+            assert bug.gap == bug.run.cost - bug.bound > 0
 
 
 def test_the_optimal_policy_has_no_bugs(make_unit: MakeUnit) -> None:
     events = events_of(make_unit(policies='"builtin:optimal"'))
-    assert not [event for event in events if isinstance(event, BugFound)]
+    assert not findings_of(events)
 
 
 def test_astar_finds_every_bug_of_the_pool(make_unit: MakeUnit) -> None:
@@ -122,7 +126,7 @@ def test_astar_finds_every_bug_of_the_pool(make_unit: MakeUnit) -> None:
         if hstar[pool[n]] != fdr.INFINITY
         and (run.policy_cost is None or run.policy_cost > hstar[pool[n]])
     }
-    found = {event.state for event in events if isinstance(event, BugFound)}
+    found = {finding.state for finding in findings_of(events)}
     assert found & set(pool.values()) == expected
 
 
@@ -132,15 +136,11 @@ def test_a_bug_is_found_once_and_improved_afterwards(make_unit: MakeUnit) -> Non
     events = events_of(make_unit(problems='"p3.pddl"', more=more))
     bounds: dict[tuple[int, ...], int] = {}
     improved = 0
-    for event in events:
-        if isinstance(event, BugImproved):
-            assert event.bound < bounds[event.state]
+    for finding in findings_of(events):
+        if finding.state in bounds:
+            assert finding.bound < bounds[finding.state]
             improved += 1
-        elif isinstance(event, BugFound):
-            assert event.state not in bounds
-        else:
-            continue
-        bounds[event.state] = event.bound
+        bounds[finding.state] = finding.bound
     assert improved
 
 
@@ -171,7 +171,7 @@ def test_statistics_count_what_the_events_say(make_unit: MakeUnit) -> None:
         name: len(numbers) for name, numbers in bugs.items()
     }
     assert by_oracle["astar"].unique == len(bugs["astar"] - bugs["ehc"])
-    assert statistics.bugs == sum(type(event) is BugFound for event in events)
+    assert statistics.bugs == len({finding.state for finding in findings_of(events)})
     assert statistics.policy_states > 0
 
 
@@ -180,14 +180,16 @@ def test_retrospective_bugs_are_pool_states_that_had_been_cleared(make_unit: Mak
     more = '[testing]\noracles = ["gbfs:expansions=6"]\n'
     pool: dict[tuple[int, ...], int] = {}
     tested: set[int] = set()
+    found: set[State] = set()
     flags = []
     for event in events_of(make_unit(more=more)):
         if isinstance(event, StateAdded):
             pool[event.state] = event.number
         elif isinstance(event, StateTested):
             tested.add(event.number)
-        elif type(event) is BugFound:
-            assert event.retrospective == (pool.get(event.state) in tested)
+        elif isinstance(event, FindingReported) and event.finding.state not in found:
+            found.add(event.finding.state)
+            assert event.retrospective == (pool.get(event.finding.state) in tested)
             flags.append(event.retrospective)
     assert set(flags) == {True, False}
 
@@ -195,17 +197,16 @@ def test_retrospective_bugs_are_pool_states_that_had_been_cleared(make_unit: Mak
 def test_a_finding_that_does_not_hold_is_dropped(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unit_module, "problem_with", lambda *claim: "it is made up")
+    monkeypatch.setattr(unit_module, "find_problem", lambda *claim: "it is made up")
     events = events_of(make_unit())
-    assert not [event for event in events if isinstance(event, BugFound)]
+    assert not findings_of(events)
     assert any("it is made up" in event.text for event in events if isinstance(event, Warned))
 
 
-def test_evidence_is_a_document_that_can_be_read_again(make_unit: MakeUnit) -> None:
-
-    bug = next(event for event in events_of(make_unit()) if isinstance(event, BugFound))
-    evidence = decode(bug.evidence, Evidence)
-    assert (evidence.state, evidence.bound) == (bug.state, bug.bound)
+def test_a_finding_can_be_sent_and_stored(make_unit: MakeUnit) -> None:
+    for finding in findings_of(events_of(make_unit())):
+        assert decode(encode(finding), Finding) == finding
+        assert (finding.evidence.state, finding.evidence.bound) == (finding.state, finding.bound)
 
 
 def test_too_few_states_are_said_and_no_endless_walk(make_unit: MakeUnit) -> None:
@@ -295,7 +296,7 @@ def test_a_plugin_is_tested_where_it_stands(make_unit: MakeUnit, folder: Path) -
     )
     events = events_of(make_unit(policies='"mine.py:make"', more="[fuzzing]\nsize = 10\n"))
     assert isinstance(events[-1], UnitFinished), events[-1]
-    assert any(isinstance(event, BugFound) for event in events)
+    assert findings_of(events)
 
 
 def test_a_dropped_finding_does_not_keep_other_oracles_away(
@@ -304,10 +305,10 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
     """Dominance values that cannot be checked are no reason to skip A*, or to forget its merit."""
     monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     more = '[testing]\noracles = ["bmo", "astar"]\nskip_known_bugs = true'
-    bugs = [event for event in events_of(make_unit(more=more)) if isinstance(event, BugFound)]
+    bugs = findings_of(events_of(make_unit(more=more)))
     assert {bug.oracle for bug in bugs} == {"bmo", "astar"}
     for bug in bugs:
-        assert bug.evidence_kind == "plan"
+        assert bug.evidence.is_plan
 
 
 @pytest.mark.parametrize("oracles", ['"smo"', '"smo", "inverse"'])
@@ -322,8 +323,8 @@ def test_an_oracle_is_credited_with_nothing_that_was_not_confirmed(
     states = {event.number: event.state for event in events if isinstance(event, StateAdded)}
     bounds: dict[tuple[int, ...], int] = {}
     for event in events:
-        if isinstance(event, BugFound):
-            bounds[event.state] = event.bound
+        if isinstance(event, FindingReported):
+            bounds[event.finding.state] = event.finding.bound
         elif isinstance(event, StateTested):
             for answer in event.answers:
                 if answer.verdict == "bug":
@@ -340,7 +341,7 @@ def test_what_cannot_be_confirmed_hides_no_plan(
     def best(oracles: str) -> dict[tuple[int, ...], int]:
         more = f"[testing]\noracles = [{oracles}]\nskip_known_bugs = false"
         events = events_of(make_unit(problems='"p3.pddl"', more=more))
-        return {event.state: event.bound for event in events if isinstance(event, BugFound)}
+        return {finding.state: finding.bound for finding in findings_of(events)}
 
     alone = best(others)
     assert alone

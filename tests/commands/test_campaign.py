@@ -213,6 +213,8 @@ def test_failures_have_an_infinite_gap() -> None:
         "UPDATE evidence SET document = '{}' WHERE finding = 1",
         "UPDATE findings SET bound = bound - 1 WHERE id = 1",
         "UPDATE findings SET kind = 'unclassified' WHERE id = 1",
+        "UPDATE findings SET gap = ifnull(gap, 0) + 1 WHERE id = 1",
+        "UPDATE findings SET policy_cost = ifnull(policy_cost, bound) + 1 WHERE id = 1",
         "UPDATE runs SET operators = x'0100010203' WHERE finding = 1",
         "UPDATE runs SET operators = x'07' WHERE finding = 1",
     ],

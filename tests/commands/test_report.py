@@ -88,7 +88,9 @@ def test_the_page_stands_alone_and_tells_of_every_bug(workspace: Path, tmp_path:
             bug, name = store.bug(row.id), f"bug-{row.id}"
             assert name in page.names
             operators = store.task(bug.problem_id).operators
-            assert all(f"({operators[number].name})" in text for number in bug.run.operators)
+            assert all(
+                f"({operators[number].name})" in text for number in bug.finding.run.operators
+            )
         failures = [row for row in bugs if row.policy_cost is None]
         assert failures
     assert f"{failures[0].bound} suffices, found by {failures[0].found_by}" in text

@@ -71,7 +71,9 @@ def findings(path: Path) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
         for row in store.bugs():
             bug = store.bug(row.id)
-            found.setdefault(row.policy, []).append((bug.state, row.kind, row.bound, row.gap))
+            found.setdefault(row.policy, []).append(
+                (bug.finding.state, row.kind, row.bound, row.gap)
+            )
         return found
 
 

@@ -25,7 +25,7 @@ from reference.recording_link import RecordingLink
 from engine.campaign.config_reader import read_config
 from engine.errors import PlumblineError, WorkspaceError
 from engine.records.config import CampaignConfig
-from engine.records.events import BugFound, CampaignEvent
+from engine.records.events import CampaignEvent, FindingReported
 from engine.usecases.campaign import run
 from engine.verify.stored import refuse_damaged
 from engine.workspace import connection, lock
@@ -63,7 +63,7 @@ class Disturbance:
         self._fault, self._left = fault, bugs
 
     def hear(self, event: CampaignEvent) -> None:
-        if type(event) is BugFound:
+        if isinstance(event, FindingReported):
             self._left -= 1
             if self._left == 0:
                 self._fault()

@@ -51,7 +51,7 @@ def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
     if later:
         assert tested.run_policy(0) == (RunOutcome.FAILED, INFINITY)
     tested.bounds.add_plan(1, [REACH], "somebody")
-    (finding,) = [f for f in tested.test(0, Silent()).findings if f.state == 0]
+    (finding,) = [f for f in tested.test(0, Silent()).findings if f.state == (0,)]
     assert (finding.kind, finding.bound) == (BugKind.FAILS, 5)
     assert [step.origin for step in finding.evidence.steps] == ["policy", "somebody"]
 
@@ -65,7 +65,7 @@ def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     again.bounds.add_plan(1, [REACH], "somebody")
     examination = again.test(0, Silent())
     assert again.bounds.u(0) == 5
-    assert not [f for f in examination.findings if f.state == 0]  # 5 is not below 2
+    assert not [f for f in examination.findings if f.state == (0,)]  # 5 is not below 2
 
 
 def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
@@ -105,7 +105,7 @@ def test_a_plan_counts_where_a_dominance_value_is_in_doubt() -> None:
     tested = session(GO, BACK)
     tested.run_policy(2)
     findings = tested.test(0, Morphing(tested)).findings
-    assert sorted((finding.state, finding.bound) for finding in findings) == [(0, 3), (1, 1)]
+    assert sorted((finding.state, finding.bound) for finding in findings) == [((0,), 3), ((1,), 1)]
     assert tested.trusted_bounds is tested.bounds
     assert [tested.withdraw(finding, None) for finding in findings] == [None, None]
     assert tested.trusted_bounds is tested.bounds.plans
@@ -118,7 +118,7 @@ def test_what_is_taken_back_uncovers_a_plan_that_was_known() -> None:
     tested = session(GO, BACK)
     tested.run_policy(2)
     (known, _) = tested.test(1, Planning(tested, [REACH])).findings
-    (better, *_) = (f for f in tested.test(1, Morphing(tested)).findings if f.state == 1)
+    (better, *_) = (f for f in tested.test(1, Morphing(tested)).findings if f.state == (1,))
     assert (known.bound, better.bound) == (3, 1)
     uncovered = tested.withdraw(better, None)
     assert uncovered is not None

@@ -14,6 +14,7 @@ import pytest
 from engine.errors import PlumblineError, PolicyError, UnreadableFileError
 from engine.policies.plugin.policy import PluginSettings, open_plugin
 from engine.policies.plugin.task_view import PluginTask
+from engine.policies.policy import open_policy
 from engine.policies.runs import PolicyRuns
 from engine.records.finding import EndReason, RunOutcome
 from engine.task.sas import write_sas
@@ -220,7 +221,7 @@ def test_files_that_are_no_plugins(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"broken\.py:2: not Python"):
         open_plugin(broken, "f")
     with pytest.raises(PlumblineError, match="not the name of a function"):
-        open_plugin(write_plugin(tmp_path, "x = 1"), "a-b")
+        open_policy(f"{write_plugin(tmp_path, 'x = 1')}:a-b")
 
 
 def test_what_it_prints_goes_to_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

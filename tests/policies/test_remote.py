@@ -206,7 +206,7 @@ def test_a_server_that_never_answers() -> None:
 
     with (
         fake_server(wait, write_sas(corridor())) as address,
-        open_remote(f"grpc://{address}", PATIENT) as policy,
+        open_remote(address, PATIENT) as policy,
     ):
         policy.settings = HASTY
         with pytest.raises(PolicyError, match=r"no answer from .* within 0\.4 s; is the server"):
@@ -318,7 +318,7 @@ def test_nobody_there(tmp_path) -> None:
 @pytest.mark.parametrize("address", ["", "host", "host:", ":1", "host:0", "host:99999", "unix:"])
 def test_addresses_that_are_none(address: str) -> None:
     with pytest.raises(PolicyError, match="is not the address"):
-        open_remote(f"grpc://{address}")
+        open_remote(address)
 
 
 @pytest.mark.parametrize(

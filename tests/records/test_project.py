@@ -20,12 +20,13 @@ names_of_files = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5
 )
 names = st.lists(names_of_files, max_size=4).map(tuple)
+policies = st.lists(names_of_files.map("./{}.pt".format), max_size=4).map(tuple)
 projects = st.builds(
     Project,
     domain=st.none() | names_of_files,
     problems=names,
-    policies=names,
-    portfolio=names,
+    policies=policies,
+    portfolio=policies,
     unit_costs=st.booleans(),
 )
 

@@ -42,7 +42,7 @@ def bug_with(store: Workspace) -> Callable[[str, str], Bug]:
 
     def find(reason: str, evidence: str = "plan") -> Bug:
         bugs = (store.bug(row.id) for row in store.bugs() if row.evidence_kind == evidence)
-        return next(bug for bug in bugs if bug.run.reason == reason)
+        return next(bug for bug in bugs if bug.finding.run.reason == reason)
 
     return find
 

@@ -146,7 +146,14 @@ def findings(path: Path) -> set[Any]:
     with Workspace.open(path) as store:
         assert store.damage() == ""
         return {
-            (row.problem, store.bug(row.id).state, row.kind, row.policy_cost, row.bound, row.gap)
+            (
+                row.problem,
+                store.bug(row.id).finding.state,
+                row.kind,
+                row.policy_cost,
+                row.bound,
+                row.gap,
+            )
             for row in store.bugs()
         }
 

@@ -18,11 +18,11 @@ from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle
-from engine.oracles.session import Examination, Finding, Oracle, OracleSession, Origin
+from engine.oracles.session import Examination, Oracle, OracleSession, Origin
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.records.events import OracleVerdict
-from engine.records.finding import BugKind
+from engine.records.finding import BugKind, Finding
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 from engine.verify.evidence import DominanceCheck, verify

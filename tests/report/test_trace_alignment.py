@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.records.events import StoredRun
+from engine.records.finding import EndReason, Run, RunOutcome
 from engine.report import plan_alignment
 from engine.report.plan_alignment import RowKind, align
 from engine.report.trace import Ending, Trace, evidence_trace, plan_trace, policy_trace
@@ -142,17 +142,17 @@ def test_running_costs_add_up() -> None:
 def test_a_loop_comes_back_to_its_beginning(store: Workspace, bug_with: Callable[..., Bug]) -> None:
     bug = bug_with("loop")
     task = store.task(bug.problem_id)
-    trace = policy_trace(task, bug.state, bug.run)
+    trace = policy_trace(task, bug.finding.state, bug.finding.run)
     assert trace.ending is Ending.LOOP
     assert trace.loop_begin is not None
-    assert len(trace.steps) == len(bug.run.operators) + 1
+    assert len(trace.steps) == len(bug.finding.run.operators) + 1
     assert trace.state_after(len(trace.steps) - 1) == trace.states[trace.loop_begin]
     in_loop = [trace.in_loop(step.index) for step in trace.steps]
     assert in_loop == [index >= trace.loop_begin for index in range(len(trace.steps))]
 
 
 def test_doing_nothing_for_ever_is_a_loop() -> None:
-    run = StoredRun("failed", "loop", None, (0,), -2)
+    run = Run(RunOutcome.FAILED, EndReason.LOOP, None, (0,), -2)
     trace = policy_trace(DIAL, (0,), run)
     assert trace.loop_begin == 1
     assert len(trace.steps) == 1
@@ -162,7 +162,7 @@ def test_a_proof_is_followed_until_it_leaves_the_known_actions(
     store: Workspace, bug_with: Callable[..., Bug]
 ) -> None:
     bug = bug_with("loop", "dominance")
-    trace = evidence_trace(store.task(bug.problem_id), bug.evidence)
+    trace = evidence_trace(store.task(bug.problem_id), bug.finding.evidence)
     assert trace.ending is Ending.BOUND
     assert trace.cost + trace.rest == bug.row.bound
 
@@ -172,6 +172,9 @@ def test_a_plan_that_is_evidence_reaches_the_goal(
 ) -> None:
     bug = bug_with("goal")
     task = store.task(bug.problem_id)
-    better, policy = evidence_trace(task, bug.evidence), policy_trace(task, bug.state, bug.run)
+    better, policy = (
+        evidence_trace(task, bug.finding.evidence),
+        policy_trace(task, bug.finding.state, bug.finding.run),
+    )
     assert (better.ending, better.cost) == (Ending.GOAL, bug.row.bound)
     assert (policy.ending, policy.cost) == (Ending.GOAL, bug.row.policy_cost)

@@ -7,7 +7,7 @@ from reference.soundness import Truth, check, policies, random_task
 
 from engine.oracles.bounds import Bounds
 from engine.oracles.inverse import InverseOracle
-from engine.oracles.objective import AnyBug, Shortfall
+from engine.oracles.objective import AnyBug
 from engine.oracles.session import OracleSession, Proof
 from engine.records.evidence import Evidence
 from engine.records.finding import INFINITY, BugKind, RunOutcome
@@ -44,14 +44,13 @@ def test_costs_of_steps_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_flagging_without_strictness(monkeypatch: pytest.MonkeyPatch) -> None:
     """P22: a plan as expensive as the policy's run proves nothing."""
 
-    def lenient(self, outcome: RunOutcome, policy_cost: int, bound: int) -> Shortfall | None:
+    def lenient(self, outcome: RunOutcome, policy_cost: int, bound: int) -> BugKind | None:
         limit = self.needs_less_than(outcome, policy_cost)
         if limit is None or bound > limit or bound == INFINITY:
             return None
-        kind = BugKind.FAILS if outcome is RunOutcome.FAILED else BugKind.TOO_EXPENSIVE
-        return Shortfall(kind, None if outcome is RunOutcome.FAILED else policy_cost - bound)
+        return BugKind.FAILS if outcome is RunOutcome.FAILED else BugKind.TOO_EXPENSIVE
 
-    monkeypatch.setattr(AnyBug, "shortfall", lenient)
+    monkeypatch.setattr(AnyBug, "bug_kind", lenient)
     assert violations("lookahead")
 
 

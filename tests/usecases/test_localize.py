@@ -25,8 +25,8 @@ from engine.localize.run_searches import LocalizationLimits
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
-    BugFound,
     BugLocalized,
+    FindingReported,
     TaskReady,
     UnitEvent,
     UnitFinished,
@@ -65,7 +65,8 @@ def test_every_bug_is_localized_and_the_verdicts_are_true(make_unit: MakeUnit) -
     events = events_of(make_unit(more=ON))
     task = parse_sas(next(event.sas for event in events if isinstance(event, TaskReady)))
     hstar = fdr.optimal_costs(task, fdr.reachable_states(task))
-    runs = {event.state: event.run for event in events if isinstance(event, BugFound)}
+    found = [event.finding for event in events if isinstance(event, FindingReported)]
+    runs = {finding.state: finding.run for finding in found}
     localized = [event for event in events if isinstance(event, BugLocalized)]
     assert [event.state for event in localized] == list(runs)
     for event in localized:
@@ -98,7 +99,8 @@ def test_a_small_budget_leaves_steps_undecided(make_unit: MakeUnit) -> None:
     budget = "search_expansions = 2\nunit_expansions = 10\n"
     events = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
     found = [event.localization for event in events if isinstance(event, BugLocalized)]
-    assert len(found) == len({event.state for event in events if isinstance(event, BugFound)})
+    reported = [event.finding for event in events if isinstance(event, FindingReported)]
+    assert len(found) == len({finding.state for finding in reported})
     assert sum(item.expanded for item in found) <= 10
     assert any(item.limited for item in found)
     again = events_of(make_unit(problems='"p3.pddl"', more=ON + budget))
@@ -221,7 +223,7 @@ def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> N
         assert (cause.kind, cause.action, cause.schema) == (CauseKind.DETOUR, "race c d", "race")
         assert (cause.problem, cause.policy) == ("p.pddl", "builtin:gc")
         smallest = store.bug(cause.smallest_bug)
-        assert smallest.state == cause.state
+        assert smallest.finding.state == cause.state
         assert smallest.row.gap == 5
         (group,) = by_schema(store.root_causes())
         assert (group.schema, group.bugs) == ("race", 6)
@@ -280,7 +282,7 @@ def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> Non
 def bugs_with_bounds_only(path: Path) -> list[int]:
     with Workspace.open(path) as store:
         bounds = [row.id for row in store.bugs() if row.evidence_kind != "plan"]
-        fine = [bug for bug in bounds if store.bug(bug).run.reason == "loop"]
+        fine = [bug for bug in bounds if store.bug(bug).finding.run.reason == "loop"]
     assert len(fine) > 2
     return fine[:3]
 

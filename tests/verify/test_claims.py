@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 from reference.random_tasks import make_task
 
 from engine.policies.policy import NO_ACTION
-from engine.records.events import StoredRun
 from engine.records.evidence import Evidence, Morph, Walk
+from engine.records.finding import BugKind, EndReason, Finding, Run, RunOutcome
 from engine.task.task import Operator
-from engine.verify.claims import Claim, problem_with
+from engine.verify.claims import find_problem
 
 # One variable 0..3; the goal is 3. "jump" is short, "step" long, "back" makes a loop.
 OPERATORS = (
@@ -24,47 +22,44 @@ OPERATORS = (
 )
 TASK = make_task((4,), OPERATORS, (0,), ((0, 3),))
 
-EXPENSIVE = Claim(
+EXPENSIVE = Finding(
     state=(0,),
-    kind="quantitative",
-    policy_cost=6,
+    kind=BugKind.TOO_EXPENSIVE,
+    run=Run(RunOutcome.SOLVED, EndReason.GOAL, 6, (0, 1, 2)),
     bound=3,
-    gap=3,
     evidence=Evidence((0,), (Walk((3,), "astar"),), 3),
-    run=StoredRun("solved", "goal", 6, (0, 1, 2)),
+    oracle="astar",
 )
 FAILING = replace(
     EXPENSIVE,
-    kind="qualitative",
-    policy_cost=None,
-    gap=None,
-    run=StoredRun("failed", "loop", None, (0,), last_decision=4),
+    kind=BugKind.FAILS,
+    run=Run(RunOutcome.FAILED, EndReason.LOOP, None, (0,), last_decision=4),
 )
 STOPPED = replace(
     EXPENSIVE,
-    kind="unclassified",
-    policy_cost=4,
-    gap=1,
-    run=StoredRun("aborted", "step-limit", 4, (0, 1)),
+    kind=BugKind.STOPPED,
+    run=Run(RunOutcome.ABORTED, EndReason.STEP_LIMIT, 4, (0, 1)),
 )
-IDLE = replace(FAILING, run=StoredRun("failed", "no-action", None, (0,), last_decision=NO_ACTION))
+IDLE = replace(
+    FAILING, run=Run(RunOutcome.FAILED, EndReason.NO_ACTION, None, (0,), last_decision=NO_ACTION)
+)
 HONEST = (EXPENSIVE, FAILING, STOPPED, IDLE)
 
 
-@pytest.mark.parametrize("claim", HONEST)
-def test_true_claims_hold(claim: Claim) -> None:
-    assert problem_with(claim, TASK) == ""
+@pytest.mark.parametrize("finding", HONEST)
+def test_true_findings_hold(finding: Finding) -> None:
+    assert find_problem(finding, TASK) == ""
 
 
-def run_of(claim: Claim, **changes: object) -> Claim:
-    return replace(claim, run=structs.replace(claim.run, **changes))
+def run_of(finding: Finding, **changes: object) -> Finding:
+    return replace(finding, run=replace(finding.run, **changes))
 
 
 FORGERIES = {
     "another state": replace(EXPENSIVE, state=(1,)),
-    "a smaller bound": replace(EXPENSIVE, bound=2, gap=4),
+    "a smaller bound": replace(EXPENSIVE, bound=2),
     "a bound the chain does not reach": replace(
-        EXPENSIVE, bound=2, gap=4, evidence=structs.replace(EXPENSIVE.evidence, bound=2)
+        EXPENSIVE, bound=2, evidence=replace(EXPENSIVE.evidence, bound=2)
     ),
     "a plan that is none": replace(EXPENSIVE, evidence=Evidence((0,), (Walk((1,), "astar"),), 3)),
     "a plan that ends early": replace(
@@ -73,8 +68,6 @@ FORGERIES = {
     "a dominance step nobody can check": replace(
         EXPENSIVE, evidence=Evidence((0,), (Morph((3,), -3, "bmo"),), 3)
     ),
-    "a larger gap": replace(EXPENSIVE, gap=4),
-    "another policy cost": replace(EXPENSIVE, policy_cost=7, gap=4),
     "a run that costs less": run_of(EXPENSIVE, operators=(3,)),
     "a run with a wrong cost": run_of(EXPENSIVE, cost=7),
     "a run that goes nowhere": run_of(EXPENSIVE, operators=(1, 2)),
@@ -87,11 +80,12 @@ FORGERIES = {
     "a walk in circles": run_of(FAILING, operators=(0, 4)),
     "a failure called expensive": replace(EXPENSIVE, run=FAILING.run),
     "an expensive run called failure": replace(FAILING, run=EXPENSIVE.run),
-    "a stopped run that had cost less": replace(STOPPED, policy_cost=5, gap=2),
+    "a failure with a cost": run_of(FAILING, cost=6),
+    "a stopped run that had cost less": run_of(STOPPED, cost=5),
+    "a stopped run that had reached the goal": replace(STOPPED, run=EXPENSIVE.run),
     "no gap at all": replace(
         EXPENSIVE,
         bound=6,
-        gap=0,
         evidence=Evidence((0,), (Walk((0, 1, 2), "astar"),), 6),
     ),
 }
@@ -99,4 +93,4 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_are_noticed(name: str) -> None:
-    assert problem_with(FORGERIES[name], TASK)
+    assert find_problem(FORGERIES[name], TASK)

@@ -152,7 +152,7 @@ def test_that_an_answer_was_not_applicable_can_be_asked_for(
 ) -> None:
     (folder / "rank.txt").write_text("-1")
     store = tested(f'"{plugin}:make"')
-    assert {store.bug(row.id).run.reason for row in store.bugs()} == {"inapplicable"}
+    assert {store.bug(row.id).finding.run.reason for row in store.bugs()} == {"inapplicable"}
     assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
     (folder / "rank.txt").write_text("0")
     said = replies(store, trust_policies=True)
@@ -176,7 +176,7 @@ def test_a_long_run_is_asked_in_parts(
 ) -> None:
     monkeypatch.setattr("engine.verify.policy_rerun.AT_ONCE", 2)
     store = tested('"builtin:hadd"')
-    assert any(len(store.bug(row.id).run.operators) > 2 for row in store.bugs())
+    assert any(len(store.bug(row.id).finding.run.operators) > 2 for row in store.bugs())
     assert {reply.answer for reply in replies(store)} == {RerunAnswer.SAME}
 
 

@@ -22,7 +22,7 @@ from engine.campaign.inputs import policy_inputs, problem_inputs
 from engine.campaign.unit import run_unit
 from engine.errors import UsageError, WorkspaceError
 from engine.records.config import CampaignConfig, Unit
-from engine.records.events import BugFound, StateAdded, UnitEvent, Warned
+from engine.records.events import FindingReported, StateAdded, UnitEvent, Warned
 from engine.records.project import Project
 from engine.workspace import guard, lock, schema
 from engine.workspace.event_writer import NO_CHANGES, Changes
@@ -50,16 +50,17 @@ def started(path: Path, configure: Configure) -> tuple[Path, list[UnitEvent], Un
     link = RecordingLink()
     run_unit(link, unit)
     events = link.events
-    assert sum(isinstance(event, BugFound) for event in events) > 5
+    assert sum(isinstance(event, FindingReported) for event in events) > 5
     return path, events, unit
 
 
 def many_bugs(events: list[UnitEvent], count: int) -> list[UnitEvent]:
     """Bugs in made-up states."""
-    bug = next(event for event in events if isinstance(event, BugFound))
+    bug = next(event for event in events if isinstance(event, FindingReported))
+    states = ((number % 256, number // 256, *bug.finding.state[2:]) for number in range(count))
     return [
-        replace(bug, state=(number % 256, number // 256, *bug.state[2:]), seconds=number)
-        for number in range(count)
+        replace(bug, finding=replace(bug.finding, state=state), seconds=number)
+        for number, state in enumerate(states)
     ]
 
 
@@ -135,7 +136,8 @@ def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Uni
 
 def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]) -> None:
     path, events, _ = started
-    last = {event.state: event for event in events if isinstance(event, BugFound)}
+    reported = [event.finding for event in events if isinstance(event, FindingReported)]
+    last = {finding.state: finding for finding in reported}
     with Workspace.open(path) as store:
         store.apply(events)
         assert len(store.bugs()) == len(last)
@@ -144,12 +146,11 @@ def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]
         assert task.source is not None
         for row in store.bugs():
             bug = store.bug(row.id)
-            event = last[bug.state]
-            assert (row.bound, row.gap, row.kind) == (event.bound, event.gap, event.kind)
-            assert bug.run == event.run
+            assert bug.finding == last[bug.finding.state]
+            assert (row.bound, row.gap) == (bug.finding.bound, bug.finding.gap)
             bounds = [bound for bound, _, _ in store.history(row.id)]
             assert bounds == sorted(bounds, reverse=True)
-            assert bounds[-1] == event.bound
+            assert bounds[-1] == bug.finding.bound
         assert any(len(store.history(row.id)) > 1 for row in store.bugs())
         assert store.pending(1) == []
         added = [event for event in events if isinstance(event, StateAdded)]
@@ -283,7 +284,7 @@ def test_events_say_what_they_have_changed(started: tuple[Path, list[UnitEvent],
     with Workspace.open(path) as store:
         assert store.apply([]) == NO_CHANGES
         assert store.apply([Warned(unit.number, "beware")]) == Changes.LOG
-        first = next(event for event in events if isinstance(event, BugFound))
+        first = next(event for event in events if isinstance(event, FindingReported))
         assert store.apply([first]) == Changes.BUGS
         changes = store.apply(events)
         assert changes == Changes.UNITS | Changes.POOL | Changes.BUGS

@@ -125,12 +125,12 @@ class BugDetail(QWidget):
         self._known, self._row = known, known.bug.row
         bug, task = known.bug, known.task
         better = (
-            plan_trace(task, bug.state, known.found_plan)
+            plan_trace(task, bug.finding.state, known.found_plan)
             if known.found_plan is not None
-            else evidence_trace(task, bug.evidence)
+            else evidence_trace(task, bug.finding.evidence)
         )
         comparison = PlanComparison.of(
-            policy_trace(task, bug.state, bug.run), better, known.localization, task
+            policy_trace(task, bug.finding.state, bug.finding.run), better, known.localization, task
         )
         self.header.show_bug(bug.row)
         self.header.show_comparison(comparison, task)

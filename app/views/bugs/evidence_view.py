@@ -73,7 +73,7 @@ class EvidenceView(QWidget):
     def show_bug(self, bug: Bug, task: Task, history: list[tuple[int, int | None, float]]) -> None:
         self._states = chain_states(bug, task)
         self._shown = (bug, task, _history_text(history))
-        self.plan_button.setVisible(not bug.evidence.is_plan)
+        self.plan_button.setVisible(not bug.finding.evidence.is_plan)
         self._render()
 
     def show_verdict(self, text: str, token: str = "muted") -> None:
@@ -130,10 +130,10 @@ class EvidenceView(QWidget):
 def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | None]]:
     """The states that the sentences about a proof name: title, state, what to compare it with."""
     states: dict[str, tuple[str, State, State | None]] = {
-        "here": ("The bug state", bug.state, None)
+        "here": ("The bug state", bug.finding.state, None)
     }
-    state, number = bug.evidence.state, 0
-    for step in bug.evidence.steps:
+    state, number = bug.finding.evidence.state, 0
+    for step in bug.finding.evidence.steps:
         if isinstance(step, Walk):
             for operator in step.operators:
                 state = successor(task.operators[operator], state)

@@ -59,7 +59,7 @@ def _columns(task: Task | None) -> tuple[Column[LocalizedStep], ...]:
         Column("step", "Step", lambda step: step.index + 1, numeric=True),
         Column(
             "verdict",
-            "StepVerdict",
+            "Verdict",
             lambda step: step.verdict.value,
             verdict_text,
             icon=lambda step: _ICONS[step.verdict][0],

@@ -307,7 +307,7 @@ class BugsPage(Page):
             self._cannot_show(error)
             return
         plan = self._found_plans.get(number)
-        if plan is None and found is not None and not bug.evidence.is_plan:
+        if plan is None and found is not None and not bug.finding.evidence.is_plan:
             plan = plan_of_localization(bug, found)
         self.detail.show_known(Known(bug, task, found, history, plan))
         self._show_localizing()

@@ -37,7 +37,7 @@ from engine.campaign.config_writer import config_text
 from engine.errors import PlumblineError
 from engine.files import write_text
 from engine.pddl import Diagnostic
-from engine.policies.consent import SERVER
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.report.policy_text import policy_name
 
 if TYPE_CHECKING:
@@ -155,7 +155,8 @@ class CampaignPage(Page):
             checked = files.policies.get(spec)
             if checked is not None and checked.error:
                 again = " (press F6 on the Project screen to try again)"
-                return checked.error + (again if spec.startswith(SERVER) else "")
+                is_server = PolicySpec.parse(spec).kind is SpecKind.SERVER
+                return checked.error + (again if is_server else "")
             if checked is not None and checked.misfits:
                 return f"{policy_name(spec)} does not fit the domain: {checked.misfits[0]}"
         for spec in (*config.policies, *config.portfolio):

@@ -38,6 +38,7 @@ from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.campaign.recognize import Found
 from engine.pddl import Severity
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.report.policy_text import BUILTIN
 from engine.report.words import count_text
 from engine.usecases.connect import task_of_bugs
@@ -200,7 +201,7 @@ class ProjectPage(Page):
         menu = QMenu(self.builtin)
         menu.setToolTipsVisible(True)
         for name, sentence in BUILTIN.items():
-            entry = menu.addAction(f"builtin:{name}")
+            entry = menu.addAction(str(PolicySpec(SpecKind.BUILTIN, name)))
             entry.setToolTip(sentence)
             entry.triggered.connect(self._add_builtin)
         self.builtin.setMenu(menu)

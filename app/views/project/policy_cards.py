@@ -13,7 +13,7 @@ from app.models.served_policies import Served
 from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, show_text
 from app.widgets.builders import button, describe, icon_button, paragraph
-from engine.policies.consent import SERVER
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked
 from engine.report.policy_text import (
     TaskFit,
@@ -194,7 +194,9 @@ class PolicyCard(FileCard):
             "Choose the function of the file that creates the policy",
         )
         self.factory.textActivated.connect(self._use_factory)
-        text, tip = _CONSENT_TEXTS[spec.startswith(SERVER)]
+        self._spec = PolicySpec.parse(spec)
+        self._is_server = self._spec.kind is SpecKind.SERVER
+        text, tip = _CONSENT_TEXTS[self._is_server]
         self.trust = button(text, f"trust-{name}", tip, clicked=self._trust)
         self.again = button(
             "Try again",
@@ -214,16 +216,15 @@ class PolicyCard(FileCard):
         show_text(self.training, policy_training(checked).capitalize() if checked else "")
         misfits = checked.misfits if checked is not None else ()
         self.verdict.show_verdict(policy_verdict(checked, trusted, fit), "\n".join(misfits))
-        is_remote = self.source.startswith(SERVER)
-        self.again.setVisible(is_remote and checked is not None and bool(checked.error))
-        self._may_serve = trusted and checked is not None and checked.fits and not is_remote
+        self.again.setVisible(self._is_server and checked is not None and bool(checked.error))
+        self._may_serve = trusted and checked is not None and checked.fits and not self._is_server
         self.serve.setVisible(self.may_serve)
         self.trust.setVisible(not trusted and checked is not None and not checked.error)
         factories = checked.factories if checked is not None else ()
         self.factory.setVisible(len(factories) > 1)
         self.factory.clear()
         self.factory.addItems(factories)
-        self.factory.setCurrentText(self.source.rpartition(":")[2])
+        self.factory.setCurrentText(self._spec.factory)
 
     @property
     def may_serve(self) -> bool:

@@ -12,7 +12,6 @@ from app.models.project_files import project_files
 from app.models.served_policies import served_policies
 from app.services.context import Context
 from app.views.project.policy_cards import PolicyCards
-from engine.report.policy_text import policy_name
 from engine.task.load import SAS_SUFFIX
 from engine.usecases.check_project import is_grounded
 from engine.usecases.connect import task_of_server
@@ -82,7 +81,7 @@ class PolicyServers(QObject):
         self._files.add_server(address)
         if with_task:
             path = task_path(self._context.document.path, address)
-            title = f"Fetch task of {policy_name(address)}"
+            title = f"Fetch task of {address}"
             job = self._context.jobs.start(title, task_of_server, address, path)
             job.finished.connect(self.task_fetched)
 

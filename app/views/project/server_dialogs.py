@@ -16,10 +16,11 @@ from app.widgets.builders import button, describe, paragraph
 from app.widgets.dialog import FormDialog, grow
 from app.widgets.fields import choice, number
 from app.widgets.labels import VerdictLine
+from engine.errors import PolicyError
+from engine.records.policy_spec import SERVER, require_address
 from engine.report.policy_text import Verdict, policy_name
 from engine.usecases.connect import ServerFound, try_server
 
-SCHEME = "grpc://"
 HOSTS = {
     HERE: "This machine only: other machines cannot connect",
     EVERYWHERE: "All machines: anyone who can reach this port can connect",
@@ -128,6 +129,11 @@ class ServerDialog(FormDialog):
 
     def accept(self) -> None:
         self._stop()
+        try:
+            require_address(self._wanted())
+        except PolicyError as error:
+            self._say(("error", "bad", str(error)))
+            return
         self.server_requested.emit(self._wanted(), self.with_task.isChecked())
         super().accept()
 
@@ -140,7 +146,7 @@ class ServerDialog(FormDialog):
         super().closeEvent(event)
 
     def _wanted(self) -> str:
-        return self.address.text().strip().removeprefix(SCHEME)
+        return self.address.text().strip().removeprefix(SERVER)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         """Enter in the address field tests the server first, then adds it."""

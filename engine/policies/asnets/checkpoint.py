@@ -45,7 +45,7 @@ def save_checkpoint(
     }
     stream = io.BytesIO()
     torch.save(contents, stream)
-    write_bytes(path, stream.getvalue())
+    write_bytes(path, stream.getvalue(), own_folder=True)
 
 
 def read_checkpoint(path: Path, contents: Mapping[str, Any]) -> StoredNetwork:

@@ -50,12 +50,6 @@ def open_plugin(
 ) -> PluginPolicy:
     """The plug-in policy; its code first runs when it is bound to a task."""
     source = read_text(path, "a Python file")
-    if not factory.isidentifier():
-        raise PolicyError(
-            f"'{factory}' is not the name of a function",
-            Location.of(path),
-            "name a plug-in as path/to/file.py:factory",
-        )
     try:
         compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

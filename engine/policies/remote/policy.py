@@ -21,10 +21,10 @@ from engine.policies.policy import NO_ACTION, PolicyInfo
 from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.encoding_map import EncodingMap
 from engine.policies.remote.protocol import grpc
+from engine.records.policy_spec import require_address
 from engine.task.sas import parse_sas
 from engine.task.task import Task
 
-SCHEME = "grpc://"
 MAX_LOSSES = 3
 _RUNNING = "is the server running?"
 
@@ -41,13 +41,8 @@ class _ConnectionLostError(Exception):
 
 
 def open_remote(address: str, settings: RemoteSettings | None = None) -> RemotePolicy:
-    """The policy at `address` (`host:port` or `unix:path`, with or without `grpc://`)."""
-    address = address.removeprefix(SCHEME)
-    if not pheromone.is_address(address):
-        raise PolicyError(
-            f"'{address}' is not the address of a policy server",
-            hint="write grpc://host:port or grpc://unix:path",
-        )
+    """The policy at `address`: `host:port` or `unix:path`."""
+    require_address(address)
     policy = RemotePolicy(address, settings or RemoteSettings())
     try:
         policy.connect()

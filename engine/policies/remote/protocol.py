@@ -110,15 +110,6 @@ OPERATOR = _method("GetFDRStateOperator", "FDRStateOperator")
 PROBABILITIES = _method("GetFDRStateOperatorsProb", "FDRStateOperatorsProb")
 
 
-def is_address(address: str, lowest_port: int = 1) -> bool:
-    """Whether gRPC can make something of it: `host:port` or `unix:path`."""
-    if address.startswith("unix:"):
-        return len(address) > len("unix:")
-    host, _, port = address.rpartition(":")
-    is_number = port.isascii() and port.isdigit() and len(port) <= 5
-    return bool(host) and is_number and lowest_port <= int(port) < 2**16
-
-
 def state_request(method: Method, values: Iterable[int]) -> Any:
     """What to ask `method` about one state."""
     request = method.request()

@@ -30,6 +30,7 @@ from engine.policies.policy import (
 )
 from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.protocol import grpc
+from engine.records.policy_spec import is_address
 from engine.task.sas import write_sas
 from engine.task.task import Task
 
@@ -42,7 +43,7 @@ POLL_SECONDS = 0.2
 @contextmanager
 def serving(spec: str, task: Task, address: str) -> Iterator[PolicyServer]:
     """Serve the policy that a user names, for one task, as long as the context lasts."""
-    if not pheromone.is_address(address, lowest_port=0):
+    if not is_address(address, lowest_port=0):
         raise UsageError(f"'{address}' is not an address", hint="write host:port or unix:path")
     with ExitStack() as stack:
         policy = open_policy(spec, None if task.source is None else task.source.domain)

@@ -37,7 +37,10 @@ def compare(store: Workspace) -> Callable[[Bug], PlanComparison]:
     def make(bug: Bug) -> PlanComparison:
         task = store.task(bug.problem_id)
         found = BugLocalizer(store).localize(bug)
-        policy, better = policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence)
+        policy, better = (
+            policy_trace(task, bug.finding.state, bug.finding.run),
+            evidence_trace(task, bug.finding.evidence),
+        )
         return PlanComparison.of(policy, better, found, task)
 
     return make

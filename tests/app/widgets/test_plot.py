@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
 from app.widgets.plot_series import MAX_POINTS
+from engine.errors import DiskError
 
 PATIENCE = 300_000
 
@@ -180,7 +181,7 @@ def test_it_is_exported(qtbot: QtBot, plot: Plot, tmp_path: Path) -> None:
         rows = list(csv.reader(file))
     assert rows[0] == ["series", "time (s)", "bugs"]
     assert rows[1:] == [["a", "0", "1"], ["a", "1.5", "2"], ["b", "3", "4"]]
-    with pytest.raises(OSError, match=r"nowhere"):
+    with pytest.raises(DiskError, match=r"nowhere"):
         plot.save(tmp_path / "nowhere" / "plot.png")
 
 

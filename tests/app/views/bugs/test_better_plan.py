@@ -19,11 +19,11 @@ Find = Callable[..., Bug]
 def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     task = store.task(bug.problem_id)
-    plan = better_plan(task, bug.state, bug.row.policy_cost)
+    plan = better_plan(task, bug.finding.state, bug.row.policy_cost)
     assert plan is not None
     assert keep_plan(store, bug, task, plan)
     kept = store.bug(bug.row.id)
-    assert kept.evidence.operators == plan
+    assert kept.finding.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
     assert kept.row.bound <= bug.row.bound
     (verdict,) = verify_bugs(store, [kept.row], factorizations)
@@ -34,9 +34,9 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
 def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Workspace, bug_with: Find) -> None:
     bug = bug_with("loop", "dominance")
     task = store.task(bug.problem_id)
-    plan = better_plan(task, bug.state, None)
+    plan = better_plan(task, bug.finding.state, None)
     assert plan is not None
-    there_and_back = (*bug.run.operators, bug.run.last_decision)[-2:]
+    there_and_back = (*bug.finding.run.operators, bug.finding.run.last_decision)[-2:]
     assert not keep_plan(store, bug, task, (*there_and_back, *plan) * 9), "dearer than the bound"
     assert not keep_plan(store, bug, task, plan[:-1]), "does not reach the goal"
     assert store.bug(bug.row.id) == bug
@@ -52,7 +52,7 @@ def test_localization_comes_across_plans(store: Workspace) -> None:
         if plan is None:
             continue
         seen += 1
-        verdict = validate_operators(task, plan, bug.state)
+        verdict = validate_operators(task, plan, bug.finding.state)
         assert verdict.valid, verdict.reason
         assert verdict.cost is not None
         assert verdict.cost <= row.bound

@@ -76,7 +76,7 @@ def holds_the_state(problem: Path, domain: Path, page: BugsPage) -> bool:
     assert known is not None
     assert not check_files(domain, problem).diagnostics
     task = load_task_files((domain, problem))
-    return state_atoms(task, task.init) == state_atoms(known.task, known.bug.state)
+    return state_atoms(task, task.init) == state_atoms(known.task, known.bug.finding.state)
 
 
 @pytest.mark.parametrize("kind", [("goal", "plan"), ("loop", "dominance")])
@@ -94,7 +94,7 @@ def test_a_bundle_reproduces_both_plans(
     assert holds_the_state(problem, domain, page)
     ran = ask("run", bug.row.policy, str(domain), str(problem))
     (run,) = ran["runs"]  # type: ignore[misc]
-    assert (run["outcome"], run["reason"]) == (bug.run.outcome, bug.run.reason)
+    assert (run["outcome"], run["reason"]) == (bug.finding.run.outcome, bug.finding.run.reason)
     assert run["cost"] == bug.row.policy_cost
     better = ask("validate", str(domain), str(problem), str(folder / "better.plan"))
     assert better["valid"] is True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
@@ -24,7 +25,7 @@ from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
 from engine.cli import main
-from engine.records.events import BugFound, StoredRun
+from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
 from engine.usecases.localize import BugLocalizer
@@ -242,14 +243,12 @@ def test_new_bugs_arrive_while_one_looks(qtbot: QtBot, page: BugsPage) -> None:
     total = page.table.total
     with Workspace.open(page.context.document.path) as store:
         bug = store.bug(8)
-        state = next(row.state for row in store.pool(bug.row.unit) if row.state != bug.state)
-        known = {store.bug(row.id).state for row in store.bugs() if row.unit == bug.row.unit}
+        known = {
+            store.bug(row.id).finding.state for row in store.bugs() if row.unit == bug.row.unit
+        }
         free = next(row.state for row in store.pool(bug.row.unit) if row.state not in known)
-        assert state
-        run = StoredRun("failed", "loop", None, bug.run.operators, bug.run.last_decision)
-        event = BugFound(
-            bug.row.unit, free, "qualitative", None, 1, None, "bmo", "{}", "plan", run, False, 9.0
-        )
+        finding = structs.replace(bug.finding, state=free)
+        event = FindingReported(bug.row.unit, finding, retrospective=False, seconds=9.0)
         store.apply([event])
     page.context.document.notify("bugs")
     qtbot.waitUntil(lambda: page.table.total == total + 1, timeout=PATIENCE)
@@ -396,10 +395,10 @@ def test_a_plan_is_found_where_only_a_bound_was_known(
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     done(qtbot, page, "plan")
     found = page.context.document.store.bug(bug.id)
-    assert found.evidence.is_plan
+    assert found.finding.evidence.is_plan
     assert found.row.bound <= bug.bound
     assert page.detail.known is not None
-    assert page.detail.known.bug.evidence.is_plan
+    assert page.detail.known.bug.finding.evidence.is_plan
     assert not button.isVisible()
     messages = page.context.messages
     assert messages.history[-1].text == f"Found a plan of cost {found.row.bound} for bug {bug.id}"
@@ -510,7 +509,7 @@ def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: 
     page.actions_of.by_name["copy-policy-plan"].trigger()
     policy = parse_plan(QGuiApplication.clipboard().text())
     assert (better.stated_cost, policy.stated_cost) == (bug.row.bound, bug.row.policy_cost)
-    assert len(policy.steps) == len(bug.run.operators)
+    assert len(policy.steps) == len(bug.finding.run.operators)
 
 
 def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -519,7 +518,7 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
     done(qtbot, page, "localize")
-    assert page.context.document.store.bug(bug.row.id).evidence.is_plan
+    assert page.context.document.store.bug(bug.row.id).finding.evidence.is_plan
     comparison = page.detail.cursor_at.comparison
     assert comparison is not None
     assert comparison.better is not None

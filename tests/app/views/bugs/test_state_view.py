@@ -49,7 +49,7 @@ def facts_list() -> Iterator[FactList]:
 
 
 def test_facts_and_what_a_step_changes(bug: Bug, task: Task) -> None:
-    trace = policy_trace(task, bug.state, bug.run)
+    trace = policy_trace(task, bug.finding.state, bug.finding.run)
     for step in trace.steps:
         before, after = trace.states[step.index], trace.state_after(step.index)
         facts = state_facts(task, before, after)
@@ -63,9 +63,9 @@ def test_facts_and_what_a_step_changes(bug: Bug, task: Task) -> None:
 
 @pytest.mark.parametrize("grouping", Grouping)
 def test_groups_hold_every_fact(bug: Bug, task: Task, grouping: Grouping) -> None:
-    facts = state_facts(task, bug.state, None)
+    facts = state_facts(task, bug.finding.state, None)
     texts = {line.text for group in facts.groups(grouping, static=True) for line in group.lines}
-    assert texts == {format_atom(atom) for atom in state_atoms(task, bug.state)}
+    assert texts == {format_atom(atom) for atom in state_atoms(task, bug.finding.state)}
     some = facts.groups(grouping, "load0 lies", static=True)
     assert {line.text for group in some for line in group.lines} == {
         text for text in texts if "load0" in text and "lies" in text
@@ -73,7 +73,7 @@ def test_groups_hold_every_fact(bug: Bug, task: Task, grouping: Grouping) -> Non
 
 
 def test_the_list_of_facts(facts_list: FactList, bug: Bug, task: Task) -> None:
-    trace = policy_trace(task, bug.state, bug.run)
+    trace = policy_trace(task, bug.finding.state, bug.finding.run)
     facts_list.show_facts(state_facts(task, trace.states[0], trace.states[1]))
     headings = [line.text for line in facts_list.lines if isinstance(line, Heading)]
     assert headings[:2] == ["Goals", "Changed by the step"]
@@ -92,7 +92,7 @@ def test_the_list_of_facts(facts_list: FactList, bug: Bug, task: Task) -> None:
 
 
 def test_a_picture_keeps_its_places(bug: Bug, task: Task) -> None:
-    trace = policy_trace(task, bug.state, bug.run)
+    trace = policy_trace(task, bug.finding.state, bug.finding.run)
     layout = GraphLayout(task, trace.states)
     pictures = [
         layout.picture(state_facts(task, trace.states[n], trace.states[n + 1]), step.action)
@@ -105,7 +105,7 @@ def test_a_picture_keeps_its_places(bug: Bug, task: Task) -> None:
     for picture, step in zip(pictures, trace.steps, strict=True):
         involved = {node.name for node in picture.nodes if node.involved}
         assert involved == set(step.action.split()[1:])
-    bare = layout.picture(state_facts(task, bug.state, None), static=False)
+    bare = layout.picture(state_facts(task, bug.finding.state, None), static=False)
     assert not any(edge.static for edge in bare.edges)
 
 
@@ -113,16 +113,19 @@ def test_too_many_objects_are_no_picture(
     bug: Bug, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state_graph, "MAX_OBJECTS", 3)
-    layout = GraphLayout(task, [bug.state])
+    layout = GraphLayout(task, [bug.finding.state])
     assert layout.too_many
-    assert layout.picture(state_facts(task, bug.state, None)).nodes == ()
+    assert layout.picture(state_facts(task, bug.finding.state, None)).nodes == ()
 
 
 def localized(store: Workspace, bug: Bug) -> PlanComparison:
     task = store.task(bug.problem_id)
     found = BugLocalizer(store).localize(bug)
     return PlanComparison.of(
-        policy_trace(task, bug.state, bug.run), evidence_trace(task, bug.evidence), found, task
+        policy_trace(task, bug.finding.state, bug.finding.run),
+        evidence_trace(task, bug.finding.evidence),
+        found,
+        task,
     )
 
 
@@ -200,9 +203,9 @@ def test_states_that_a_proof_names_can_be_looked_at(store: Workspace, bug_with: 
     task = store.task(bug.problem_id)
     states = chain_states(bug, task)
     text = " ".join(explain(bug, task))
-    assert states["here"][1] == bug.state
+    assert states["here"][1] == bug.finding.state
     named = [name for name in states if name.startswith("state-")]
     assert named
     assert all(name.replace("-", " ") in text for name in named)
-    morph = next(step for step in bug.evidence.steps if hasattr(step, "gain"))
+    morph = next(step for step in bug.finding.evidence.steps if hasattr(step, "gain"))
     assert states["state-1"][2] == morph.state
