@@ -19,6 +19,7 @@ from engine.commands.console import Console
 from engine.commands.stop_signal import ended_like_interrupted
 from engine.errors import CancelledError, ExitCode, PlumblineError
 from engine.logs import log_path, set_up_logging
+from engine.plain_text import printable
 
 COMMANDS = {
     "check": "check a domain and a problem and report every error with its location",
@@ -34,7 +35,7 @@ COMMANDS = {
     "bugs": "list and triage the bugs in a workspace",
     "changes": "list bugs that are new, gone or still there since another campaign",
     "localize": "find the bad steps of a policy's run",
-    "verify": "check the evidence in a workspace with independent code",
+    "verify": "check everything that a workspace claims with independent code",
     "report": "write the results of a campaign as one file",
     "export": "write bugs as bundles to reproduce them, or files for other tools",
     "aoc": "decide whether an action is optimal in a state",
@@ -59,7 +60,8 @@ class _Parser(argparse.ArgumentParser):
     """argparse with our form of error message."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(ExitCode.BAD_INPUT, f"error: {message}; see '{self.prog} --help'\n")
+        text = printable(message)  # it repeats the user's words, such as names of files
+        self.exit(ExitCode.BAD_INPUT, f"error: {text}; see '{self.prog} --help'\n")
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+from engine.plain_text import printable
+
 LOG_BYTES = 1_000_000
 
 
@@ -24,10 +26,17 @@ def set_up_logging(verbose: bool = False) -> None:
     for handler in list(root.handlers):
         root.removeHandler(handler)
         handler.close()
-    form = logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
+    form = _PlainFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
     for handler in _handlers(verbose):
         handler.setFormatter(form)
         root.addHandler(handler)
+
+
+class _PlainFormatter(logging.Formatter):
+    """Lines after the first are indented, so that no message looks like another."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record)).replace("\n", "\n  ")
 
 
 def _handlers(verbose: bool) -> list[logging.Handler]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
-from reference.amount import LONG
+from reference.amount import LONG, amount
 
 pytest_plugins = ["reference.bug_fixtures", "reference.campaign_fixtures"]
 
 settings.register_profile(
-    "plumbline", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "plumbline",
+    deadline=None,
+    print_blob=True,
+    max_examples=amount(100, 25),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("plumbline")
+
+# Hundreds of processes are started; without bytecode each of them would compile the engine again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure() -> None:

@@ -7,7 +7,7 @@ all at once (`settle`), and selected bugs stay selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -224,12 +224,10 @@ class BugTable(TableModel[Any]):
         line = self._lines.get(bug)
         return None if line is None else line.row
 
-    def place_of(self, bug: int) -> int | None:
-        """In which row a bug is shown."""
-        line = self._lines.get(bug)
-        if line is None:
-            return None
-        return next((number for number, item in enumerate(self._shown) if item is line), None)
+    def places_of(self, bugs: Collection[int]) -> list[int]:
+        """In which rows bugs are shown."""
+        wanted = {id(self._lines[bug]) for bug in bugs if bug in self._lines}
+        return [number for number, line in enumerate(self._shown) if id(line) in wanted]
 
     def values(self) -> dict[str, list[str]]:
         """What occurs in columns of texts: for completing a filter."""

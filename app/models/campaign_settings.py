@@ -12,7 +12,8 @@ from msgspec import structs
 
 from app.services.settings import Settings
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
-from engine.oracles.registry import OracleKind, parse_oracle
+from engine.oracles.kind import OracleKind
+from engine.oracles.registry import parse_oracle
 from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.records.project import PoolChecked, Project
 from engine.report.policy_text import TaskFit

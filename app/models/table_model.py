@@ -20,6 +20,8 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont, QIcon
 
+from engine.plain_text import printable
+
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
 SortKeys = list[tuple[int, Qt.SortOrder]]
@@ -63,7 +65,10 @@ class Column(Generic[Row]):
     shown: bool = True  # before the user chooses
 
     def text_of(self, row: Row) -> str:
-        return self.text(row) if self.text else plain_text(self.value(row))
+        return printable(self.text(row) if self.text else plain_text(self.value(row)))
+
+    def tip_of(self, row: Row) -> str:
+        return printable(self.row_tip(row)) if self.row_tip else self.text_of(row)
 
 
 class SortableModel(Protocol):
@@ -149,7 +154,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             case Qt.ItemDataRole.DisplayRole:
                 return column.text_of(row)
             case Qt.ItemDataRole.ToolTipRole:
-                return column.row_tip(row) if column.row_tip else column.text_of(row)
+                return column.tip_of(row)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _RIGHT if column.numeric else _LEFT
             case Qt.ItemDataRole.UserRole:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
+from engine.plain_text import printable
+
 MAX_MESSAGES = 1000
 """How many messages are remembered."""
 
@@ -43,19 +45,28 @@ class Messages(QObject):
     def info(
         self, text: str, details: str = "", actions: Sequence[Action] = (), *, lasting: bool = False
     ) -> Message:
-        return self._post(Message("info", text, details, tuple(actions), lasting))
+        return self._post("info", text, details, actions, lasting=lasting)
 
     def warning(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
-        return self._post(Message("warning", text, details, tuple(actions)))
+        return self._post("warning", text, details, actions)
 
     def error(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
-        return self._post(Message("error", text, details, tuple(actions)))
+        return self._post("error", text, details, actions)
 
     def withdraw(self, message: Message) -> None:
         """It is no longer true: take its banner away; the log keeps it."""
         self.withdrawn.emit(message)
 
-    def _post(self, message: Message) -> Message:
+    def _post(
+        self,
+        level: str,
+        text: str,
+        details: str,
+        actions: Sequence[Action],
+        *,
+        lasting: bool = False,
+    ) -> Message:
+        message = Message(level, printable(text), printable(details), tuple(actions), lasting)
         self.history.append(message)
         del self.history[:-MAX_MESSAGES]
         self.posted.emit(message)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QProxyStyle, QWidget
 
 from app.services.style_sheet import PICTURES, style_sheet
 from engine.files import resource
+from engine.plain_text import printable
 
 ICONS = resource("icons")
 SIZES = (16, 20, 24, 32, 48)
@@ -80,7 +81,10 @@ STYLE = "Fusion"
 
 
 class PlainTextStyle(QProxyStyle):
-    """Sees every widget once, before it is first shown; tooltips are labels, too."""
+    """Sees every widget once, before it is first shown, and what labels, buttons and menus draw.
+
+    Tooltips are labels, too.
+    """
 
     def __init__(self) -> None:
         super().__init__(STYLE)
@@ -89,6 +93,10 @@ class PlainTextStyle(QProxyStyle):
         super().polish(item)
         if isinstance(item, QLabel) and item.textFormat() == Qt.TextFormat.AutoText:
             item.setTextFormat(Qt.TextFormat.PlainText)
+
+    def drawItemText(self, *words: object) -> None:  # noqa: N802  Qt's name
+        fit = [printable(word) if isinstance(word, str) else word for word in words]
+        super().drawItemText(*fit)  # type: ignore[arg-type]
 
 
 COLORS: dict[str, tuple[str, str]] = {

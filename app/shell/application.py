@@ -26,6 +26,7 @@ from app.shell.garbage import GarbageCollector
 from app.shell.main_window import MainWindow
 from app.shell.warm_up import WarmUp, steps_for
 from engine.errors import ExitCode, PlumblineError
+from engine.plain_text import printable
 
 _STEP = QPoint(24, 24)
 """A new window does not hide the last one."""
@@ -89,7 +90,7 @@ class Application(QObject):
     def tell(self, text: str, details: str) -> None:
         """An error that belongs to no window in particular."""
         if not self.windows:
-            sys.stderr.write(f"error: {text}\n{details}")
+            sys.stderr.write(printable(f"error: {text}\n{details}"))
         active = [window for window in self.windows if window.isActiveWindow()]
         for window in (active or self.windows)[:1]:
             window.context.messages.error(text, details)

@@ -24,6 +24,7 @@ import platformdirs
 
 import engine
 from engine.errors import PlumblineError
+from engine.plain_text import printable
 
 _SEEN = ".seen"
 MAX_KEPT_FILES = 20
@@ -76,7 +77,7 @@ class CrashLog:
             self.tell(str(error), "")  # the user's business, no defect
             return
         details = "".join(traceback.format_exception(kind, error, trace))
-        sys.stderr.write(details)
+        sys.stderr.write(printable(details))
         self.write(details)
         if self.tell is not None:
             sentence = (
@@ -95,7 +96,7 @@ class CrashLog:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             with (self.folder / name).open("a", encoding="utf-8") as file:
-                file.write(f"{head}\n{details}\n")
+                file.write(f"{head}\n{printable(details)}\n")
 
     def unread(self) -> str:
         """Return the reports of earlier runs that were not shown yet, and mark them as seen."""
@@ -120,7 +121,7 @@ class CrashLog:
         details = "".join(
             traceback.format_exception(arguments.exc_type, error, arguments.exc_traceback)
         )
-        sys.stderr.write(details)
+        sys.stderr.write(printable(details))
         self.write(details)
 
 

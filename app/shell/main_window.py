@@ -36,6 +36,7 @@ from app.widgets.job_strip import JobStrip
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
 from engine.errors import PlumblineError
+from engine.plain_text import printable
 from engine.usecases.housekeeping import save_copy
 
 SIZE = (1280, 800)
@@ -66,7 +67,7 @@ class MainWindow(QMainWindow):
         self._made: dict[str, Page] = {}
         self._may_close = False
         self.setObjectName("window")
-        self.setWindowTitle(f"{document.name} \u2013 Plumbline")
+        self.setWindowTitle(f"{printable(document.name)} \u2013 Plumbline")
         self.setAcceptDrops(True)
         self.setMinimumSize(*MIN_SIZE)
         self._lay_out()

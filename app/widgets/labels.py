@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.services.theme import Theme
+from engine.plain_text import printable
 from engine.report.policy_text import Verdict
 
 MIN_WIDTH = 40
@@ -39,7 +40,7 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         place = self.contentsRect()
-        text = self.fontMetrics().elidedText(self.text(), self._mode, place.width())
+        text = self.fontMetrics().elidedText(printable(self.text()), self._mode, place.width())
         painter.drawText(place, self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QPoint, Qt, Slot
+from PySide6.QtCore import QByteArray, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
@@ -65,8 +65,11 @@ class TableView(QTableView):
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     def select_row(self, row: int) -> None:
+        """Make a row current and select it alone, whichever keys are down."""
         if 0 <= row < self.model().rowCount():
-            self.setCurrentIndex(self.model().index(row, self._first_column()))
+            index = self.model().index(row, self._first_column())
+            flags = QItemSelectionModel.SelectionFlag
+            self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     @Slot()
     def copy_tsv(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
-from engine.policies.torch_file import SUFFIXES
+from engine.policies.kinds import policy_suffixes
 from engine.records.codec import to_json
 from engine.records.inputs import PolicyInput
 from engine.records.policy_spec import PolicySpec
@@ -121,7 +121,7 @@ def _document(bug: Bug, task: Task, plan: tuple[int, ...] | None) -> dict[str, A
 def _policy_name(policy: PolicyInput) -> str:
     assert policy.file is not None
     suffix = Path(policy.file.name).suffix
-    return f"policy{suffix}" if suffix in (*SUFFIXES, ".py") else "policy"
+    return f"policy{suffix}" if suffix in (*policy_suffixes(), ".py") else "policy"
 
 
 def reproduce_commands(

@@ -20,8 +20,7 @@ from engine.errors import ConfigurationError, PolicyError
 from engine.fuzzing.bugs_file import is_bugs_file
 from engine.fuzzing.pool_file import is_pool
 from engine.pddl import definition_kind
-from engine.policies.cache_file import is_policy_cache
-from engine.policies.torch_file import SUFFIXES, Format, recognize
+from engine.policies.kinds import PolicySource, is_policy, policy_suffixes
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX
 from engine.workspace.companions import ENDINGS
@@ -31,8 +30,6 @@ MAX_FILES = 2000
 """A folder with more files than these is probably not meant."""
 
 PLUGIN_FACTORY = "factory"
-CACHE_SUFFIX = ".cache"
-"""Numbers alone say little: in a folder a policy cache is known by its name, too."""
 _HEAD_BYTES = 2**16
 _SQLITE_APPLICATION_ID = 68  # where the number stands in the header of the file
 
@@ -113,7 +110,7 @@ def recognize_file(path: str | Path) -> Recognized:
         return Recognized(Role.UNKNOWN, str(file), "it is empty")
     if b"\0" in head:
         return _binary(file, head)
-    return _text(file, head.decode("utf-8", "replace"))
+    return _text(file, head)
 
 
 def _better_left_alone(file: Path) -> str:
@@ -140,25 +137,28 @@ def plugin_factories(source: str) -> list[str]:
 
 
 def _binary(file: Path, head: bytes) -> Recognized:
-    try:
-        kind = recognize(file)
-    except PolicyError:
-        reason = "it is neither PDDL nor a policy"
-        return Recognized(Role.UNKNOWN, str(file), reason)
-    if kind is Format.SQLITE and len(head) >= _SQLITE_APPLICATION_ID + 4:
+    if head.startswith(b"SQLite format 3\0") and len(head) >= _SQLITE_APPLICATION_ID + 4:
         (application,) = struct.unpack_from(">I", head, _SQLITE_APPLICATION_ID)
         if application == APPLICATION_ID:
             return Recognized(Role.WORKSPACE, str(file))
-    return _policy(file)
+    if _is_policy(file, head):
+        return _policy(file)
+    return Recognized(Role.UNKNOWN, str(file), "it is neither PDDL nor a policy")
 
 
-def _text(file: Path, head: str) -> Recognized:
+def _is_policy(file: Path, head: bytes) -> bool:
+    return is_policy(PolicySource(PolicySpec(SpecKind.FILE, str(file)), head))
+
+
+def _text(file: Path, head: bytes) -> Recognized:
     if file.suffix == ".py":
         return _plugin(file)
     if file.suffix == ".toml":
         return _campaign(file)
-    role, reason = _role(head.removeprefix("\ufeff"), file.suffix.lower())
-    return _policy(file) if role is Role.POLICY else Recognized(role, str(file), reason)
+    role, reason = _role(head.decode("utf-8-sig", "replace"), file.suffix.lower())
+    if role is Role.UNKNOWN and _is_policy(file, head):
+        return _policy(file)
+    return Recognized(role, str(file), reason)
 
 
 def _policy(file: Path, factory: str = "") -> Recognized:
@@ -183,8 +183,6 @@ def _role(head: str, suffix: str) -> tuple[Role, str]:
         return Role.UNKNOWN, f"give a SAS task a name that ends in {SAS_SUFFIX}"
     if is_pool(head) or is_bugs_file(head):
         return Role.POOL, ""
-    if is_policy_cache(head.encode()):
-        return Role.POLICY, ""
     return Role.UNKNOWN, "it is neither PDDL nor a policy nor a pool"
 
 
@@ -228,7 +226,7 @@ def _is_meant(item: Recognized) -> bool:
         spec = PolicySpec.parse(item.name)
         if spec.kind is SpecKind.PLUGIN:
             return spec.factory == PLUGIN_FACTORY
-        return item.name.endswith((*SUFFIXES, CACHE_SUFFIX))
+        return item.name.endswith(policy_suffixes())  # numbers alone say little
     return item.role not in (Role.UNKNOWN, Role.WORKSPACE)
 
 

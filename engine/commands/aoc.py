@@ -1,45 +1,33 @@
-"""`plumbline aoc`: does an optimal plan from a state start with this action?
-
-Unless `--solvable` or `--plan-cost` says so, it is not taken for granted that the state has a
-plan; where it has none the answer is undecided, since nothing is better or worse there.
-"""
+"""`plumbline aoc`: does an optimal plan from a state start with this action?"""
 
 from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 
 from engine.commands.arguments import (
     add_limits,
     add_task_argument,
+    count,
     kernel_progress,
     load_task_argument,
+    seconds_left,
     state_values,
 )
 from engine.commands.console import Console
-from engine.dominance.cache import dominance_function
-from engine.dominance.compute import DEFAULT_LIMITS
-from engine.dominance.function import DominanceFunction
-from engine.errors import ExitCode, UsageError
-from engine.localize.action_optimality import (
+from engine.errors import ExitCode
+from engine.records.config import Factorization
+from engine.records.localization import StepVerdict
+from engine.task.task import Task
+from engine.usecases.aoc import (
     ALGORITHMS,
-    ActionVerdict,
+    HEURISTICS,
+    ActionOptions,
+    CheckedAction,
     DecidedBy,
     Reason,
-    StepVerdict,
     check_action,
 )
-from engine.native.control import Control
-from engine.records.config import Factorization
-from engine.search.forward import SearchLimits
-from engine.search.heuristics import ADMISSIBLE
-from engine.task.atoms import format_fact
-from engine.task.plans import operators_of_plan, parse_plan
-from engine.task.successors import State, is_applicable
-from engine.task.task import Task
-
-HEURISTICS = [name for name in ("lmcut", "cartesian", "ms", "hmax", "blind") if name in ADMISSIBLE]
 
 _CODES = {
     StepVerdict.OPTIMAL: ExitCode.DONE,
@@ -61,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--algorithm",
-        choices=tuple(ALGORITHMS),
+        choices=ALGORITHMS,
         default="aoca",
         help="one search (default), several one after the other (sms) or in parallel (pms), or "
         "dominance",
@@ -74,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--solvable", action="store_true", help="assume that the state has a plan")
     parser.add_argument(
-        "--plan-cost", type=_cost, metavar="C", help="cost of a known plan from the state"
+        "--plan-cost", type=count, metavar="C", help="cost of a known plan from the state"
     )
     parser.add_argument(
         "--dominance",
@@ -85,74 +73,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exit code 1: the action is not optimal; 3: undecided."
 
 
-def _cost(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a cost")
-    return int(text)
-
-
 def run(args: argparse.Namespace, console: Console) -> int:
     started = time.monotonic()
     factors = None if args.dominance is None else Factorization.parse(args.dominance)
     task = load_task_argument(args, console)
-    state = task.init if args.state is None else args.state
-    operator = _operator(task, state, args.action)
-    control = Control()
-    with console.progress("Searching") as bar, kernel_progress(control, bar):
-        limits = _remaining(args, started)
-        dominance = None if factors is None else _dominance(task, factors, limits, control)
-        began = time.process_time()
-        answer = check_action(
-            task,
-            state,
-            operator,
-            args.algorithm,
-            args.heuristic,
-            solvable=args.solvable,
-            plan_cost=args.plan_cost,
-            dominance=dominance,
-            limits=_remaining(args, started),
-            control=control,
-        )
-    document = _document(task, answer) | {"cpu_seconds": round(time.process_time() - began, 6)}
-    console.result(document, _text(task, operator, answer))
-    return _CODES[answer.verdict]
+    options = ActionOptions(
+        args.state,
+        args.algorithm,
+        args.heuristic,
+        args.solvable,
+        args.plan_cost,
+        factors,
+        seconds_left(args.time_limit, started),
+        args.memory_limit,
+    )
+    with console.link("Searching") as link, kernel_progress(link):
+        checked = check_action(link, task, args.action, options)
+    console.result(_document(task, checked), _text(task, checked))
+    return _CODES[checked.answer.verdict]
 
 
-def _remaining(args: argparse.Namespace, started: float) -> SearchLimits:
-    seconds = args.time_limit
-    if seconds is not None:
-        seconds = max(seconds - (time.monotonic() - started), 0.001)
-    return SearchLimits(seconds, None if args.memory_limit is None else args.memory_limit * 2**20)
-
-
-def _dominance(
-    task: Task, factors: Factorization, limits: SearchLimits, control: Control
-) -> DominanceFunction:
-    limits = replace(DEFAULT_LIMITS, seconds=limits.seconds)
-    return dominance_function(task, factors, limits=limits, control=control)
-
-
-def _operator(task: Task, state: State, text: str) -> int:
-    """The operator of the action that is applicable, if one is."""
-    if len(state) != len(task.variables):
-        raise UsageError(
-            f"the state has {len(state)} values, the task {len(task.variables)} variables",
-            hint="`plumbline task` shows the variables and the initial state",
-        )
-    plan = parse_plan(text, "--action")
-    if len(plan.steps) != 1:
-        raise UsageError(f"'{text}' is not one action", hint='write --action "(name arguments)"')
-    number = operators_of_plan(replace(task, init=state), plan)[0]
-    operator = task.operators[number]
-    if not is_applicable(operator, state):
-        missing = [fact for fact in operator.precondition if state[fact[0]] != fact[1]]
-        needed = ", ".join(format_fact(task.variables[v].values[x]) for v, x in missing[:3])
-        raise UsageError(f"({operator.name}) is not applicable in the state: it needs {needed}")
-    return number
-
-
-def _document(task: Task, answer: ActionVerdict) -> dict[str, object]:
+def _document(task: Task, checked: CheckedAction) -> dict[str, object]:
+    answer = checked.answer
     plan = answer.plan
     return {
         "verdict": answer.verdict.value,
@@ -165,11 +107,13 @@ def _document(task: Task, answer: ActionVerdict) -> dict[str, object]:
         "cost_after_action": answer.cost_after,
         "plan": None if plan is None else [f"({task.operators[o].name})" for o in plan],
         "peak_bytes": answer.peak_bytes,
+        "cpu_seconds": round(checked.cpu_seconds, 6),
     }
 
 
-def _text(task: Task, operator: int, answer: ActionVerdict) -> str:
-    action = f"({task.operators[operator].name})"
+def _text(task: Task, checked: CheckedAction) -> str:
+    answer = checked.answer
+    action = f"({task.operators[checked.operator].name})"
     if answer.verdict is StepVerdict.UNDECIDED:
         headline = f"{action}: undecided, {_WITHOUT_VERDICT[answer.reason or Reason.CANCELLED]}"
     else:

@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.commands.console import Console, ProgressBar
-from engine.native.control import Control
+from engine.commands.console import Console
 from engine.task.load import load_task_files
 from engine.task.task import Task
 from engine.task.translate import Limits
+from engine.workers.link import Link
 
 
 def add_task_argument(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +51,14 @@ def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
     return task
 
 
+def seconds_left(limit: float | None, started: float) -> float | None:
+    """Of a limit that began at `started` of the monotonic clock; never quite nothing."""
+    return None if limit is None else max(limit - (time.monotonic() - started), 0.001)
+
+
 def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, 0 or more")
     return int(text)
 
 
@@ -85,13 +90,14 @@ TICK_SECONDS = 0.2
 
 
 @contextmanager
-def kernel_progress(control: Control, bar: ProgressBar) -> Iterator[None]:
+def kernel_progress(link: Link) -> Iterator[None]:
     """Moves the bar as the kernel expands states."""
-    done = threading.Event()
+    control, done = link.control, threading.Event()
 
     def tick() -> None:
         while not done.wait(TICK_SECONDS):
-            bar.update(control.expanded, f"{control.expanded:,} states expanded")
+            if control.expanded:
+                link.progress(control.expanded, None, f"{control.expanded:,} states expanded")
 
     ticker = threading.Thread(target=tick, name="progress", daemon=True)
     ticker.start()

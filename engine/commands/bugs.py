@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.records.codec import to_json
+from engine.records.finding import BugStatus
 from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.workspace.filter import parse_filter
 from engine.workspace.rows import Bug, BugRow
-from engine.workspace.triage import DUPLICATE, STATUSES
 from engine.workspace.workspace import Workspace
 
 
@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="list root causes instead of bugs, grouped by action schema",
     )
     decision = parser.add_argument_group("triage of the bugs given by --bug")
-    decision.add_argument("--mark", choices=STATUSES, help="set this status")
+    decision.add_argument(
+        "--mark", choices=[status.value for status in BugStatus], help="set this status"
+    )
     decision.add_argument(
         "--duplicate-of", type=int, metavar="ID", help="mark as duplicates of this bug"
     )
@@ -65,16 +67,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _decide(args: argparse.Namespace, store: Workspace, rows: Sequence[BugRow]) -> None:
-    status = args.mark or (DUPLICATE if args.duplicate_of is not None else None)
-    if status is None and args.note is None:
+    mark = args.mark or (BugStatus.DUPLICATE if args.duplicate_of is not None else None)
+    if mark is None and args.note is None:
         return
     if not rows:
         raise UsageError("no bug to triage", hint="give --bug ID")
-    if status is not None:
-        store.set_status([row.id for row in rows], status, args.note, args.duplicate_of)
-        return
-    for row in rows:
-        store.set_status([row.id], row.status, args.note, row.duplicate_of)
+    bugs = [row.id for row in rows]
+    if mark is not None:
+        store.set_status(bugs, BugStatus(mark), args.note, args.duplicate_of)
+    else:
+        store.set_note(bugs, args.note)
 
 
 def _causes_of(rows: list[BugRow], causes: list[RootCause]) -> list[RootCause]:

@@ -16,6 +16,7 @@ from typing import IO, Any, Protocol
 from engine.commands.stop_signal import stop_signal
 from engine.errors import DiskError
 from engine.native.control import Control
+from engine.plain_text import printable, printable_json
 from engine.workers.link import NULL_LINK, Link
 
 
@@ -68,10 +69,10 @@ class Console:
         """Print the answer: the JSON document with `--json`, else the text for people."""
         try:
             if self.as_json:
-                json.dump(document, self.stdout, ensure_ascii=False)
-                self.stdout.write("\n")
+                text = printable_json(json.dumps(document, ensure_ascii=False))
             else:
-                self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+                text = printable(text)
+            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
             self.stdout.flush()
         except OSError as problem:
             _abandon(self.stdout)
@@ -85,7 +86,7 @@ class Console:
     def message(self, text: str) -> None:
         """Nobody can be told that nothing can be told."""
         try:
-            self.stderr.write(text + "\n")
+            self.stderr.write(printable(text) + "\n")
             self.stderr.flush()
         except OSError:
             _abandon(self.stderr)
@@ -126,7 +127,7 @@ class Console:
         from rich.console import Console as RichConsole
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=RichConsole(file=self.stderr), transient=True) as bars:
             yield _RichBar(bars, bars.add_task(title, total=total), title)
 
@@ -141,5 +142,5 @@ class _RichBar:
         self._bars, self._task, self._title = bars, task, title
 
     def update(self, done: float, text: str = "", total: float | None = None) -> None:
-        description = f"{self._title} {text}".rstrip()
+        description = printable(f"{self._title} {text}".rstrip())
         self._bars.update(self._task, completed=done, total=total, description=description)

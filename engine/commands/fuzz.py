@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.arguments import (
+    add_limits,
+    add_task_argument,
+    load_task_argument,
+    seconds_left,
+)
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
-from engine.files import write_text
-from engine.fuzzing.biases import BIASES, make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.fuzzing.pool_file import write_pool
-from engine.policies.builtin import open_builtin
-from engine.policies.policy import close_policy, open_policy
-from engine.policies.runs import PolicyRuns
 from engine.records.config import Unsolved
-from engine.task.states import StateTable
-
-NEEDS_A_POLICY = frozenset(BIASES) - {"none", "heuristic"}
+from engine.usecases.fuzz import BIASES, BiasOptions, FuzzOptions, fuzz
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -82,64 +79,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    _check(args)
-    task = load_task_argument(args, console)
-    source = task.source
-    policy = (
-        open_policy(args.policy, source.domain if source else None, args.seed)
-        if args.policy
-        else open_builtin("random", args.seed)
-    )
     started = time.monotonic()
-    try:
-        table = StateTable(task)
-        runs = PolicyRuns(policy.bind(task), table)
-        bias = make_bias(args.bias, runs, horizon=args.horizon, budget=args.budget)
-        options = FuzzOptions(
-            size=args.size,
-            walk_length=args.walk_length,
-            seed=args.seed,
-            seconds=args.time_limit,
-            novelty=args.novelty,
-            prune_dead_ends=args.prune_dead_ends,
-            unsolved=Unsolved(args.unsolved),
-        )
-        fuzzer = Fuzzer(table, bias, options)
-        stopped = False
-        with console.progress("Fuzzing", total=args.size) as bar:
-            try:
-                for index in fuzzer.grow():
-                    bar.update(index + 1, f"{index + 1} states")
-            except KeyboardInterrupt:  # the states so far are as good as any
-                console.message("stopped")
-                stopped = True
-    finally:
-        close_policy(policy)
-    write_text(args.out, write_pool(task, fuzzer.entries))
-    statistics = fuzzer.statistics
+    _check(args)
+    bias = BiasOptions(args.bias, args.policy, args.horizon, args.budget)
+    options = FuzzOptions(
+        size=args.size,
+        walk_length=args.walk_length,
+        seed=args.seed,
+        novelty=args.novelty,
+        prune_dead_ends=args.prune_dead_ends,
+        unsolved=Unsolved(args.unsolved),
+    )
+    task = load_task_argument(args, console)
+    options = replace(options, seconds=seconds_left(args.time_limit, started))
+    with console.link("Fuzzing", keeps_results=True) as link:
+        found = fuzz(link, task, args.out, options, bias)
+    if found.stopped:
+        console.message("stopped")
+    statistics = found.statistics
     document = {
-        "states": len(fuzzer.entries),
+        "states": found.states,
         "duplicates": statistics.duplicates,
         "filtered": statistics.filtered,
         "failed_walks": statistics.failed_walks,
         "walks": statistics.walks,
-        "seconds": time.monotonic() - started,
+        "exhausted": found.exhausted,
+        "seconds": found.seconds,
     }
+    if found.exhausted:
+        console.message("warning: walks can find no other states")
     console.result(
         document,
-        f"{len(fuzzer.entries)} states in {args.out} ({statistics.walks} walks, "
+        f"{found.states} states in {args.out} ({statistics.walks} walks, "
         f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)",
     )
-    if stopped:
+    if found.stopped:
         return ExitCode.INTERRUPTED
-    return ExitCode.DONE if len(fuzzer.entries) >= args.size else ExitCode.LIMIT_REACHED
+    is_complete = found.exhausted or found.states >= args.size
+    return ExitCode.DONE if is_complete else ExitCode.LIMIT_REACHED
 
 
 def _check(args: argparse.Namespace) -> None:
     for option in ("size", "walk_length", "horizon", "budget"):
         if getattr(args, option) < 1:
             raise UsageError(f"--{option.replace('_', '-')} must be at least 1")
-    if args.bias in NEEDS_A_POLICY and not args.policy:
-        raise UsageError(f"the bias '{args.bias}' needs a policy", hint="give --policy")
     if not args.out.resolve().parent.is_dir():
         raise UsageError(f"folder {args.out.parent} does not exist", hint="create it first")

@@ -10,13 +10,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.commands.aoc import HEURISTICS
 from engine.commands.arguments import add_limits, count, state_values
 from engine.commands.console import Console
 from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
 from engine.report.bug_text import document, text
+from engine.usecases.aoc import HEURISTICS
 from engine.usecases.localize import (
     ALGORITHMS,
     DEFAULT_OPTIONS,
@@ -25,7 +25,7 @@ from engine.usecases.localize import (
     LocalizeOptions,
     localize,
     localize_run,
-    take_run,
+    run_afresh,
 )
 from engine.workspace.workspace import Workspace
 
@@ -165,7 +165,7 @@ def _run_of_policy(args: argparse.Namespace, console: Console, options: Localize
         policy, tuple(files), args.state, args.step_limit or None, args.seed, args.unit_costs
     )
     with console.link("Running") as link:
-        run = take_run(link, fresh, args.time_limit)
+        run = run_afresh(link, fresh, args.time_limit)
     task = run.table.task
     for note in task.notes:
         console.message(f"warning: {note}")

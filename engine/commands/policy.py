@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from engine.commands.console import Console
 from engine.errors import ExitCode
-from engine.pddl import read_domain
-from engine.policies.policy import PolicyInfo, close_policy, open_policy
-from engine.policies.torch_file import portfolio_files
-from engine.records.policy_spec import PolicySpec, SpecKind
+from engine.records.project import PolicyChecked
+from engine.usecases.policy import describe_policies
 
 SHOWN = 12
 """How many names of a list the text for people shows."""
@@ -33,30 +31,20 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    domain = read_domain(args.domain) if args.domain else None
-    spec = PolicySpec.parse(args.policy, base="")
-    is_folder = spec.kind is SpecKind.FOLDER
-    members = [str(path) for path in portfolio_files(Path(spec.place))] if is_folder else []
-    infos, misfits = [], dict[str, tuple[str, ...]]()
-    for name in members or [args.policy]:
-        policy = open_policy(name)
-        try:
-            infos.append(policy.describe())
-            if domain is not None:
-                misfits[name] = policy.misfits(domain)
-        finally:
-            close_policy(policy)
-    info = _portfolio(members, infos) if members else infos[0]
+    with console.link("Reading") as link:
+        found = describe_policies(link, args.policy, args.domain)
+    is_portfolio = found[0].spec != args.policy
+    info = _portfolio(found) if is_portfolio else found[0]
     reasons = [
-        f"{name}: {reason}" if members else reason
-        for name, found in misfits.items()
-        for reason in found
+        f"{policy.spec}: {reason}" if is_portfolio else reason
+        for policy in found
+        for reason in policy.misfits
     ]
-    fits = None if domain is None else not reasons
+    fits = None if args.domain is None else not reasons
     document = {
         "kind": info.kind,
         "domain": info.domain,
-        "details": dict(info.details),
+        "details": info.details,
         "fits": fits,
         "reasons": reasons,
     }
@@ -64,18 +52,23 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return ExitCode.ANSWER_IS_NO if reasons else ExitCode.DONE
 
 
-def _portfolio(members: list[str], infos: list[PolicyInfo]) -> PolicyInfo:
-    domains = {info.domain for info in infos}
+def _portfolio(found: Sequence[PolicyChecked]) -> PolicyChecked:
+    """All policies of a folder as one."""
+    domains = {policy.domain for policy in found}
     policies = [
-        {"file": name, "kind": info.kind, "domain": info.domain, "details": dict(info.details)}
-        for name, info in zip(members, infos, strict=True)
+        {
+            "file": policy.spec,
+            "kind": policy.kind,
+            "domain": policy.domain,
+            "details": policy.details,
+        }
+        for policy in found
     ]
-    return PolicyInfo(
-        "portfolio", domains.pop() if len(domains) == 1 else None, {"policies": policies}
-    )
+    domain = domains.pop() if len(domains) == 1 else None
+    return PolicyChecked("", "portfolio", domain, {"policies": policies})
 
 
-def _text(info: PolicyInfo, fits: bool | None, reasons: list[str]) -> str:
+def _text(info: PolicyChecked, fits: bool | None, reasons: list[str]) -> str:
     lines = [f"kind    {info.kind}"]
     if info.domain is not None:
         lines.append(f"domain  {info.domain}")

@@ -1,34 +1,27 @@
-"""`plumbline test`: let oracles examine the states of a pool.
-
-Every oracle has a session of its own, so that its flags are its own; the runs of the policy and
-of a portfolio are shared.
-"""
+"""`plumbline test`: let oracles examine the states of a pool."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections import Counter
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.commands.arguments import add_task_argument, load_task_argument
 from engine.commands.console import Console
 from engine.errors import ExitCode
-from engine.fuzzing.pool_file import PoolEntry, read_pool
-from engine.oracles.objective import OBJECTIVES
-from engine.oracles.pco import Contest, contest_of
-from engine.oracles.registry import ORACLES, make_oracle
-from engine.oracles.session import OracleSession, Origin
-from engine.policies.policy import close_policy, open_policy
-from engine.policies.portfolio import named_policies, open_portfolio
-from engine.policies.runs import STEP_LIMIT, PolicyRuns
+from engine.policies.runs import STEP_LIMIT
 from engine.records.codec import to_json
-from engine.records.finding import Finding, RunOutcome
-from engine.task.states import StateTable
+from engine.records.events import OracleVerdict
+from engine.usecases.test import (
+    OBJECTIVES,
+    ORACLES,
+    ExamineOptions,
+    Flag,
+    OracleResult,
+    PoolResult,
+    Standing,
+    examine_pool,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--objective",
-        choices=list(OBJECTIVES),
+        choices=OBJECTIVES,
         default="any",
         help="what counts as a bug (default: %(default)s)",
     )
@@ -68,155 +61,89 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@dataclass
-class _Tested:
-    """One oracle's work on the pool, or on a part of it if it was stopped."""
-
-    session: OracleSession
-    verdicts: dict[int, str] = field(default_factory=dict)
-    contest: Contest | None = None
-
-
 def run(args: argparse.Namespace, console: Console) -> int:
     task = load_task_argument(args, console)
-    entries = read_pool(args.pool, task)
-    rivals = named_policies(args.portfolio)
-    policy = open_policy(args.policy, task.source.domain if task.source else None, args.seed)
-    started = time.monotonic()
-    try:
-        table = StateTable(task)
-        runs = PolicyRuns(policy.bind(task), table)
-        ids = table.add([entry.state for entry in entries]).tolist()
-        pool = list(zip(ids, entries, strict=True))
-        results = runs.run(ids, args.step_limit)
-        with closing(open_portfolio(rivals, table, args.seed)) as portfolio:
-            make_bench = partial(
-                OracleSession,
-                runs,
-                OBJECTIVES[args.objective],
-                args.step_limit,
-                portfolio=portfolio if rivals else None,
-            )
-            stopped = False
-            tested: dict[str, _Tested] = {}
-            try:
-                for name in dict.fromkeys(args.oracle):
-                    tested[name] = _Tested(make_bench())
-                    _test(name, tested[name], pool, console)
-            except KeyboardInterrupt:  # what is known so far is told
-                console.message("stopped")
-                stopped = True
-    finally:
-        close_policy(policy)
-    document = {
-        "pool": [
-            {
-                "i": index,
-                "state": list(entry.state),
-                "outcome": results.outcome[index].value,
-                "policy_cost": _policy_cost(results.outcome[index], results.cost[index]),
-                "flags": _flags(state, tested),
-                "verdicts": {
-                    name: work.verdicts[state]
-                    for name, work in tested.items()
-                    if state in work.verdicts
-                },
-            }
-            for index, (state, entry) in enumerate(pool)
-        ],
-        "nonpool": _by_products(set(ids), tested),
-        "portfolio": {
-            name: _standings(work.contest, work.session)
-            for name, work in tested.items()
-            if work.contest is not None
-        },
-        "seconds": time.monotonic() - started,
-    }
-    console.result(document, _describe(len(ids), tested))
-    if stopped:
+    options = ExamineOptions(
+        tuple(args.oracle), tuple(args.portfolio), args.objective, args.step_limit, args.seed
+    )
+    with console.link("Testing with", keeps_results=True) as link:
+        result = examine_pool(link, task, args.policy, args.pool, options)
+    if result.stopped:
+        console.message("stopped")
+    console.result(_document(result), _text(result))
+    if result.stopped:
         return ExitCode.INTERRUPTED
-    found = any(work.session.findings for work in tested.values())
+    found = any(work.flags or work.by_products for work in result.oracles)
     return ExitCode.ANSWER_IS_NO if found and args.fail_on_bugs else ExitCode.DONE
 
 
-def _test(
-    name: str,
-    work: _Tested,
-    pool: list[tuple[int, PoolEntry]],
-    console: Console,
-) -> None:
-    session = work.session
-    for state, entry in pool:
-        if entry.reference >= 0:
-            session.origins[state] = Origin(pool[entry.reference][0], entry.operators)
-    oracle = make_oracle(name, session)
-    work.contest = contest_of(oracle)
-    with console.progress(f"Testing with {name}", total=len(pool)) as bar:
-        for number, (state, _) in enumerate(pool, 1):
-            work.verdicts[state] = session.test(state, oracle).verdict.value
-            bar.update(number, f"{len(session.findings)} bugs")
-
-
-def _policy_cost(outcome: RunOutcome, cost: int) -> int | None:
-    return int(cost) if outcome is RunOutcome.SOLVED else None
-
-
-def _flags(state: int, tested: dict[str, _Tested]) -> dict[str, Any]:
+def _document(result: PoolResult) -> dict[str, Any]:
     return {
-        name: _flag(work.session.findings[state])
-        for name, work in tested.items()
-        if state in work.session.findings
+        "pool": [
+            {
+                "i": number,
+                "state": list(tested.state),
+                "outcome": tested.outcome.value,
+                "policy_cost": tested.policy_cost,
+                "flags": {
+                    work.oracle: _flag(work.flags[number])
+                    for work in result.oracles
+                    if number in work.flags
+                },
+                "verdicts": {
+                    work.oracle: work.verdicts[number].value
+                    for work in result.oracles
+                    if number in work.verdicts
+                },
+            }
+            for number, tested in enumerate(result.states)
+        ],
+        "nonpool": [
+            {"oracle": work.oracle, "state": list(flag.state), **_flag(flag)}
+            for work in result.oracles
+            for flag in work.by_products
+        ],
+        "portfolio": {
+            work.oracle: [_standing(standing) for standing in work.portfolio]
+            for work in result.oracles
+            if work.portfolio is not None
+        },
+        "seconds": result.seconds,
     }
 
 
-def _flag(finding: Finding) -> dict[str, Any]:
-    return {"gap": finding.gap, "bound": finding.bound, "evidence": to_json(finding.evidence)}
+def _flag(flag: Flag) -> dict[str, Any]:
+    return {"gap": flag.gap, "bound": flag.bound, "evidence": to_json(flag.evidence)}
 
 
-def _by_products(pool: set[int], tested: dict[str, _Tested]) -> list[dict[str, Any]]:
-    """Bugs outside the pool that were found on the way."""
-    return [
-        {"oracle": name, "state": list(finding.state), **_flag(finding)}
-        for name, work in tested.items()
-        for state, finding in work.session.findings.items()
-        if state not in pool
-    ]
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {
+        "policy": standing.policy,
+        "runs": standing.runs,
+        "bugs": len(standing.beaten),
+        "proofs": standing.proofs,
+        "states": [list(state) for state in standing.beaten],
+    }
 
 
-def _standings(contest: Contest, session: OracleSession) -> list[dict[str, Any]]:
-    """How often each policy was run, where that proved a bug, and how many proofs use its steps."""
-    proofs = Counter(
-        origin
-        for finding in session.findings.values()
-        for origin in {step.origin for step in finding.evidence.steps}
-    )
-    return [
-        {
-            "policy": score.member.name,
-            "runs": score.runs,
-            "bugs": len(score.beaten),
-            "proofs": proofs[score.member.name],
-            "states": [list(session.values(state)) for state in score.beaten],
-        }
-        for score in contest.scores
-    ]
-
-
-def _describe(size: int, tested: dict[str, _Tested]) -> str:
-    lines = [f"{size} states"]
-    width = max(len(name) for name in tested)
-    for name, work in tested.items():
-        bugs = sum(state in work.verdicts for state in work.session.findings)
-        optimal = sum(verdict.startswith("no bug") for verdict in work.verdicts.values())
-        others = len(work.session.findings) - bugs
-        lines.append(
-            f"{name:<{width}}  {bugs} bugs, {optimal} proven optimal, "
-            f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool"
-        )
-        if work.contest is not None:
-            lines += [
-                f"  {score.member.name}: {len(score.beaten)} bugs in {score.runs} runs"
-                for score in work.contest.scores
-                if score.runs
-            ]
+def _text(result: PoolResult) -> str:
+    lines = [f"{len(result.states)} states"]
+    width = max((len(work.oracle) for work in result.oracles), default=0)
+    for work in result.oracles:
+        lines.append(f"{work.oracle:<{width}}  {_counts(work)}")
+        lines += [
+            f"  {standing.policy}: {len(standing.beaten)} bugs in {standing.runs} runs"
+            for standing in work.portfolio or ()
+            if standing.runs
+        ]
     return "\n".join(lines)
+
+
+def _counts(work: OracleResult) -> str:
+    bugs = sum(number in work.verdicts for number in work.flags)
+    optimal = sum(verdict is OracleVerdict.OPTIMAL for verdict in work.verdicts.values())
+    others = len(work.flags) + len(work.by_products) - bugs
+    return (
+        f"{bugs} bugs, {optimal} proven optimal, "
+        f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool"
+    )

@@ -15,8 +15,10 @@ import numpy as np
 from engine.errors import LimitReachedError, PolicyError
 from engine.native.library import Int32Array, Int64Array
 from engine.pddl.model import Domain
+from engine.policies.kinds import PolicyKind
 from engine.policies.policy import NO_ACTION, BoundPolicy, Policy, PolicyInfo
 from engine.records.finding import INFINITY
+from engine.records.policy_spec import BUILTIN, SpecKind
 from engine.search.exhaustive import optimal_costs
 from engine.search.forward import SearchLimits
 from engine.search.heuristics import Evaluator
@@ -36,8 +38,8 @@ SCALE = 2**20
 
 def open_builtin(name: str, seed: int = 0) -> Policy:
     if name not in NAMES:
-        known = ", ".join(f"builtin:{known}" for known in NAMES)
-        raise PolicyError(f"there is no built-in policy '{name}'", hint=f"choose one of {known}")
+        known = ", ".join(f"{BUILTIN}{known}" for known in NAMES)
+        raise PolicyError(f"unknown built-in policy '{name}'", hint=f"choose one of {known}")
     return BuiltinPolicy(name, seed)
 
 
@@ -152,3 +154,11 @@ def first_smallest(row_begin: Int64Array, operators: Int32Array, values: Int64Ar
     some = np.flatnonzero(np.diff(row_begin))
     decisions[some] = operators[order[row_begin[some]]]
     return decisions
+
+
+KIND = PolicyKind(
+    "builtin",
+    "Built-in policy",
+    lambda source: source.spec.kind is SpecKind.BUILTIN,
+    lambda source, seed: open_builtin(source.spec.place, seed),
+)

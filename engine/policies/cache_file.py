@@ -17,16 +17,18 @@ import numpy as np
 from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
+from engine.policies.kinds import PolicyKind, PolicySource
 from engine.policies.policy import NO_ACTION, PolicyInfo
 from engine.task.task import Task
 
 _LINE = re.compile(r"-?\d+(?: +\d+)+ *")
+CACHE_SUFFIX = ".cache"
 State = tuple[int, ...]
 
 
-def is_policy_cache(start: bytes) -> bool:
+def _recognizes(source: PolicySource) -> bool:
     """Told by the first line; the last of the first bytes may be cut off."""
-    line = start.split(b"\n", 1)[0].decode("ascii", "replace").rstrip("\r")
+    line = source.head.split(b"\n", 1)[0].decode("ascii", "replace").rstrip("\r")
     return _LINE.fullmatch(line) is not None
 
 
@@ -96,3 +98,13 @@ class BoundCache:
                 hint="nothing is said about such states",
             )
         return np.array([self.known[row] for row in rows], dtype=np.int32)
+
+
+KIND = PolicyKind(
+    "policy cache",
+    "Policy cache",
+    _recognizes,
+    lambda source, _: CachePolicy(source.path),
+    (CACHE_SUFFIX,),
+    of_task=True,
+)

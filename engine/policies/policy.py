@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from engine.errors import Location, PolicyError
 from engine.native.library import Int32Array
 from engine.pddl.model import Domain
-from engine.records.policy_spec import PolicySpec, SpecKind
+from engine.policies.kinds import open_source
+from engine.records.policy_spec import PolicySpec
 from engine.task.task import PddlSource, Task
 
 NO_ACTION = -1
@@ -85,7 +86,14 @@ def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Polic
     Files are told apart by what is in them. With a domain, a policy that does not fit it is
     refused. The seed matters to policies that draw random numbers.
     """
-    policy = _open(spec, seed)
+    named = PolicySpec.parse(spec)
+    if named.resolution:
+        raise PolicyError(
+            "this policy chooses one action in every state",
+            Location.of(spec),
+            f"leave out #{named.resolution}",
+        )
+    policy = open_source(named, seed)
     if domain is not None:
         require_domain(policy, domain, spec)
     return policy
@@ -108,52 +116,3 @@ def pddl_source(task: Task, path: Path) -> PddlSource:
             "name the domain and the problem instead",
         )
     return task.source
-
-
-def _open(text: str, seed: int) -> Policy:
-    spec = PolicySpec.parse(text)
-    if spec.resolution:
-        raise PolicyError(
-            "this policy chooses one action in every state",
-            Location.of(text),
-            f"leave out #{spec.resolution}",
-        )
-    if spec.kind is SpecKind.BUILTIN:
-        from engine.policies.builtin import open_builtin
-
-        return open_builtin(spec.place, seed)
-    if spec.kind is SpecKind.SERVER:
-        from engine.policies.remote.policy import open_remote
-
-        return open_remote(spec.place)
-    if spec.kind is SpecKind.PLUGIN:
-        from engine.policies.plugin.policy import open_plugin
-
-        return open_plugin(spec.place, spec.factory)
-    return open_policy_file(Path(spec.place), seed)
-
-
-def open_policy_file(path: Path, seed: int = 0) -> Policy:
-    """The policy in a file of one of the formats we know."""
-    from engine.policies.torch_file import Format, load_checkpoint, recognize
-
-    kind = recognize(path)
-    if kind is Format.CACHE:
-        from engine.policies.cache_file import CachePolicy
-
-        return CachePolicy(path)
-    from engine.policies.torch_file import prepare_torch
-
-    prepare_torch()
-    if kind is Format.SQLITE:
-        from engine.policies.asnets.policy import AsnetsPolicy
-
-        return AsnetsPolicy.from_cpddl(path)
-    contents = load_checkpoint(path)
-    if "plumbline" in contents:
-        from engine.policies.asnets.policy import AsnetsPolicy
-
-        return AsnetsPolicy.from_checkpoint(path, contents)
-    from engine.policies.gnn.policy import GnnPolicy
-
-    return GnnPolicy.from_checkpoint(path, contents, seed)

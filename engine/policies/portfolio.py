@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import Location, PolicyError
+from engine.policies.kinds import checkpoint_suffixes, portfolio_files
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.runs import PolicyRuns
-from engine.policies.torch_file import SUFFIXES, portfolio_files
 from engine.records.finding import RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.states import StateTable
@@ -98,7 +98,7 @@ def _expanded(specs: Sequence[str]) -> list[str]:
             raise PolicyError(
                 "the portfolio has no policy files",
                 Location.of(folder),
-                f"name a directory with files that end in {', '.join(SUFFIXES)}",
+                f"name a directory with files that end in {', '.join(checkpoint_suffixes())}",
             )
         found.update(dict.fromkeys(map(str, files)))
     return list(found)

@@ -193,9 +193,17 @@ class ClusterChanged(Record):
     places: Count  # how many units run at a time
 
 
+class CampaignStatus(StrEnum):
+    """How a campaign ended."""
+
+    FINISHED = "finished"  # every unit is done
+    INCOMPLETE = "incomplete"  # units failed or were lost
+    STOPPED = "stopped"
+
+
 class CampaignFinished(Record):
     campaign: Count
-    status: str  # "finished", "stopped"
+    status: CampaignStatus
     seconds: Seconds
 
 

@@ -21,6 +21,15 @@ class BugKind(StrEnum):
     STOPPED = "unclassified"  # its run was stopped when it was already too expensive
 
 
+class BugStatus(StrEnum):
+    """What the user thinks of a bug."""
+
+    NEW = "new"
+    CONFIRMED = "confirmed"
+    IGNORED = "ignored"
+    DUPLICATE = "duplicate"
+
+
 class RunOutcome(StrEnum):
     UNKNOWN = "unknown"  # not run to its end
     SOLVED = "solved"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.policies.kinds import kind_named
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked, PoolChecked
 from engine.report.words import count_text
@@ -50,17 +51,6 @@ BUILTIN = {
     "optimal": "Always chooses an optimal action; for up to a million states.",
 }
 
-_KINDS = {
-    "asnets": "Action schema network",
-    "gnn": "Graph network",
-    "builtin": "Built-in policy",
-    "plug-in": "Python plug-in",
-    "remote": "Policy server",
-    "policy cache": "Policy cache",
-}
-
-_OF_TASKS = ("remote", "policy cache")
-"""Kinds of policies that belong to tasks and not to a domain."""
 _PLUGIN_WAITS = "Not trusted yet; review the plug-in and trust it to run it."
 _PLUGIN_FITS = "Trusted; checked against the domain when it runs."
 _DOMAIN_WAITS = "Fix the domain errors to check whether the policy fits."
@@ -74,7 +64,7 @@ def policy_name(spec: str) -> str:
 
 def policy_kind(checked: PolicyChecked) -> str:
     details = checked.details
-    words = [_KINDS.get(checked.kind, checked.kind)]
+    words = [kind_named(checked.kind).title] if checked.kind else []
     if checked.kind == "builtin":
         return BUILTIN.get(str(details.get("name")), words[0])
     if "states" in details:
@@ -122,7 +112,7 @@ def policy_verdict(checked: PolicyChecked | None, trusted: bool, fit: TaskFit) -
     if not trusted:
         is_server = PolicySpec.parse(checked.spec).kind is SpecKind.SERVER
         return "warning", "undecided", _SERVER_WAITS if is_server else _PLUGIN_WAITS
-    if checked.kind in _OF_TASKS or not fit.has_domain:
+    if kind_named(checked.kind).of_task or not fit.has_domain:
         return fit_verdict(fit)
     return _domain_verdict(checked)
 

@@ -136,22 +136,18 @@ def run_planner(
             plans.collect()
             return cancelled()
 
-        try:
-            result = run_process(
-                [
-                    *(str(program), "--internal-plan-file", plans.file_name),
-                    *("--search", _search_option(planner, task, bound)),
-                ],
-                folder=folder,
-                input_file=folder / "task.sas",
-                time_limit=limits.seconds,
-                memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
-                cancelled=stop,
-                on_line=statistics.read,
-            )
-        except KeyboardInterrupt:
-            plans.collect()  # what it has found since the last look
-            raise
+        result = run_process(
+            [
+                *(str(program), "--internal-plan-file", plans.file_name),
+                *("--search", _search_option(planner, task, bound)),
+            ],
+            folder=folder,
+            input_file=folder / "task.sas",
+            time_limit=limits.seconds,
+            memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
+            cancelled=stop,
+            on_line=statistics.read,
+        )
         plans.collect()
     _log.debug("planner ended with %d after %.2f s", result.return_code, result.seconds)
     finished, outcome = _outcome(planner, result, limits, bool(plans.found))

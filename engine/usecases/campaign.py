@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from engine.records.events import (
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
+    CampaignStatus,
     ClusterChanged,
     FindingReported,
     UnitEvent,
@@ -51,6 +53,8 @@ POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before they are killed."""
 DEFAULT_EXECUTOR = "local:1"
+MIN_SUBMITTED = 200
+"""Units that are submitted ahead of time, at least."""
 MAX_WAITING = 100
 """Messages of workers that wait to be stored."""
 UNIT_EVENTS = frozenset(get_args(UnitEvent))
@@ -60,11 +64,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CampaignEnd:
-    """`finished` if every unit came to its end, well or not."""
-
     campaign: int
-    finished: bool
+    status: CampaignStatus
     seconds: float
+
+    @property
+    def finished(self) -> bool:
+        """Whether every unit is done."""
+        return self.status is CampaignStatus.FINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +146,13 @@ def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> Ca
     work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-        finished = work.until_done()
+        status = work.until_done()
     finally:
         work.close()
     seconds = time.monotonic() - started
-    status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
     work.refuse_loss()
-    return CampaignEnd(campaign, finished, seconds)
+    return CampaignEnd(campaign, status, seconds)
 
 
 class _Running:
@@ -160,36 +166,49 @@ class _Running:
         link: Link,
     ) -> None:
         self._store, self._executor, self._link = store, executor, link
-        self._units = {unit.number: unit for unit in units}  # those that are not over
+        self._waiting = deque(units)
+        self._units: dict[int, Unit] = {}  # those that were submitted and are not over
         self._inbox = _Inbox()
-        for unit in units:
-            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
-            report = partial(self._inbox.put, unit.number)
-            executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
+        self._failed = False  # any unit
         self._cluster: ClusterSize | None = None
         self._stopping = False
         self._paused = False
+        self._submit()
 
     def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the link second."""
+        self._failed |= any(isinstance(event, UnitFailed) for event in events)
         if events:
             self._store.apply(events)
         for event in events:
             self._link.emit(event)
 
-    def until_done(self) -> bool:
-        while self._units:
+    def until_done(self) -> CampaignStatus:
+        while self._units or self._waiting:
             # Asked in this way it does not wait while it is paused.
             if self._link.control.cancelled or self._executor.lost:
                 self._stop()
-                return False
+                return CampaignStatus.STOPPED
             if self._link.paused() != self._paused:
                 self._paused = not self._paused
                 self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
+            if not self._paused:
+                self._submit()
             self._turn()
-        return True
+        return CampaignStatus.INCOMPLETE if self._failed else CampaignStatus.FINISHED
+
+    def _submit(self) -> None:
+        """Not all at once: there may be hundreds of thousands, and the time may be up soon."""
+        size = self._executor.size
+        places = max(MIN_SUBMITTED, 0 if size is None else 2 * size.places)
+        while self._waiting and len(self._units) < places:
+            unit = self._waiting.popleft()
+            self._units[unit.number] = unit
+            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
+            report = partial(self._inbox.put, unit.number)
+            self._executor.submit(Call.of(run_unit, unit), limits, report)
 
     def refuse_loss(self) -> None:
         if self._executor.lost:
@@ -209,7 +228,8 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
+        running = [unit for unit in self._units if unit in self._started - self._ended]
+        self.tell([UnitStopped(unit) for unit in running])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""

@@ -11,27 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign.inputs import read_file
-from engine.campaign.recognize import plugin_factories
-from engine.errors import CancelledError, LimitReachedError, PlumblineError
+from engine.errors import CancelledError, PlumblineError
 from engine.fuzzing.imported_pool import ImportedPool, contents
 from engine.pddl import Diagnostic, Domain, check_files
-from engine.policies.consent import Consent, consent_name
+from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
-from engine.policies.runs import STEP_LIMIT, PolicyRuns
-from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import (
     DomainChecked,
-    PolicyChecked,
     PoolChecked,
     ProblemChecked,
     Project,
     ProjectChecked,
 )
 from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
-from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.translate import Limits
 from engine.task.translation_cache import TranslationCache
+from engine.usecases.policy import check_policy
+from engine.usecases.run import take_run
 from engine.workers.link import Link
 
 
@@ -115,40 +112,6 @@ def _check_pool(path: str) -> PoolChecked:
         return PoolChecked(path, contents(read_file(path)))
     except PlumblineError as error:
         return PoolChecked(path, error=str(error))
-
-
-def check_policy(spec: str, domain: Domain | None, consent: Consent) -> PolicyChecked:
-    """What a policy is, and whether it fits the domain; a server is asked only with consent."""
-    try:
-        named = PolicySpec.parse(spec)
-        name, factories = consent_name(spec), _factories(named)
-        if named.kind is SpecKind.SERVER and consent.objection(spec):
-            return PolicyChecked(spec, "remote", consent=name)
-        policy = open_policy(spec)
-        try:
-            info = policy.describe()
-            misfits = policy.misfits(domain) if domain is not None else ()
-        finally:
-            close_policy(policy)
-    except PlumblineError as error:
-        return PolicyChecked(spec, error=str(error))
-    return PolicyChecked(
-        spec,
-        info.kind,
-        info.domain,
-        dict(info.details),
-        misfits,
-        consent=name,
-        factories=factories,
-        compared=domain is not None,
-    )
-
-
-def _factories(spec: PolicySpec) -> tuple[str, ...]:
-    """What a plug-in's file offers; it is read, not run."""
-    if spec.kind is not SpecKind.PLUGIN:
-        return ()
-    return tuple(plugin_factories(read_file(spec.place).content.decode("utf-8", "replace")))
 
 
 SECONDS = 60.0
@@ -279,34 +242,17 @@ def _ran(
 ) -> PolicyRan:
     if isinstance(policy, PlumblineError):
         return PolicyRan(problem, spec, "error", _said(policy, spec))
+    deadline = time.monotonic() + SECONDS
     try:
-        return _run(problem, spec, policy, task, cancelled)
+        taken = take_run(policy, task, cancelled=lambda: cancelled() or time.monotonic() > deadline)
     except CancelledError:
         raise
-    except LimitReachedError:
-        return PolicyRan(problem, spec, "aborted", f"time limit of {SECONDS:g} s reached")
     except PlumblineError as error:
         return PolicyRan(problem, spec, "error", _said(error, spec))
-
-
-def _run(
-    problem: str, spec: str, policy: Policy, task: Task, cancelled: Callable[[], bool]
-) -> PolicyRan:
-    deadline = time.monotonic() + SECONDS
-
-    def late() -> bool:
-        if time.monotonic() > deadline:
-            raise LimitReachedError("the run took too long")
-        return cancelled()
-
-    bound = policy.bind(task)
-    try:
-        table = StateTable(task)
-        runs = PolicyRuns(bound, table)
-        start = int(table.add(task.init)[0])
-        runs.run(start, STEP_LIMIT, late)
-        run = runs.trace(start)
-    finally:
-        close_policy(bound)
-    reason = runs.statistics.errors[0] if runs.statistics.errors else str(run.reason)
+    if taken.stopped:
+        if cancelled():
+            raise CancelledError
+        return PolicyRan(problem, spec, "aborted", f"time limit of {SECONDS:g} s reached")
+    run, errors = taken.run, taken.statistics.errors
+    reason = errors[0] if errors else str(run.reason)
     return PolicyRan(problem, spec, str(run.outcome), reason, run.cost, len(run.operators))

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.campaign.unit import localize_finding
-from engine.errors import CancelledError, LimitReachedError, UsageError, WorkspaceError
+from engine.errors import LimitReachedError, UsageError, WorkspaceError
 from engine.localize import localizer as localizing
 from engine.localize.localizer import BISECTION, Localizer, Searched
 from engine.localize.run_searches import MEGABYTES, LocalizationLimits
 from engine.policies.policy import close_policy, open_policy
-from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns
-from engine.records.finding import RunOutcome
+from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
 from engine.task.load import load_task_files
 from engine.task.states import StateTable
@@ -25,6 +24,7 @@ from engine.task.successors import State
 from engine.task.task import Task
 from engine.task.translate import Limits
 from engine.usecases.better_plan import keep_plan, plan_of_localization
+from engine.usecases.run import TakenRun, take_run
 from engine.verify.claims import require_fit
 from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import Bug
@@ -205,18 +205,8 @@ class FreshRun:
     unit_costs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TakenRun:
-    """`last_decision` ends a run that fails."""
-
-    table: StateTable
-    run: PolicyRun
-    last_decision: int | None
-    began: float
-
-
-def take_run(link: Link, fresh: FreshRun, seconds: float | None = None) -> TakenRun:
-    """Let the policy run."""
+def run_afresh(link: Link, fresh: FreshRun, seconds: float | None = None) -> TakenRun:
+    """Load the task and let the policy run."""
     began = time.monotonic()
     task = load_task_files(
         fresh.files,
@@ -224,29 +214,20 @@ def take_run(link: Link, fresh: FreshRun, seconds: float | None = None) -> Taken
         limits=Limits(seconds=seconds),
         cancelled=link.cancelled,
     )
-    table = StateTable(task)
-    (start,) = table.add(_start(fresh, task)).tolist()
+    state = _start(fresh, task)
+    policy = open_policy(fresh.policy, task.source.domain if task.source else None, fresh.seed)
 
     def late() -> bool:
         return link.cancelled() or (seconds is not None and time.monotonic() - began > seconds)
 
-    policy = open_policy(fresh.policy, task.source.domain if task.source else None, fresh.seed)
     try:
-        bound = policy.bind(task)
-        try:
-            runs = PolicyRuns(bound, table)
-            runs.run(start, fresh.step_limit, late)
-            run = runs.trace(start)
-            failed = run.outcome is RunOutcome.FAILED
-            last = int(runs.decisions([run.states[-1]])[0]) if failed else None
-        except CancelledError:
-            link.check()
-            raise LimitReachedError("the policy's run did not end within the time limit") from None
-        finally:
-            close_policy(bound)
+        taken = take_run(policy, task, state, step_limit=fresh.step_limit, cancelled=late)
     finally:
         close_policy(policy)
-    return TakenRun(table, run, last, began)
+    if taken.stopped:
+        link.check()
+        raise LimitReachedError("the policy's run did not end within the time limit")
+    return replace(taken, began=began)
 
 
 def localize_run(

@@ -22,6 +22,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import IO
 
+from engine.plain_text import printable
 from engine.workers.link import NULL_LINK
 
 POLL_SECONDS = 0.05
@@ -221,7 +222,7 @@ class Output:
         return tuple(self._lines)
 
     def _add(self, line: bytes) -> None:
-        text = line.decode("utf-8", "replace").rstrip()
+        text = printable(line.decode("utf-8", "replace").rstrip())
         if text:
             self._lines.append(text)
             if self._on_line is not None:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -168,12 +168,12 @@ class LocalExecutor:
 
     def __init__(self, places: int) -> None:
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="supervisor")
-        self._supervisors: list[Supervisor] = []
+        self._supervisors: dict[Supervisor, Future[None]] = {}
 
     def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
         supervisor = Supervisor(call, report, limits)
-        self._supervisors.append(supervisor)
-        self._pool.submit(supervisor.run)
+        self._supervisors = {one: run for one, run in self._supervisors.items() if not run.done()}
+        self._supervisors[supervisor] = self._pool.submit(supervisor.run)
 
     def order(self, command: Command) -> None:
         for supervisor in self._supervisors:

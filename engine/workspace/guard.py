@@ -2,7 +2,7 @@
 
 A file may come from a stranger: its first bytes are looked at before SQLite sees it, and it has to
 have our tables and nothing else, because a trigger or a view would make our own statements do what
-its author wants.
+its author wants. Then no page of it is used twice, so that a small file holds only few rows.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ from engine.workspace.schema import (
 
 CACHE_KILOBYTES = 16 * 1024
 """A transaction that outgrows it writes early and keeps readers waiting longer."""
+
+
+SCHEMA_STEPS = 1000
+"""Ten thousand instructions of SQLite each; ours takes less than one."""
 
 
 def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
@@ -117,11 +121,13 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
 def _prepare(connection: Connection) -> None:
     version = _refuse_strangers(connection)
     with connection.reading() as sqlite:
-        _distrust(sqlite)
-        sqlite.execute("PRAGMA foreign_keys = ON")
-        sqlite.execute("PRAGMA synchronous = EXTRA")
-        sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
-        _refuse_foreign_parts(sqlite, connection.path, version)
+        with _bounded_schema(sqlite, connection.path):
+            _distrust(sqlite)
+            sqlite.execute("PRAGMA foreign_keys = ON")
+            sqlite.execute("PRAGMA synchronous = EXTRA")
+            sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+            _refuse_foreign_objects(sqlite, connection.path, version)
+        _refuse_damage(sqlite, connection.path)
     if version < VERSION:
         with connection.writing() as sqlite:
             migrate(sqlite)
@@ -130,6 +136,21 @@ def _prepare(connection: Connection) -> None:
 def _distrust(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+
+
+@contextmanager
+def _bounded_schema(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """SQLite reads the list of tables, which can have no end if its pages refer to each other."""
+    steps = iter(range(SCHEMA_STEPS))
+    connection.set_progress_handler(lambda: next(steps, None) is None, 10_000)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if next(steps, None) is None:
+            raise damaged(path, "its list of tables has no end") from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 def _refuse_strangers(connection: Connection) -> int:
@@ -159,7 +180,7 @@ def _refuse_strangers(connection: Connection) -> int:
     return header.version
 
 
-def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path, version: int) -> None:
+def _refuse_foreign_objects(connection: sqlite3.Connection, path: Path, version: int) -> None:
     found, expected = objects_of(connection), objects_of_version(version)
     for name in sorted(found.keys() | expected.keys()):
         if name not in found:
@@ -170,5 +191,11 @@ def _refuse_foreign_parts(connection: sqlite3.Connection, path: Path, version: i
                 Location.of(path),
                 "do not use it unless you know where it comes from",
             )
+
+
+def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(path, str(verdict).splitlines()[-1])
     if place := misplaced_value(connection):
         raise damaged(path, f"there is a value in {place} that cannot be there")

@@ -80,6 +80,16 @@ class UnitRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitInputs:
+    """What a unit tests, by numbers."""
+
+    unit: int
+    problem: int
+    policy: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class PoolRow:
     """A pool state and how the policy does in it; the cost is a lower bound if it was aborted."""
 
@@ -91,6 +101,7 @@ class PoolRow:
     outcome: str | None  # None: not known yet
     reason: str | None
     policy_cost: int | None
+    tested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +185,7 @@ class AnswerRow:
     number: int
     oracle: str
     verdict: str
+    bound: int | None  # what the oracle proved by itself
     seconds: float
 
 
@@ -283,7 +295,7 @@ _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
     BugRow: {"retrospective": bool},
     UnitRow: {"statistics": _statistics},
     CampaignRow: {"config": _config},
-    PoolRow: {"state": unpack, "walk": unpack},
+    PoolRow: {"state": unpack, "walk": unpack, "tested": bool},
     ComparisonRow: {
         "options": partial(decode, kind=CompareOptions),
         "comparison": partial(decode, kind=Comparison),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-from engine.records.finding import BugKind, EndReason, RunOutcome
+from engine.records.finding import BugKind, BugStatus, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
 FIRST_VERSION = 9  # 1 to 8 were those of Plumbline 0.1
@@ -239,11 +239,14 @@ def mark_first_page(connection: sqlite3.Connection) -> None:
 
 
 def objects_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """How every table, index, view and trigger of a file is defined, but for SQLite's own."""
+    """How every table, index, view and trigger of a file is defined.
+
+    Indexes that follow from a table have no definition of their own.
+    """
     return {
-        f"{kind} {name}": _plain(sql or "")
+        f"{kind} {name}": _plain(str(sql or ""))
         for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
-        if not (kind in ("table", "index") and name.startswith("sqlite_"))
+        if not (kind == "index" and sql is None)
     }
 
 
@@ -282,10 +285,10 @@ _CLASSES = {
 _OUTCOMES = tuple(map(str, RunOutcome))
 _REASONS = tuple(map(str, EndReason))
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("campaigns", "status"): ("running", "stopped", "finished"),
+    ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(kind.value for kind in BugKind),
-    ("findings", "status"): ("new", "confirmed", "ignored", "duplicate"),
+    ("findings", "status"): tuple(BugStatus),
     ("runs", "outcome"): _OUTCOMES,
     ("runs", "reason"): _REASONS,
     ("pool", "outcome"): _OUTCOMES,

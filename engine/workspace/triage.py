@@ -1,61 +1,112 @@
-"""What the user decides about findings: a status, a note, and which bug a duplicate repeats."""
+"""What the user decides about bugs: a status, a note, and which bug a duplicate repeats."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from engine.errors import UsageError
-
-DUPLICATE = "duplicate"
-STATUSES = ("new", "confirmed", "ignored", DUPLICATE)
+from engine.records.finding import BugStatus
 
 
-def decide(
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """What the user has decided about one bug."""
+
+    bug: int
+    status: BugStatus
+    note: str
+    duplicate_of: int | None
+
+
+Undo = tuple[Triage, ...]
+"""The decisions that were there before a change."""
+
+
+def set_status(
     connection: sqlite3.Connection,
-    findings: Sequence[int],
-    status: str,
+    bugs: Sequence[int],
+    status: BugStatus,
     note: str | None,
     duplicate_of: int | None,
-) -> None:
+) -> Undo:
     """Write a decision down; without a note the old one stays."""
-    if status not in STATUSES:
-        raise UsageError(
-            f"there is no status '{status}'", hint=f"choose one of {', '.join(STATUSES)}"
+    before = _read(connection, bugs)
+    _write(
+        connection,
+        [
+            Triage(old.bug, status, old.note if note is None else note, duplicate_of)
+            for old in before
+        ],
+    )
+    return before
+
+
+def set_note(connection: sqlite3.Connection, bugs: Sequence[int], note: str) -> Undo:
+    """Write a note down; the status stays."""
+    before = _read(connection, bugs)
+    _write(connection, [replace(old, note=note) for old in before])
+    return before
+
+
+def restore(connection: sqlite3.Connection, undo: Undo) -> Undo:
+    """Write former decisions down; returns those that they replace."""
+    before = _read(connection, [old.bug for old in undo])
+    _write(connection, undo)
+    return before
+
+
+def _read(connection: sqlite3.Connection, bugs: Sequence[int]) -> Undo:
+    rows = connection.execute(
+        "SELECT f.id, f.status, f.note, d.original FROM findings f LEFT JOIN duplicates d "
+        "ON d.finding = f.id WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+        (json.dumps(list(bugs)),),
+    )
+    return tuple(
+        Triage(bug, BugStatus(status), note, original) for bug, status, note, original in rows
+    )
+
+
+def _write(connection: sqlite3.Connection, decisions: Iterable[Triage]) -> None:
+    copies: dict[int, list[Triage]] = {}
+    for decision in decisions:
+        connection.execute(
+            "UPDATE findings SET status = ?, note = ? WHERE id = ?",
+            (decision.status, decision.note, decision.bug),
         )
-    if duplicate_of is not None:
-        _refuse_nonsense(connection, findings, status, duplicate_of)
-    connection.executemany(
-        "UPDATE findings SET status = ?, note = ifnull(?, note) WHERE id = ?",
-        [(status, note, finding) for finding in findings],
-    )
-    connection.executemany(
-        "DELETE FROM duplicates WHERE finding = ?", [(finding,) for finding in findings]
-    )
-    if duplicate_of is not None:
+        connection.execute("DELETE FROM duplicates WHERE finding = ?", (decision.bug,))
+        if decision.duplicate_of is not None:
+            copies.setdefault(decision.duplicate_of, []).append(decision)
+    for original, duplicates in copies.items():
+        _refuse_nonsense(connection, duplicates, original)
         connection.executemany(
             "INSERT INTO duplicates (finding, original) VALUES (?, ?)",
-            [(finding, duplicate_of) for finding in findings],
+            [(duplicate.bug, original) for duplicate in duplicates],
         )
 
 
 def _refuse_nonsense(
-    connection: sqlite3.Connection, findings: Sequence[int], status: str, original: int
+    connection: sqlite3.Connection, duplicates: Sequence[Triage], original: int
 ) -> None:
     """A duplicate repeats a bug that is there, and not, by way of others, itself."""
-    if status != DUPLICATE:
-        raise UsageError(f"what is {status} is no duplicate of bug {original}")
+    for duplicate in duplicates:
+        if duplicate.status is not BugStatus.DUPLICATE:
+            raise UsageError(
+                f"a bug with status {duplicate.status} cannot be a duplicate of bug {original}",
+                hint=f"mark it as {BugStatus.DUPLICATE}",
+            )
     if not connection.execute("SELECT 1 FROM findings WHERE id = ?", (original,)).fetchone():
-        raise UsageError(
-            f"there is no bug {original}", hint="'plumbline bugs' lists those there are"
-        )
+        raise UsageError(f"unknown bug {original}", hint="'plumbline bugs' lists all bugs")
     chain = connection.execute(
         "WITH RECURSIVE chain (bug) AS (VALUES (?) UNION SELECT original FROM duplicates "
         "JOIN chain ON finding = bug) SELECT bug FROM chain",
         (original,),
     )
+    numbers = {duplicate.bug for duplicate in duplicates}
     for (bug,) in chain:
-        if bug in findings:
+        if bug in numbers:
             raise UsageError(
                 f"bug {bug} would be a duplicate of itself",
                 hint="name the bug that is to be looked at instead",

@@ -20,11 +20,12 @@ from engine.records.comparison import CompareOptions, Comparison
 from engine.records.config import CampaignConfig
 from engine.records.events import CampaignEvent
 from engine.records.evidence import Evidence
+from engine.records.finding import BugStatus
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization
 from engine.records.project import Project
 from engine.records.training import Training
-from engine.workspace import lock
+from engine.workspace import lock, triage
 from engine.workspace.connection import Connection, WorkspaceLostError
 from engine.workspace.event_writer import (
     Changes,
@@ -37,7 +38,7 @@ from engine.workspace.event_writer import (
 )
 from engine.workspace.guard import open_workspace, second_connection
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.triage import decide
+from engine.workspace.triage import Undo
 from engine.workspace.watch import WorkspaceWatch
 
 
@@ -216,14 +217,23 @@ class Workspace(WorkspaceReader):
 
     def set_status(
         self,
-        findings: Sequence[int],
-        status: str,
+        bugs: Sequence[int],
+        status: BugStatus,
         note: str | None = None,
         duplicate_of: int | None = None,
-    ) -> None:
-        """What the user thinks of findings."""
+    ) -> Undo:
+        """What the user thinks of bugs; returns what takes it back."""
         with self._connection.writing() as connection:
-            decide(connection, findings, status, note, duplicate_of)
+            return triage.set_status(connection, bugs, status, note, duplicate_of)
+
+    def set_note(self, bugs: Sequence[int], note: str) -> Undo:
+        with self._connection.writing() as connection:
+            return triage.set_note(connection, bugs, note)
+
+    def undo(self, undo: Undo) -> Undo:
+        """Take a decision back; returns what makes it again."""
+        with self._connection.writing() as connection:
+            return triage.restore(connection, undo)
 
     def set_project(self, project: Project) -> None:
         with self._connection.writing() as connection:

@@ -16,8 +16,10 @@ from pathlib import Path
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.services.context import Context
@@ -31,12 +33,20 @@ PATIENCE = 300_000
 """Milliseconds until something is surely broken: machines are slow at times."""
 
 
+@pytest.fixture(scope="session")
+def translations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings, data, caches and logs of a test are its own."""
+def own_folders(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, translations: Path
+) -> Path:
+    """Settings, data and logs of a test are its own; the tests translate the same tasks."""
     home = tmp_path_factory.mktemp("home")
-    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+    for name in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(translations))
     return home
 
 
@@ -50,6 +60,7 @@ def callable_works(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_leaks(qapp: QApplication) -> Iterator[None]:
     """What a test starts it ends."""
+    _release_keys()
     gc.freeze()  # what was there before is none of this test's business, and slow to look through
     gc.disable()  # see app/shell/garbage.py
     threads, children = set(threading.enumerate()), _children()
@@ -64,6 +75,14 @@ def no_leaks(qapp: QApplication) -> Iterator[None]:
     assert not left, f"widgets without a parent are left: {left}"
     ticking = [timer for timer in _timers() if timer.isActive()]
     assert not ticking, f"timers tick on: {[timer.parent() for timer in ticking]}"
+
+
+def _release_keys() -> None:
+    """Qt takes the Ctrl of the last `QTest.keyClick` for pressed until another key is."""
+    if QGuiApplication.keyboardModifiers():
+        widget = QWidget()
+        QTest.keyClick(widget, Qt.Key.Key_F35)
+        widget.deleteLater()
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -14,7 +14,7 @@ from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.fuzzing.imported_pool import contents, task_of
 from engine.fuzzing.pool_file import parse_pool
-from engine.policies.policy import open_policy_file
+from engine.policies.policy import open_policy
 from engine.policies.runs import PolicyRuns
 from engine.records.config import CampaignConfig
 from engine.records.finding import RunOutcome
@@ -136,7 +136,7 @@ def test_a_policy_cache_is_a_policy(finished: Workspace, task: Task, tmp_path: P
     with finished as store:
         path.write_text(policy_cache_text(store, unit_called(store, 1)))
         bugs = [store.bug(row.id) for row in store.bugs()]
-    policy = open_policy_file(path)
+    policy = open_policy(str(path))
     assert policy.describe().kind == "policy cache"
     runs = PolicyRuns(policy.bind(task), StateTable(task))
     for bug in bugs:
@@ -163,10 +163,10 @@ def test_damaged_policy_caches_are_refused(task: Task, tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(PolicyError, match=complaint):
-            open_policy_file(path).bind(task)
+            open_policy(str(path)).bind(task)
     path.write_text("hello world\n")
     with pytest.raises(PolicyError, match="not a policy file"):
-        open_policy_file(path)
+        open_policy(str(path))
 
 
 def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) -> None:

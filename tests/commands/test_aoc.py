@@ -107,7 +107,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "(jump)", "--state", "x"], "is not a list of values"),
         (["--action", "(jump)", "--state", "9"], "not applicable"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),
-        (["--action", "(jump)", "--plan-cost", "-1"], "is not a cost"),
+        (["--action", "(jump)", "--plan-cost", "-1"], "is not a whole number, 0 or more"),
         (["--action", "(jump)", "--dominance", "best"], "'best' is no factorization"),
         ([], "--action"),
     ],

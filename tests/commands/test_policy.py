@@ -89,7 +89,7 @@ def test_a_folder_of_checkpoints(
     ("policy", "message"),
     [
         ("none.policy", "cannot be read"),
-        ("builtin:best", "no built-in policy"),
+        ("builtin:best", "unknown built-in policy"),
         ("domain.pddl", "not a policy file"),
         (".", "no policy files"),
     ],

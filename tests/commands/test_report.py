@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reference.forging import forging
 
 from engine.cli import main
-from engine.records.finding import INFINITY
+from engine.records.finding import INFINITY, BugStatus
 from engine.records.localization import LocalizedStep, StepVerdict
 from engine.report.charts import scatter_chart
 from engine.report.content import note
@@ -123,7 +123,9 @@ def test_points_without_a_cost_are_above_all_others() -> None:
 def test_names_from_files_cannot_break_the_page(workspace: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     with Workspace.open(workspace) as store:
-        store.set_status([store.bugs()[0].id], "confirmed", '<script>alert(1)</script> & "so"')
+        store.set_status(
+            [store.bugs()[0].id], BugStatus.CONFIRMED, '<script>alert(1)</script> & "so"'
+        )
     assert main(["report", str(workspace), "--out", str(out)]) == 0
     assert "<script" not in out.read_text()
     assert '<script>alert(1)</script> & "so"' in "".join(Page(out.read_text()).words)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.commands import run as run_command
-from engine.task.load import load_task
+from engine.task.load import load_task, load_task_files
 from engine.task.sas import write_sas
+from engine.usecases import run as use_case
 
 DOMAIN = """\
 (define (domain walk)
@@ -124,7 +124,7 @@ def test_the_time_limit_keeps_what_was_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times = iter([0.0, *[1.0] * 4])
-    monkeypatch.setattr(run_command.time, "monotonic", lambda: next(times, 1000.0))
+    monkeypatch.setattr(use_case.time, "monotonic", lambda: next(times, 1000.0))
     arguments = ("builtin:optimal", domain, *problems, "--time-limit", 50)
     answer, messages = run_json(capsys, *arguments, code=3)
     assert "time limit reached" in messages
@@ -144,9 +144,9 @@ def test_ctrl_c_keeps_what_was_found(
         calls.append(arguments)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return load_task(*arguments, **options)
+        return load_task_files(*arguments, **options)
 
-    monkeypatch.setattr(run_command, "load_task", interrupted)
+    monkeypatch.setattr(use_case, "load_task_files", interrupted)
     answer, _ = run_json(capsys, "builtin:optimal", domain, *problems, code=130)
     assert [item["problem"] for item in answer["runs"]] == [str(problems[0])]
 

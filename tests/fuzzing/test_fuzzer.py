@@ -1,7 +1,10 @@
+from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
 from reference import fdr
+from reference.amount import amount
 from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
 
@@ -21,7 +24,7 @@ def pool_of(fuzzer: Fuzzer) -> list:
 def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
     random = Random(1)
     checked = 0
-    for seed in range(20):
+    for seed in range(amount(20, 8)):
         task = random_task(random)
         entries = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=200)))
         assert entries[0].state == task.init
@@ -35,7 +38,7 @@ def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
             assert entry.steps == len(entry.operators)
             checked += 1
         assert len({entry.state for entry in entries}) == len(entries)
-    assert checked > 100
+    assert checked > amount(100, 40)
 
 
 def test_the_same_seed_gives_the_same_pool() -> None:
@@ -55,11 +58,35 @@ def test_novelty_filters_what_is_not_new() -> None:
     assert fuzzer.statistics.filtered > 0
 
 
+@pytest.mark.parametrize("name", BIASES)
+def test_it_ends_when_walks_can_find_no_other_state(name: str) -> None:
+    """Whatever keeps walks from some states; there is no limit of time or walks."""
+    random = Random(4)
+    truth = Truth.of(dials(2, 4))
+    for novelty, unsolved in product((0, 1), Unsolved):
+        table = StateTable(truth.task)
+        _, policy = list(policies(truth, random))[-1]
+        bias = make_bias(name, PolicyRuns(TablePolicy(policy), table), horizon=6)
+        options = FuzzOptions(10**9, 3, novelty=novelty, unsolved=unsolved)
+        fuzzer = Fuzzer(table, bias, options)
+        entries = {entry.state for entry in pool_of(fuzzer)}
+        assert fuzzer.exhausted
+        if not novelty:  # which states are novel depends on their order
+            others = Fuzzer(table, bias, replace(options, walks=300, seed=9))
+            assert {entry.state for entry in pool_of(others)} <= entries
+
+
+def test_all_states_within_reach_are_found() -> None:
+    fuzzer = Fuzzer(StateTable(dials(2, 5)), Even(), FuzzOptions(10**9))
+    assert len(pool_of(fuzzer)) == 5**2 - 1  # but for the goal
+    assert fuzzer.exhausted
+
+
 def test_dead_ends_are_left_out_on_request() -> None:
     """The two switches of the unsolvable dials exclude each other, which h_max does not see."""
     random = Random(6)
     pruned_something = False
-    for seed in range(30):
+    for seed in range(amount(30, 8)):
         task = random_task(random)
         plain = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=150)))
         options = FuzzOptions(30, 4, seed, walks=150, prune_dead_ends=True)
@@ -74,7 +101,7 @@ def test_dead_ends_are_left_out_on_request() -> None:
 @pytest.mark.parametrize("name", BIASES)
 def test_biases_judge_every_candidate(name: str) -> None:
     random = Random(2)
-    for seed in range(6):
+    for seed in range(amount(6, 2)):
         truth = Truth.of(random_task(random))
         for _, policy in policies(truth, random):
             table = StateTable(truth.task)

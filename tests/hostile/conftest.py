@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from reference.amount import amount
 from reference.hostile_readers import Read, ferry_task, readers
-from reference.hostile_workspaces import altered, full_workspace
+from reference.hostile_workspaces import altered
 
 from engine.task.task import Task
 
@@ -17,7 +18,7 @@ settings.register_profile(
     settings.get_profile("plumbline"),
     derandomize=True,
     database=None,
-    max_examples=40,
+    max_examples=amount(40, 14),
     suppress_health_check=list(HealthCheck),
 )
 
@@ -30,11 +31,6 @@ def task() -> Task:
 @pytest.fixture(scope="package")
 def reading(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[str, Read]:
     return readers(tmp_path_factory.mktemp("hostile"), task)
-
-
-@pytest.fixture(scope="package")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return full_workspace(tmp_path_factory.mktemp("sound"))
 
 
 @pytest.fixture

@@ -14,12 +14,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import hostile_files as files
+from reference.amount import amount
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, taken
 
 from engine.campaign.recognize import plugin_factories, recognize_file
 from engine.errors import PolicyError
 from engine.policies.plugin.policy import open_plugin
-from engine.policies.policy import open_policy, open_policy_file
+from engine.policies.policy import open_policy
 from engine.policies.torch_file import load_checkpoint
 
 hostile = settings.get_profile("hostile")
@@ -33,7 +34,7 @@ def test_code_in_a_file_does_not_run(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"policy{suffix}"
     path.write_bytes(files.dangerous(str(mark)))
     with pytest.raises(PolicyError, match="could run a program"):
-        open_policy_file(path)
+        open_policy(str(path))
     with pytest.raises(PolicyError):
         load_checkpoint(path)
     assert not mark.exists()
@@ -46,11 +47,11 @@ def test_an_old_pickle_is_no_policy(tmp_path: Path) -> None:
     mark, path = tmp_path / "mark", tmp_path / "policy.pt"
     path.write_bytes(pickle.dumps(files.RunsCode(str(mark))))
     with pytest.raises(PolicyError):
-        open_policy_file(path)
+        open_policy(str(path))
     assert not mark.exists()
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(data=files.checkpoints(CONTENTS))
 def test_checkpoints_with_strange_contents(reading: dict[str, Read], data: bytes) -> None:
     assert taken(reading["own policy"], data) in (READ, REFUSED)
@@ -67,13 +68,13 @@ GNN = {
 }
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(data=files.checkpoints(GNN))
 def test_networks_of_others_with_strange_contents(reading: dict[str, Read], data: bytes) -> None:
     assert taken(reading["gnn checkpoint"], data) in (READ, REFUSED)
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(cut=st.integers(0, OWN.stat().st_size), place=st.integers(0, OWN.stat().st_size - 1))
 def test_cut_off_and_spoilt(reading: dict[str, Read], cut: int, place: int) -> None:
     content = OWN.read_bytes()
@@ -89,7 +90,7 @@ def test_names_in_the_archive_go_nowhere(tmp_path: Path) -> None:
             archive.writestr(name, sound.read(name))
         archive.writestr("../../owned", b"x")
         archive.writestr("/tmp/owned", b"x")
-    taken(lambda _: open_policy_file(path), b"")
+    taken(lambda _: open_policy(str(path)), b"")
     assert {child.name for child in tmp_path.iterdir()} == {"policy.pt"}
 
 
@@ -103,10 +104,10 @@ def test_a_few_bytes_do_not_become_weights_without_end(tmp_path: Path) -> None:
             if "/data/" in name:
                 break
     with pytest.raises(PolicyError):
-        open_policy_file(path)
+        open_policy(str(path))
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(
     table=st.sampled_from(("asnets_info", "asnets_weights")),
     column=st.sampled_from(("parameter", "int_value", "layer", "sig", "idx", "name", "weights")),
@@ -161,7 +162,7 @@ def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
     path = tmp_path / "policy.pt"
     os.mkfifo(path)
     with pytest.raises(PolicyError, match="regular file"):
-        open_policy_file(path)
+        open_policy(str(path))
     shutil.rmtree(tmp_path)
 
 
@@ -172,4 +173,4 @@ def test_weights_are_real_numbers(tmp_path: Path) -> None:
     path = tmp_path / "policy.pt"
     path.write_bytes(files.saved({**CONTENTS, "state_dict": weights}))
     with pytest.raises(PolicyError, match="real numbers"):
-        open_policy_file(path)
+        open_policy(str(path))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import hostile_files as files
+from reference.amount import amount
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, samples, taken
 
 from engine.errors import SasError
@@ -29,13 +30,13 @@ def test_the_samples_are_sound(reading: dict[str, Read], task: Task) -> None:
         assert taken(reading[kind], sample.encode()) == READ, kind
 
 
-@settings(hostile, max_examples=150)
+@settings(hostile, max_examples=amount(150, 30))
 @given(domain=files.domains)
 def test_domains(reading: dict[str, Read], domain: str) -> None:
     fine(reading["domain"], domain)
 
 
-@settings(hostile, max_examples=100)
+@settings(hostile, max_examples=amount(100, 25))
 @given(problem=files.problems)
 def test_problems(reading: dict[str, Read], problem: str) -> None:
     fine(reading["problem"], problem)
@@ -43,7 +44,7 @@ def test_problems(reading: dict[str, Read], problem: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sas", "plan", "pool", "bugs", "policy cache", "filter"])
-@settings(hostile, max_examples=100)
+@settings(hostile, max_examples=amount(100, 25))
 @given(data=st.data())
 def test_texts_with_absurd_words(
     reading: dict[str, Read], task: Task, kind: str, data: st.DataObject
@@ -54,7 +55,7 @@ def test_texts_with_absurd_words(
 CONFIGURATION = tomllib.loads((FERRY / "campaign.toml").read_text())
 
 
-@settings(hostile, max_examples=120)
+@settings(hostile, max_examples=amount(120, 30))
 @given(text=files.campaigns(CONFIGURATION))
 def test_campaigns(reading: dict[str, Read], text: str) -> None:
     fine(reading["campaign"], text)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.errors import PlumblineError
 from engine.policies.builtin import open_builtin
@@ -42,7 +43,7 @@ requests = st.one_of(
 )
 
 
-@settings(hostile, max_examples=60)
+@settings(hostile, max_examples=amount(60, 20))
 @given(request=requests, method=st.sampled_from((pheromone.OPERATOR, pheromone.PROBABILITIES)))
 def test_our_server_answers_or_refuses_whatever_it_is_sent(
     channel: Any, task: Task, request: bytes, method: pheromone.Method
@@ -85,7 +86,7 @@ def stranger() -> Iterator[_Stranger]:
     found.threads.shutdown()
 
 
-@settings(hostile, max_examples=40)
+@settings(hostile, max_examples=amount(40, 14))
 @given(
     task_answer=st.binary(max_size=30),
     operator=st.integers(-(2**31), 2**31 - 1) | st.binary(max_size=6),
@@ -116,7 +117,7 @@ def test_a_server_of_others_can_only_be_wrong(
         assert -2 <= decision < len(task.operators)
 
 
-@settings(hostile, max_examples=100)
+@settings(hostile, max_examples=amount(100, 25))
 @given(pieces=st.lists(st.binary(max_size=20), max_size=5))
 def test_messages_of_a_plug_in(pieces: list[bytes]) -> None:
     reader = FrameReader()

@@ -5,6 +5,7 @@ import heapq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 from reference.random_tasks import tasks
 from reference.small_tasks import one_key
 
@@ -45,7 +46,7 @@ def plain_visits(table: StateTable, start: int, size: int) -> dict[int, Step]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=amount(60, 20))
 @given(tasks(), st.integers(1, 40), st.integers(1, 9))
 def test_visits_are_those_of_a_plain_search(task: Task, size: int, at_once: int) -> None:
     table = StateTable(task)

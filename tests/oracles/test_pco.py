@@ -255,7 +255,7 @@ def test_nothing_to_compare_with(oracle: str) -> None:
     session = bench_on({"a": (0, 1, 2)}, 1, "a", {})
     assert session.test(0, make_oracle(oracle, session)).verdict is OracleVerdict.NOT_REFUTED
     session.portfolio = None
-    with pytest.raises(UsageError, match="no portfolio"):
+    with pytest.raises(UsageError, match="needs a portfolio of policies"):
         make_oracle(oracle, session)
 
 

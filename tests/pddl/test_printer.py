@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.pddl import (
     Domain,
@@ -161,7 +162,7 @@ def problems(draw: st.DrawFn, domain: Domain) -> Problem:
     )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=amount(60, 20), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_generated_models_read_back_equal(data: st.DataObject) -> None:
     domain = data.draw(domains())

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.errors import UnsupportedError
 from engine.pddl import parse_domain, parse_problem
@@ -70,7 +71,7 @@ def compare(domain: Domain, problem: Problem, layers: int, seed: int, states: in
         ]
 
 
-@settings(max_examples=35)
+@settings(max_examples=amount(35, 12))
 @given(st.data())
 def test_random_domains(data: st.DataObject) -> None:
     domain = data.draw(domains())

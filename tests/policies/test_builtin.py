@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.errors import PolicyError
 from engine.policies import builtin
@@ -24,7 +25,7 @@ def states_of(task: Task) -> np.ndarray:
     return np.array(fdr.all_states(task), dtype=np.int32)
 
 
-@settings(max_examples=25)
+@settings(max_examples=amount(25, 10))
 @given(tasks(variables=(2, 3), values=(1, 4)), st.sampled_from(["gc", "hadd", "hff"]))
 def test_greedy_policies_take_the_first_best_successor(task: Task, name: str) -> None:
     heuristic = Evaluator(with_unit_costs(task), {"hff": "ff"}.get(name, name))
@@ -50,7 +51,7 @@ def test_goal_count_counts_unsatisfied_goals() -> None:
             assert unsatisfied[fdr.apply(task.operators[chosen], state)] == best
 
 
-@settings(max_examples=40)
+@settings(max_examples=amount(40, 14))
 @given(tasks(variables=(2, 4), values=(1, 4)))
 def test_the_optimal_policy_is_optimal(task: Task) -> None:
     """With free actions, too: they must not go in circles."""
@@ -71,7 +72,7 @@ def test_the_optimal_policy_refuses_large_tasks(monkeypatch: pytest.MonkeyPatch)
         open_policy("builtin:optimal").bind(dials(4, 6))
 
 
-@settings(max_examples=25)
+@settings(max_examples=amount(25, 10))
 @given(tasks(variables=(2, 3)), st.sampled_from(NAMES), st.integers(0, 3))
 def test_the_same_state_gets_the_same_answer_in_any_batch(task: Task, name: str, seed: int) -> None:
     policy = open_policy(f"builtin:{name}", seed=seed)

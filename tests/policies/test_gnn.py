@@ -197,7 +197,7 @@ UPDATE = "model.relation_network.update.0.weight"
         (put("global_readout.weight", torch.zeros(1)), "global_readout"),
         (put(UPDATE, torch.zeros(2 * HIDDEN, 3 * HIDDEN)), "'addmax'"),
         (setting(aggregation="add"), "'add'"),
-        (put(UPDATE, torch.zeros(1).expand(2**20, 2**20)), "wrong size"),
+        (put(UPDATE, torch.zeros(1).expand(2**20, 2**20)), "larger than the file"),
         (put(UPDATE, torch.full((2 * HIDDEN, 2 * HIDDEN), torch.nan)), "not numbers"),
         (put(UPDATE, "weights"), "wrong size"),
         (put("extra.weight", torch.zeros(1)), "another kind of network"),

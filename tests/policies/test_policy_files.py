@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from engine.errors import PolicyError
+from engine.policies.kinds import portfolio_files
 from engine.policies.policy import open_policy
-from engine.policies.torch_file import portfolio_files
 
 
 class Bomb:
@@ -89,6 +89,6 @@ def test_a_directory_is_a_portfolio(tmp_path: Path) -> None:
 
 
 def test_an_unknown_builtin() -> None:
-    with pytest.raises(PolicyError, match="no built-in policy 'best'") as caught:
+    with pytest.raises(PolicyError, match="unknown built-in policy 'best'") as caught:
         open_policy("builtin:best")
     assert "builtin:hadd" in caught.value.hint

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.errors import CancelledError, PolicyError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
@@ -86,7 +87,7 @@ def scripted_tasks(draw: st.DrawFn) -> tuple[Task, dict[fdr.State, int], list[fd
     return task, script, states
 
 
-@settings(max_examples=70)
+@settings(max_examples=amount(70, 20))
 @given(scripted_tasks(), st.data())
 def test_any_mixture_of_runs_gives_the_results_of_single_runs(case, data: st.DataObject) -> None:
     task, script, states = case

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reference.shared import made_once
+
 if TYPE_CHECKING:  # what is slow to import is imported by the tests that use it
     from app.models.plan_table import PlanComparison
     from engine.workspace.rows import Bug
@@ -19,7 +21,15 @@ if TYPE_CHECKING:  # what is slow to import is imported by the tests that use it
 def bug_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from reference.bug_workspace import make_workspace
 
-    return make_workspace(tmp_path_factory.mktemp("carter"))
+    return made_once(tmp_path_factory, "carter", make_workspace) / "carter.plumb"
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small one with something in every table."""
+    from reference.hostile_workspaces import full_workspace
+
+    return made_once(tmp_path_factory, "sound", full_workspace) / "carter.plumb"
 
 
 @pytest.fixture

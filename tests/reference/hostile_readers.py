@@ -21,7 +21,7 @@ from engine.fuzzing.bugs_file import parse_bugs
 from engine.fuzzing.imported_pool import contents
 from engine.fuzzing.pool_file import PoolEntry, parse_pool, write_pool
 from engine.pddl import check_texts, format_domain
-from engine.policies.policy import close_policy, open_policy_file
+from engine.policies.policy import close_policy, open_policy
 from engine.records.inputs import File
 from engine.report.content import gather
 from engine.report.html import html_report
@@ -95,10 +95,10 @@ def readers(folder: Path, task: Task) -> dict[str, Read]:
         return use
 
     def policy(path: Path) -> None:
-        close_policy(open_policy_file(path))
+        close_policy(open_policy(str(path)))
 
     def cache(path: Path) -> None:
-        open_policy_file(path).bind(task)
+        open_policy(str(path)).bind(task)
 
     return {
         "domain": _read_domain,

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.amount import amount
 
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
@@ -72,7 +73,7 @@ def test_another_seed_gives_another_problem(generate: ModuleType, domain: str) -
     assert len(texts) == 5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60, 20), deadline=None)
 @given(st.sampled_from(DOMAINS), st.integers(1, 14), st.integers(0, 10**6))
 def test_the_goal_is_never_true_at_the_start(
     generate: ModuleType, domain: str, size: int, seed: int

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr
+from reference.amount import amount
 from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, partial_states, tasks, widened
 
@@ -61,7 +62,7 @@ def check(
             assert after == INFINITY or found[state] <= after + task.operators[o].cost
 
 
-@settings(max_examples=80)
+@settings(max_examples=amount(80, 25))
 @given(SMALL | LARGE_COSTS, st.sampled_from(CARTESIAN_LIMITS), st.sampled_from(SUBTASKS))
 def test_cartesian_never_overestimates(
     task: Task, most: int | None, subtasks: tuple[bool, bool]
@@ -69,7 +70,7 @@ def test_cartesian_never_overestimates(
     check(cartesian(most, *subtasks), task)
 
 
-@settings(max_examples=80)
+@settings(max_examples=amount(80, 25))
 @given(SMALL | LARGE_COSTS, st.sampled_from((1, 2, 5, 20, None)), st.sampled_from((1, 30, None)))
 def test_merge_and_shrink_never_overestimates(
     task: Task, states: int | None, transitions: int | None
@@ -85,7 +86,7 @@ def test_nor_where_there_is_much_to_do(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", BUILT_FOR_STATE)
-@settings(max_examples=40)
+@settings(max_examples=amount(40, 14))
 @given(task=SMALL, data=st.data())
 def test_any_state_and_goal_may_be_asked_for(name: str, task: Task, data: st.DataObject) -> None:
     """P30: admissible where it was built for, also outside of what the initial state reaches."""
@@ -94,7 +95,7 @@ def test_any_state_and_goal_may_be_asked_for(name: str, task: Task, data: st.Dat
     check(BUILT_FOR_STATE[name], task, start, goal)
 
 
-@settings(max_examples=80)
+@settings(max_examples=amount(80, 25))
 @given(SMALL | LARGE_COSTS)
 def test_merge_and_shrink_without_a_limit_is_exact(task: Task) -> None:
     states = fdr.reachable_states(task)
@@ -108,7 +109,7 @@ def test_merge_and_shrink_is_exact_on_larger_tasks() -> None:
         assert values(merge_and_shrink(None)(task), states) == fdr.optimal_costs(task, states), seed
 
 
-@settings(max_examples=80)
+@settings(max_examples=amount(80, 25))
 @given(SMALL | LARGE_COSTS, st.data())
 def test_cartesian_for_one_goal_without_a_limit_is_exact_at_the_start(
     task: Task, data: st.DataObject

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr
+from reference.amount import amount
 from reference.aras import action_elimination
 from reference.random_tasks import counter, dials, make_task, tasks
 
@@ -42,7 +43,7 @@ def wandering_plans(draw: st.DrawFn) -> tuple[Task, fdr.State, tuple[int, ...]]:
     return make_task(task.domain_sizes, task.operators, start, goal), start, tuple(plan)
 
 
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(wandering_plans())
 def test_with_time_enough_the_plan_becomes_optimal(
     case: tuple[Task, fdr.State, tuple[int, ...]],
@@ -59,7 +60,7 @@ def test_with_time_enough_the_plan_becomes_optimal(
     assert result.cost == (costs[-1] if costs else given_cost)
 
 
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(wandering_plans(), st.integers(1, 40), st.integers(1, 8), st.integers(1, 60))
 def test_with_little_it_is_never_worse(
     case: tuple[Task, fdr.State, tuple[int, ...]], expansions: int, first: int, most: int
@@ -75,7 +76,7 @@ def test_with_little_it_is_never_worse(
         assert result.cost == fdr.optimal_costs(task, fdr.all_states(task))[start]
 
 
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(wandering_plans())
 def test_action_elimination_agrees_with_its_definition(
     case: tuple[Task, fdr.State, tuple[int, ...]],

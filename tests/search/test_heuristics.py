@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fdr, relaxation
+from reference.amount import amount
 from reference.dense_tasks import dense_task
 from reference.random_tasks import make_task, partial_states, tasks
 
@@ -34,7 +35,7 @@ def values(task: Task, heuristic: str, goal: tuple[Fact, ...] | None = None) -> 
 
 
 @pytest.mark.parametrize("heuristic", DEFINITIONS)
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(task=SMALL | LARGE_COSTS)
 def test_a_value_is_what_the_definition_says(heuristic: str, task: Task) -> None:
     definition = DEFINITIONS[heuristic]
@@ -44,7 +45,7 @@ def test_a_value_is_what_the_definition_says(heuristic: str, task: Task) -> None
 
 @pytest.mark.parametrize("heuristic", DEFINITIONS)
 def test_a_value_is_what_the_definition_says_where_there_are_many_ties(heuristic: str) -> None:
-    for seed in range(15):
+    for seed in range(amount(15, 6)):
         task = dense_task(seed)
         states = fdr.all_states(task)[seed % 4 :: 4]
         expected = [DEFINITIONS[heuristic](task, state, task.goal) for state in states]
@@ -52,7 +53,7 @@ def test_a_value_is_what_the_definition_says_where_there_are_many_ties(heuristic
 
 
 @pytest.mark.parametrize("heuristic", DEFINITIONS)
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(task=SMALL, data=st.data())
 def test_any_goal_may_be_asked_for(heuristic: str, task: Task, data: st.DataObject) -> None:
     states = st.sampled_from(fdr.all_states(task))
@@ -62,7 +63,7 @@ def test_any_goal_may_be_asked_for(heuristic: str, task: Task, data: st.DataObje
     assert values(task, heuristic, goal) == expected
 
 
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(SMALL, st.sampled_from(sorted(HEURISTICS.keys() - BUILT_FOR_STATE)))
 def test_goal_states_have_value_0_and_nothing_is_negative(task: Task, heuristic: str) -> None:
     found = values(task, heuristic)
@@ -71,7 +72,7 @@ def test_goal_states_have_value_0_and_nothing_is_negative(task: Task, heuristic:
         assert value == 0 or not fdr.holds(task.goal, state)
 
 
-@settings(max_examples=50)
+@settings(max_examples=amount(50, 16))
 @given(SMALL)
 def test_hff_is_the_cost_of_a_relaxed_plan(task: Task) -> None:
     """At least h_max, at most h_add, and infinite together with them."""

@@ -68,7 +68,7 @@ def test_admissible_for_successors_in_dense_tasks(rule: str) -> None:
 
 
 @RULES
-@settings(max_examples=60)
+@settings(max_examples=amount(60, 20))
 @given(task=TASKS | LARGE_COSTS)
 def test_never_above_the_true_cost_and_infinite_exactly_where_hmax_is(
     rule: str, task: Task
@@ -82,7 +82,7 @@ def test_never_above_the_true_cost_and_infinite_exactly_where_hmax_is(
 
 
 @RULES
-@settings(max_examples=40)
+@settings(max_examples=amount(40, 14))
 @given(task=TASKS)
 def test_landmarks_passed_on_to_successors_keep_the_value_admissible(rule: str, task: Task) -> None:
     states = fdr.all_states(task)
@@ -104,7 +104,7 @@ def test_landmarks_passed_on_to_successors_keep_the_value_admissible(rule: str, 
 
 
 @RULES
-@settings(max_examples=30)
+@settings(max_examples=amount(30, 12))
 @given(task=TASKS, seed=st.integers(0, 99))
 def test_a_value_does_not_depend_on_what_was_evaluated_before(
     rule: str, task: Task, seed: int
@@ -168,7 +168,7 @@ def test_an_empty_goal_costs_nothing(rule: str) -> None:
     assert Evaluator(task, rule)([(0,), (1,)]).tolist() == [0, 0]
 
 
-@settings(max_examples=30)
+@settings(max_examples=amount(30, 12))
 @given(TASKS)
 def test_the_first_state_chooses_the_rule(task: Task) -> None:
     states = fdr.all_states(task)

@@ -301,16 +301,20 @@ def test_a_plan_cut_off_by_the_time_limit_is_no_plan(corridor: Task, program) ->
     assert result.outcome is PlannerOutcome.LIMIT
 
 
-def test_an_interrupt_loses_no_plan(corridor: Task, program, temporary: Path) -> None:
+def test_stopping_loses_no_plan(corridor: Task, program, temporary: Path) -> None:
     planner = program(
         "open('plan.1', 'w').write('(o0)\\n; cost = 9 (general cost)\\n')\n"
-        "os.kill(os.getppid(), 2)\n"
+        "open('written', 'w').close()\n"
         "time.sleep(600)"
     )
-    heard: list[FoundPlan] = []
-    with pytest.raises(KeyboardInterrupt):
-        run_planner(Planner.LAMA, corridor, program=planner, on_plan=heard.append)
-    assert {plan.operators for plan in heard} == {(0,)}
+    result = run_planner(
+        Planner.LAMA,
+        corridor,
+        program=planner,
+        cancelled=lambda: any(temporary.glob("*/written")),
+    )
+    assert result.outcome is PlannerOutcome.CANCELLED
+    assert [plan.operators for plan in result.plans] == [(0,)]
     assert not list(temporary.iterdir())
 
 

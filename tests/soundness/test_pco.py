@@ -19,7 +19,7 @@ from reference.soundness import (
 from engine.dominance.checker import DominanceChecker
 
 ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
-TASKS = amount(3, 2)
+TASKS = amount(6, 2)
 
 
 def truths(seed: int) -> list[Truth]:
@@ -34,7 +34,7 @@ def test_everything_said_is_true(oracle: str) -> None:
     for number, truth in enumerate(truths(11)):
         make = comparing(imperfect(truth, random))
         for name, policy in policies(truth, random):
-            step_limit = 2 if number % 4 == 3 else None
+            step_limit = 2 if number % 4 == 1 else None
             checked = check(truth, policy, oracle, step_limit=step_limit, seed=number, make=make)
             assert not checked.violations, (number, name, step_limit, checked.violations)
             assert name != "optimal" or not checked.flagged

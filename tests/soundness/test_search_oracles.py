@@ -40,7 +40,7 @@ ORACLES = [
     "undo",
     "inverse",
 ]
-TASKS = amount(10, 4)
+TASKS = amount(10, 3)
 
 
 def truths(seed: int, count: int) -> list[Truth]:
@@ -54,7 +54,7 @@ def test_everything_an_oracle_says_is_true(oracle: str) -> None:
     flagged = 0
     for number, truth in enumerate(truths(1, TASKS)):
         for name, policy in policies(truth, random):
-            step_limit = 2 if number % 4 == 3 else None
+            step_limit = 2 if number % 4 == 1 else None
             checked = check(truth, policy, oracle, step_limit=step_limit, seed=number)
             assert not checked.violations, (number, name, step_limit, checked.violations)
             flagged += len(checked.flagged)

@@ -23,6 +23,7 @@ from engine.campaign.unit import run_unit
 from engine.errors import UsageError, WorkspaceError
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import FindingReported, StateAdded, UnitEvent, Warned
+from engine.records.finding import BugStatus
 from engine.records.project import Project
 from engine.workspace import guard, lock, schema
 from engine.workspace.event_writer import NO_CHANGES, Changes
@@ -96,14 +97,48 @@ def test_what_the_user_decided_is_kept(started: tuple[Path, list[UnitEvent], Uni
     with Workspace.open(path) as store:
         store.apply(events)
         first, second = store.bugs()[:2]
-        store.set_status([first.id, second.id], "confirmed", "seen by me")
-        store.set_status([second.id], "ignored")
+        store.set_status([first.id, second.id], BugStatus.CONFIRMED, "seen by me")
+        store.set_status([second.id], BugStatus.IGNORED)
         store.apply(events)
         rows = {bug.id: (bug.status, bug.note) for bug in store.bugs()}
         assert rows[first.id] == ("confirmed", "seen by me")
         assert rows[second.id] == ("ignored", "seen by me")
-        with pytest.raises(UsageError, match="no status"):
-            store.set_status([first.id], "perhaps")
+
+
+def test_every_decision_can_be_taken_back_and_made_again(
+    started: tuple[Path, list[UnitEvent], Unit],
+) -> None:
+    path, events, _ = started
+    with Workspace.open(path) as store:
+        store.apply(events)
+        first, second, third = numbers = [bug.id for bug in store.bugs()[:3]]
+
+        def decisions() -> list[tuple[BugStatus, str, int | None]]:
+            return [(row.status, row.note, row.duplicate_of) for row in store.bug_rows(numbers)]
+
+        seen, undos = [decisions()], []
+        for decide in (
+            lambda: store.set_status([first, second], BugStatus.CONFIRMED, "seen by me"),
+            lambda: store.set_status([second, third], BugStatus.DUPLICATE, duplicate_of=first),
+            lambda: store.set_note([first, third], "the same"),
+            lambda: store.set_status(numbers, BugStatus.IGNORED),
+        ):
+            undos.append(decide())
+            seen.append(decisions())
+        assert [[old.bug for old in undo] for undo in undos] == [
+            [first, second],
+            [second, third],
+            [first, third],
+            numbers,
+        ]
+        assert len({tuple(state) for state in seen}) == 5
+        redos = []
+        for undo, expected in zip(reversed(undos), reversed(seen[:-1]), strict=True):
+            redos.append(store.undo(undo))
+            assert decisions() == expected
+        for redo, expected in zip(reversed(redos), seen[1:], strict=True):
+            store.undo(redo)
+            assert decisions() == expected
 
 
 def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Unit]) -> None:
@@ -115,22 +150,22 @@ def test_a_duplicate_says_of_which_bug(started: tuple[Path, list[UnitEvent], Uni
         def original(bug: int) -> int | None:
             return store.bug(bug).row.duplicate_of
 
-        store.set_status([second, third], "duplicate", duplicate_of=first)
+        store.set_status([second, third], BugStatus.DUPLICATE, duplicate_of=first)
         assert (original(first), original(second), original(third)) == (None, first, first)
         assert store.bug(second).row.status_text == f"duplicate of {first}"
         store.apply(events)
         assert original(second) == first
         with pytest.raises(UsageError, match=f"bug {second} would be a duplicate of itself"):
-            store.set_status([first, second], "duplicate", duplicate_of=second)
+            store.set_status([first, second], BugStatus.DUPLICATE, duplicate_of=second)
         with pytest.raises(UsageError, match=f"bug {first} would be a duplicate of itself"):
-            store.set_status([first], "duplicate", duplicate_of=third)
-        with pytest.raises(UsageError, match="there is no bug 4711"):
-            store.set_status([third], "duplicate", duplicate_of=4711)
-        with pytest.raises(UsageError, match="is no duplicate"):
-            store.set_status([third], "confirmed", duplicate_of=first)
+            store.set_status([first], BugStatus.DUPLICATE, duplicate_of=third)
+        with pytest.raises(UsageError, match="unknown bug 4711"):
+            store.set_status([third], BugStatus.DUPLICATE, duplicate_of=4711)
+        with pytest.raises(UsageError, match="cannot be a duplicate"):
+            store.set_status([third], BugStatus.CONFIRMED, duplicate_of=first)
         assert original(third) == first
-        store.set_status([second], "confirmed")
-        store.set_status([third], "duplicate")
+        store.set_status([second], BugStatus.CONFIRMED)
+        store.set_status([third], BugStatus.DUPLICATE)
         assert (original(second), original(third)) == (None, None)
 
 
@@ -393,7 +428,7 @@ def test_a_read_only_workspace_can_be_read(
     with Workspace.open(path) as store:
         assert len(store.bugs()) == count
         with pytest.raises(WorkspaceError, match="cannot be written"):
-            store.set_status([1], "confirmed")
+            store.set_status([1], BugStatus.CONFIRMED)
 
 
 def test_many_findings_are_listed_quickly(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,12 @@ from app.services.folders import last_folder
 from app.views.unit_export import UnitExport
 from app.widgets.builders import action
 from engine.errors import PlumblineError
+from engine.records.finding import BugStatus
 from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.usecases.export import problems_folder, reproduce_command, write_problem
 from engine.workspace.rows import BugRow
-from engine.workspace.triage import DUPLICATE
+from engine.workspace.triage import Undo
 from engine.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,16 +30,14 @@ if TYPE_CHECKING:
 EXPORT_FOLDER = "bugs/export-folder"
 MAX_SPIN_BOX_VALUE = 2**31 - 1
 MARK_AS_DUPLICATE = "Mark as duplicate of bug…"
-Changed = Callable[[list[int]], None]
-"""Called with the bugs whose status or note has changed."""
-Failed = Callable[[str], object]
-"""Called with the reason why a status or note was not saved."""
+Decide = Callable[[], Undo]
+"""Saves a status or note, and returns what takes it back."""
 Part = str | None | tuple[str, tuple[str | None, ...]]
 """The name of an action, a separator, or a submenu with its title and entries."""
 
 MENU: tuple[Part, ...] = (
     *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "verify", "find-plan", None),
+    *("localize", "find-plan", ("Verify", ("verify", "verify-all")), None),
     ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
@@ -60,57 +60,38 @@ CONTEXT_MENU = (
 
 
 class TriageCommand(QUndoCommand):
-    """Sets the status, the note, or both of some bugs."""
+    """Makes a decision about bugs, takes it back, makes it again, and so on."""
 
-    def __init__(
-        self,
-        store: Workspace,
-        rows: Sequence[BugRow],
-        changed: Changed,
-        failed: Failed,
-        *,
-        status: str | None = None,
-        note: str | None = None,
-        duplicate_of: int | None = None,
-    ) -> None:
-        super().__init__(_undo_text(rows, status))
-        self._store, self._changed, self._failed = store, changed, failed
-        self._before = [(row.id, row.status, row.note, row.duplicate_of) for row in rows]
-        self._after = [
-            (
-                row.id,
-                status or row.status,
-                row.note if note is None else note,
-                row.duplicate_of if status is None else duplicate_of,
-            )
-            for row in rows
-        ]
+    def __init__(self, text: str, store: Workspace, decide: Decide, page: BugsPage) -> None:
+        super().__init__(text)
+        self._store, self._page = store, page
+        self._next = decide
+        self._is_new = True
 
     def redo(self) -> None:
-        self._write(self._after)
+        self._apply()
 
     def undo(self) -> None:
-        self._write(self._before)
+        self._apply()
 
-    def _write(self, decisions: list[tuple[int, str, str, int | None]]) -> None:
-        alike: dict[tuple[str, str, int | None], list[int]] = {}
-        for bug, status, note, original in decisions:
-            alike.setdefault((status, note, original), []).append(bug)
+    def _apply(self) -> None:
         try:
-            for (status, note, original), bugs in alike.items():
-                self._store.set_status(bugs, status, note, original)
+            before = self._next()
         except PlumblineError as error:
             self.setObsolete(True)  # nothing happened, so there is nothing to undo
-            self._failed(f"Cannot save the triage: {error}")
-        self._changed([bug for bug, *_ in decisions])
+            self._page.context.messages.error(f"Cannot save the triage: {error}")
+            return
+        self._next = partial(self._store.undo, before)
+        self._page.bugs_changed([old.bug for old in before], select=not self._is_new)
+        self._is_new = False
 
 
-def _undo_text(rows: Sequence[BugRow], status: str | None) -> str:
-    which = f"bug {rows[0].id}" if len(rows) == 1 else f"{len(rows)} bugs"
-    verbs = {"confirmed": "confirm", "ignored": "ignore", "duplicate": "mark as duplicate"}
-    if status is None:
-        return f"note on {which}"
-    return f"{verbs[status]} {which}" if status in verbs else f"mark {which} as {status}"
+_VERBS = {
+    BugStatus.NEW: "mark {} as new",
+    BugStatus.CONFIRMED: "confirm {}",
+    BugStatus.IGNORED: "ignore {}",
+    BugStatus.DUPLICATE: "mark {} as duplicate",
+}
 
 
 class BugActions(QObject):
@@ -161,6 +142,7 @@ class BugActions(QObject):
     def _add_jobs(self) -> None:
         self._add("localize", "Localize", self.localize, "L", icon="localize")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
+        self._add("verify-all", "Verify workspace", self.verify_all, "Shift+V")
         self._add("find-plan", "Find better plan", self.find_plan, "P", icon="search")
         self._add("export", "Export bundles…", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export state as problem…", self.export_problem)
@@ -188,7 +170,8 @@ class BugActions(QObject):
         rows = [row for row in self._noted if row.note != note]
         self._noted = []
         if rows:
-            self._decide(rows, note=note)
+            store, bugs = self._page.context.document.store, [row.id for row in rows]
+            self._push(f"note on {_bugs_text(rows)}", partial(store.set_note, bugs, note))
 
     @Slot()
     def next_bug(self) -> None:
@@ -200,15 +183,15 @@ class BugActions(QObject):
 
     @Slot()
     def confirm(self) -> None:
-        self._set_status("confirmed")
+        self._set_status(BugStatus.CONFIRMED)
 
     @Slot()
     def ignore(self) -> None:
-        self._set_status("ignored")
+        self._set_status(BugStatus.IGNORED)
 
     @Slot()
     def duplicate(self) -> None:
-        self._set_status(DUPLICATE)
+        self._set_status(BugStatus.DUPLICATE)
 
     @Slot()
     def duplicate_of(self) -> None:
@@ -226,11 +209,11 @@ class BugActions(QObject):
                 f"Unknown bug {number}; enter a number from the first column of the table."
             )
         elif chosen:
-            self._decide(rows, status=DUPLICATE, duplicate_of=number)
+            self._decide_status(rows, BugStatus.DUPLICATE, number)
 
     @Slot()
     def mark_new(self) -> None:
-        self._set_status("new")
+        self._set_status(BugStatus.NEW)
 
     @Slot()
     def write_note(self) -> None:
@@ -248,6 +231,10 @@ class BugActions(QObject):
         if bugs := self._selected_numbers():
             self._page.detail.evidence.show_checking()
             self._page.jobs.verify(bugs)
+
+    @Slot()
+    def verify_all(self) -> None:
+        self._page.jobs.verify(None)
 
     @Slot()
     def find_plan(self) -> None:
@@ -341,41 +328,24 @@ class BugActions(QObject):
     def _selected_numbers(self) -> list[int]:
         return [row.id for row in self._page.selected()]
 
-    def _set_status(self, status: str) -> None:
+    def _set_status(self, status: BugStatus) -> None:
         rows = self._page.selected()
         changed = [row for row in rows if row.status != status]
         if changed:
-            self._decide(changed, status=status)
+            self._decide_status(changed, status)
         if len(rows) == 1 and self._advance.isChecked():
             self._page.view.step(1)
 
-    def _decide(
-        self,
-        rows: list[BugRow],
-        *,
-        status: str | None = None,
-        note: str | None = None,
-        duplicate_of: int | None = None,
+    def _decide_status(
+        self, rows: list[BugRow], status: BugStatus, duplicate_of: int | None = None
     ) -> None:
-        """Start from the rows in the workspace, because the table may be out of date."""
-        context = self._page.context
-        store = context.document.store
-        try:
-            known = store.bug_rows([row.id for row in rows])
-        except PlumblineError as error:
-            context.messages.error(f"Cannot save the triage: {error}")
-            return
-        context.document.undo_stack.push(
-            TriageCommand(
-                store,
-                known,
-                self._page.bugs_changed,
-                context.messages.error,
-                status=status,
-                note=note,
-                duplicate_of=duplicate_of,
-            )
-        )
+        store, bugs = self._page.context.document.store, [row.id for row in rows]
+        decide = partial(store.set_status, bugs, status, duplicate_of=duplicate_of)
+        self._push(_VERBS[status].format(_bugs_text(rows)), decide)
+
+    def _push(self, text: str, decide: Decide) -> None:
+        document = self._page.context.document
+        document.undo_stack.push(TriageCommand(text, document.store, decide, self._page))
 
     @Slot()
     def _keep_advance(self) -> None:
@@ -390,3 +360,7 @@ class BugActions(QObject):
         except PlumblineError as error:
             self._page.context.messages.error(str(error))
             return None
+
+
+def _bugs_text(rows: Sequence[BugRow]) -> str:
+    return f"bug {rows[0].id}" if len(rows) == 1 else f"{len(rows)} bugs"

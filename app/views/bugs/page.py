@@ -31,16 +31,17 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
-from engine.report.words import count_text, sentence
+from engine.records.verification import Standing, Verification
+from engine.report.verification_text import bug_text, headline, summary_lines
 from engine.usecases.better_plan import FoundPlan, plan_of_localization
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
-from engine.verify.stored import Verified
 from engine.workspace.filter import Term
 from engine.workspace.rows import Bug, BugRow
 
 MAX_DRAGGED_FILES = 100
+_TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
 """More files are not written for one movement of the mouse."""
 
 
@@ -209,15 +210,15 @@ class BugsPage(Page):
         self.context.document.notify("bugs")
         self._telling = False
 
-    def bugs_changed(self, bugs: list[int]) -> None:
-        """Update bugs after triage on this screen, or its undo."""
+    def bugs_changed(self, bugs: list[int], *, select: bool = False) -> None:
+        """Update bugs after triage on this screen, or after its undo, which selects them."""
         self.feed.take(bugs)
-        if self._bug in bugs:
-            row = self.table.known(self._bug)
-            if row is not None:
-                self._show_row(row)
-        elif len(bugs) == 1:
-            self.view.select_bug(bugs[0])
+        if select and not self.view.select_bugs(bugs):
+            self.table.settle()  # the filter may show them again
+            self.view.select_bugs(bugs)
+        row = self.table.known(self._bug) if self._bug in bugs else None
+        if row is not None:
+            self._show_row(row)
 
     @Slot(object)
     def _set_terms(self, terms: tuple[Term, ...]) -> None:
@@ -331,29 +332,17 @@ class BugsPage(Page):
             self.jobs.verify([self._bug])
 
     @Slot(object)
-    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
-        broken = [verdict for verdict in verdicts if verdict.problem]
-        for verdict in verdicts:
-            if verdict.bug == self._bug:
-                self.detail.evidence.show_verdict(*_verdict_text(verdict))
-        if broken:
-            which = f"{len(broken)} of {len(verdicts)} bugs"
-            self.context.messages.error(
-                f"Verification failed for {which if len(verdicts) > 1 else f'bug {broken[0].bug}'}",
-                "\n".join(f"bug {item.bug}: {item.problem}" for item in broken),
-            )
-        elif len(verdicts) > 1:
-            opinions = sum(verdict.opinions for verdict in verdicts)
-            others = [item for item in verdicts if item.policy and item.policy.is_other]
-            runs = count_text(len(others), "run")
-            changed = f"; the policy does not reproduce {runs}" if others else ""
-            plans = count_text(opinions, "plan")
-            self.context.messages.info(
-                f"Verified all {len(verdicts)} bugs; VAL accepted {plans}{changed}"
-            )
-        elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
-            words, _ = _verdict_text(verdicts[0])
-            self.context.messages.info(f"Bug {verdicts[0].bug}: {words}")
+    def _on_verified(self, found: Verification) -> None:
+        if self._bug in found.bugs:
+            self.detail.evidence.show_verdict(*_verdict_text(found, self._bug))
+        details = "\n".join(summary_lines(found))
+        if found.failed:
+            self.context.messages.error(f"Verification failed: {headline(found)}", details)
+        elif len(found.bugs) != 1:
+            self.context.messages.info(f"{headline(found)}.", details)
+        elif not self._shows_evidence_of(found.bugs[0]):
+            text, _ = _verdict_text(found, found.bugs[0])
+            self.context.messages.info(f"Bug {found.bugs[0]}: {text}", details)
 
     def _shows_evidence_of(self, bug: int) -> bool:
         return bug == self._bug and self.detail.evidence.isVisible()
@@ -448,9 +437,6 @@ class BugsPage(Page):
         self.feed.stop()
 
 
-def _verdict_text(verdict: Verified) -> tuple[str, str]:
-    if verdict.problem:
-        return f"Verification failed: {verdict.problem}", "bad"
-    plans = f"; VAL accepts {count_text(verdict.opinions, 'plan')}" if verdict.opinions else ""
-    text = f"Verified: the evidence and the policy's run are valid{plans}."
-    return f"{text} {sentence(str(verdict.policy))}", "proven"
+def _verdict_text(found: Verification, bug: int) -> tuple[str, str]:
+    text, standing = bug_text(found, bug)
+    return text, _TOKENS[standing]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
+    QItemSelection,
     QItemSelectionModel,
+    QItemSelectionRange,
     QMimeData,
     QModelIndex,
     QPersistentModelIndex,
@@ -74,10 +76,22 @@ class BugTableView(TableView):
 
     def select_bug(self, bug: int) -> bool:
         """Whether it is in the table as it is filtered now."""
-        row = self.bugs.place_of(bug)
-        if row is None:
+        return self.select_bugs([bug])
+
+    def select_bugs(self, bugs: Collection[int]) -> bool:
+        """Select these bugs alone; whether one of them is in the table as it is filtered now."""
+        rows = self.bugs.places_of(bugs)
+        if not rows:
             return False
-        self.select_row(row)
+        current = self.currentIndex().row()
+        self.select_row(current if current in rows else rows[0])
+        if len(rows) > 1:
+            chosen, last = QItemSelection(), self.bugs.columnCount() - 1
+            for row in rows:
+                chosen.append(
+                    QItemSelectionRange(self.bugs.index(row, 0), self.bugs.index(row, last))
+                )
+            self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.Select)
         self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.EnsureVisible)
         return True
 

@@ -48,7 +48,7 @@ FIGURES = {
     "policy calls/s": "States evaluated by the policy per second",
     "time": "Time spent on this campaign",
 }
-RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED)
+RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED, CampaignState.INCOMPLETE)
 _STEPS = 1000
 
 
@@ -197,8 +197,7 @@ class CampaignView(QWidget):
         self.stop.setVisible(ours)
         self.stop.setEnabled(not stopping)
         self.stop.setText("Stopping…" if stopping else "Stop")
-        is_left = state is CampaignState.FINISHED and self._line.failed_units > 0
-        self.resume.setVisible(state in RESUMABLE or is_left)
+        self.resume.setVisible(state in RESUMABLE)
         self.resume.setEnabled(not self._controller.is_busy)
         self.again.setVisible(not ours)
         self.where.setVisible(ours)

@@ -1,14 +1,16 @@
 """Published `.policy` files of cpddl: an SQLite database with two tables.
 
 `asnets_info` has the settings, `asnets_weights` one row per matrix or bias, in column-major
-order. The file is opened read-only and as immutable, and whatever is wrong with it is said.
+order. The file is opened read-only and as immutable, and whatever is wrong with it is said. A
+stranger may have made it: only these two tables are read, none of their columns is computed, and
+all rows together are no larger than the file.
 See docs/formats.md, "ASNets policies of cpddl".
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,10 +28,15 @@ from engine.policies.asnets.weights import (
     StoredNetwork,
 )
 
-MAX_BLOB = 2**26  # bytes of one matrix; the largest published one has 20 kB
 MAX_STEPS = 2000  # calls of the watchdog, one per 10000 instructions of the database
 
-_TABLES = {"asnets_info", "asnets_weights"}
+_TABLES = ("asnets_info", "asnets_weights")
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 32,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 16,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}
 
 
 def read_cpddl_file(path: Path) -> StoredNetwork:
@@ -37,10 +44,14 @@ def read_cpddl_file(path: Path) -> StoredNetwork:
         kinds = dict(database.execute("SELECT name, type FROM sqlite_master").fetchall())
         if any(kinds.get(table) != "table" for table in _TABLES):
             raise _broken(path, "the database is not a policy: it has no network tables")
-        info = _info(database)
-        rows = database.execute(
-            "SELECT layer, sig, idx, name, weights FROM asnets_weights ORDER BY id"
-        ).fetchall()
+        for table in _TABLES:
+            columns = database.execute(f"PRAGMA table_xinfo({table})")
+            if any(hidden for *_, hidden in columns):
+                raise _broken(path, f"the table {table} computes its values")
+        room = _Room(path)
+        info = _info(database, room)
+        query = "SELECT layer, sig, idx, name, weights FROM asnets_weights"
+        rows = list(room.taken(database.execute(query)))
     hidden = _positive(path, info, "cfg_hidden_dimension", MAX_HIDDEN)
     layers = _positive(path, info, "cfg_num_layers", MAX_LAYERS)
     arrays: dict[tuple[int, int, int], Floats] = {}
@@ -88,21 +99,54 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
     database: sqlite3.Connection | None = None
     try:
         database = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BLOB)
+        for limit, value in _LIMITS.items():
+            database.setlimit(limit, value)
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, path.stat().st_size)
         database.set_progress_handler(lambda: next(steps, None) is None, 10_000)
         database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA cell_size_check = ON")
+        database.set_authorizer(_authorize)
         yield database
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         raise _broken(path, f"the policy cannot be read ({error})") from error
     finally:
         if database is not None:
             database.close()
 
 
-def _info(database: sqlite3.Connection) -> dict[str, int | float | str]:
+def _authorize(
+    action: int, first: str | None, _: str | None, __: str | None, within: str | None
+) -> int:
+    """Allow to read plain columns, and nothing that a view or a trigger asks for."""
+    if within is None and (
+        action == sqlite3.SQLITE_SELECT
+        or (action == sqlite3.SQLITE_READ and first in ("sqlite_master", *_TABLES))
+        or (action == sqlite3.SQLITE_PRAGMA and first == "table_xinfo")
+    ):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+class _Room:
+    """What the rows of a file may take: no more than the file, whatever its pages say."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._left = path, path.stat().st_size
+
+    def taken(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            self._left -= 1 + sum(len(value) for value in row if isinstance(value, bytes | str))
+            if self._left < 0:
+                raise _broken(self._path, "the rows of the database are larger than the file")
+            yield row
+
+
+def _info(database: sqlite3.Connection, room: _Room) -> dict[str, int | float | str]:
     """The settings; of the three columns of a value the one that is not at its default counts."""
     info: dict[str, int | float | str] = {}
-    rows = database.execute("SELECT parameter, int_value, flt_value, str_value FROM asnets_info")
+    rows = room.taken(
+        database.execute("SELECT parameter, int_value, flt_value, str_value FROM asnets_info")
+    )
     for parameter, whole, real, text in rows:
         if text is not None:
             info[str(parameter)] = str(text)

@@ -21,7 +21,7 @@ from reference.bug_workspace import DOMAIN, problem_text
 from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
-from reference.hostile_workspaces import altered, full_workspace, strange_cells
+from reference.hostile_workspaces import altered, strange_cells
 
 from app.models.project_files import ProjectFiles
 from app.services.context import Context
@@ -184,11 +184,6 @@ def test_any_settings(document: object) -> None:
         found.deleteLater()
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return full_workspace(tmp_path_factory.mktemp("sound"))
-
-
 @pytest.fixture
 def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], list[str]]:
     """Opens the window on a workspace, looks at everything, and returns what was told."""
@@ -196,33 +191,42 @@ def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], lis
     return lambda path: look_at(path, settings, theme)
 
 
-TROUBLES = {
-    """UPDATE project SET document = '{"domain": 1}'""": "Cannot read the files of this project",
-    "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
-    "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
-    "UPDATE units SET statistics = '[1]'": "Cannot read the campaign",
-    "DELETE FROM evidence": "Cannot show bug 1",
-    "UPDATE trainings SET document = '{}'": "Cannot show training",
-}
+TROUBLES = (
+    {
+        "UPDATE project SET document = '{}'": "Cannot read the files of this project",
+        "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
+        "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
+        "UPDATE trainings SET document = '{}'": "Cannot show training",
+    },
+    {
+        "UPDATE units SET statistics = '[1]'": "Cannot read the campaign",
+        "DELETE FROM evidence": "Cannot show bug 1",
+    },
+)
 
 
-def test_a_sound_workspace_needs_no_words(show: Callable[[Path], list[str]], sound: Path) -> None:
-    assert show(sound) == []
-
-
-@pytest.mark.parametrize("statement", TROUBLES)
-def test_the_window_shows_what_it_can(
-    show: Callable[[Path], list[str]], sound: Path, tmp_path: Path, statement: str
+def test_a_sound_workspace_needs_no_words(
+    show: Callable[[Path], list[str]], sound: Path, tmp_path: Path
 ) -> None:
-    path = altered(sound, tmp_path / "stranger.plumb", f"PRAGMA foreign_keys = OFF; {statement}")
-    assert any(TROUBLES[statement] in text for text in show(path))
+    assert show(altered(sound, tmp_path / "sound.plumb")) == []
+
+
+@pytest.mark.parametrize("troubles", TROUBLES, ids=["screens", "items"])
+def test_the_window_shows_what_it_can(
+    show: Callable[[Path], list[str]], sound: Path, tmp_path: Path, troubles: dict[str, str]
+) -> None:
+    statements = ("PRAGMA foreign_keys = OFF", *troubles)
+    path = altered(sound, tmp_path / "stranger.plumb", ";".join(statements))
+    told = show(path)
+    for words in troubles.values():
+        assert any(words in text for text in told), words
 
 
 @settings(
     settings.get_profile("plumbline"),
     derandomize=True,
     database=None,
-    max_examples=6,
+    max_examples=amount(20, 2),
     suppress_health_check=list(HealthCheck),
 )
 @given(data=st.data())

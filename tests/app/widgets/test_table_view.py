@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from reference.amount import amount
 
 from app.models.table_model import ASCENDING, DESCENDING, VALUE_ROLE, Column, TableModel
 from app.services.settings import Settings
@@ -81,7 +82,7 @@ def test_several_keys_sort_and_the_unknown_comes_last(model: TableModel[Item]) -
 
 @given(st.lists(st.tuples(st.integers(0, 3) | st.none(), st.integers(0, 3))), st.booleans())
 @hypothesis_settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=amount(30, 12), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )  # the theme does not change
 def test_sorting_agrees_with_sorting_tuples(
     theme: Theme, values: list[tuple[int | None, int]], reverse: bool

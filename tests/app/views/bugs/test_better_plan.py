@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.oracles.better_plan import better_plan
-from engine.oracles.registry import factorizations
+from engine.records.verification import HOLDS
 from engine.task.validate import validate_operators
 from engine.usecases.better_plan import keep_plan, plan_of_localization
 from engine.usecases.localize import BugLocalizer
-from engine.verify.stored import verify_bugs
+from engine.usecases.verify import FINDERS
+from engine.verify.stored import Verifier, VerifyOptions
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -26,8 +27,8 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
     assert kept.finding.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
     assert kept.row.bound <= bug.row.bound
-    (verdict,) = verify_bugs(store, [kept.row], factorizations)
-    assert verdict.problem == ""
+    verifier = Verifier(store, FINDERS, VerifyOptions(bugs=(bug.row.id,)))
+    assert {claim.verdict for claim in verifier.claims()} == {HOLDS}
     assert min(bound for bound, _, _ in store.history(bug.row.id)) == kept.row.bound
 
 

@@ -18,6 +18,7 @@ from app.services.context import Context
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
 from engine.errors import WorkspaceError
+from engine.records.finding import BugStatus
 from engine.workspace.workspace import Workspace
 
 
@@ -53,7 +54,7 @@ def test_a_note_keeps_what_others_decided(qtbot: QtBot, page: BugsPage) -> None:
     (row,) = page.selected()
     store = page.context.document.store
     page.actions_of.write_note()
-    store.set_status([row.id], "ignored", "", None)
+    store.set_status([row.id], BugStatus.IGNORED, "", None)
     page.actions_of.keep_note("seen before")
     (kept,) = store.bug_rows([row.id])
     assert (kept.status, kept.note) == ("ignored", "seen before")
@@ -95,7 +96,7 @@ def test_a_reading_that_was_given_up_cannot_fail_the_next(
 def test_what_others_change_is_seen_in_the_detail(qtbot: QtBot, page: BugsPage) -> None:
     (row,) = page.selected()
     with Workspace.open(page.context.document.path) as other:
-        other.set_status([row.id], "confirmed", "from elsewhere", None)
+        other.set_status([row.id], BugStatus.CONFIRMED, "from elsewhere", None)
     qtbot.waitUntil(lambda: page.detail.header.status.text() == "confirmed", timeout=PATIENCE)
     assert "from elsewhere" in page.detail.header.place.text()
 

@@ -14,7 +14,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
-from reference.bug_workspace import make_workspace
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
 from app.services.context import Context
@@ -23,11 +22,6 @@ from app.views.campaign import campaign_report
 from app.views.campaign.campaign_report import BY_SUFFIX, KINDS, ReportDialog, report_filter
 from app.views.campaign.page import CampaignPage
 from engine.report.formats import FORMATS, SUFFIXES
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_workspace(tmp_path_factory.mktemp("carter"))
 
 
 @pytest.fixture
@@ -48,10 +42,8 @@ def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[P
 
 
 @pytest.fixture
-def page(
-    made: Path, tmp_path: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot
-) -> CampaignPage:
-    page = open_page(Path(shutil.copy(made, tmp_path / "carter.plumb")))
+def page(workspace: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot) -> CampaignPage:
+    page = open_page(workspace)
     qtbot.waitUntil(lambda: page.list.lines.rowCount() > 0, timeout=PATIENCE)
     return page
 
@@ -101,9 +93,9 @@ def test_a_page_to_read_by_keyboard(
 
 
 def test_a_workspace_that_nobody_looks_for_is_no_place_for_reports(
-    made: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot
+    bug_workspace: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot
 ) -> None:
-    page = open_page(Path(shutil.copy(made, workspaces_folder() / "untitled-1.plumb")))
+    page = open_page(Path(shutil.copy(bug_workspace, workspaces_folder() / "untitled-1.plumb")))
     qtbot.waitUntil(lambda: page.list.lines.rowCount() > 0, timeout=PATIENCE)
     dialog = asked(page)
     path, _ = dialog.choice()

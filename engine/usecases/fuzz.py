@@ -1,0 +1,78 @@
+"""Makes a pool of test states by random walks and writes it to a file."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CancelledError, UsageError
+from engine.files import write_text
+from engine.fuzzing import biases
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, FuzzStatistics
+from engine.fuzzing.pool_file import write_pool
+from engine.policies.builtin import open_builtin
+from engine.policies.policy import close_policy, open_policy
+from engine.policies.runs import PolicyRuns
+from engine.task.states import StateTable
+from engine.task.task import Task
+from engine.workers.link import Link
+
+__all__ = ["BIASES", "BiasOptions", "FuzzOptions", "Fuzzed", "fuzz"]
+
+BIASES = biases.BIASES
+
+
+@dataclass(frozen=True, slots=True)
+class BiasOptions:
+    """Which states walks prefer, and the policy they look at for it."""
+
+    name: str = "none"
+    policy: str | None = None
+    horizon: int = 50  # policy steps to look ahead
+    budget: int = 200  # policy evaluations per step of a walk
+
+    def __post_init__(self) -> None:
+        if self.name not in ("none", "heuristic") and not self.policy:
+            raise UsageError(f"the bias '{self.name}' needs a policy", hint="give --policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzed:
+    states: int
+    statistics: FuzzStatistics
+    seconds: float
+    stopped: bool  # by the user, who keeps the states so far
+    exhausted: bool  # walks can find no other states
+
+
+def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOptions) -> Fuzzed:
+    """Grow a pool until it is full, a limit is reached, there are no other states or the user
+    stops, then write it."""
+    policy = (
+        open_policy(bias.policy, task.source.domain if task.source else None, options.seed)
+        if bias.policy
+        else open_builtin("random", options.seed)
+    )
+    started = time.monotonic()
+    stopped = False
+    try:
+        table = StateTable(task)
+        preference = biases.make_bias(
+            bias.name,
+            PolicyRuns(policy.bind(task), table),
+            horizon=bias.horizon,
+            budget=bias.budget,
+            cancelled=link.cancelled,
+        )
+        fuzzer = Fuzzer(table, preference, options, link.cancelled)
+        try:
+            for index in fuzzer.grow():
+                link.progress(index + 1, options.size, f"{index + 1} states")
+        except CancelledError:
+            stopped = True
+    finally:
+        close_policy(policy)
+    write_text(out, write_pool(task, fuzzer.entries))
+    seconds = time.monotonic() - started
+    return Fuzzed(len(fuzzer.entries), fuzzer.statistics, seconds, stopped, fuzzer.exhausted)

@@ -1,0 +1,138 @@
+"""Small files that would take gigabytes or hours: they are refused within a few of both."""
+
+from __future__ import annotations
+
+import io
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+import torch
+from reference.hostile_policies import (
+    DATABASES,
+    database,
+    embed,
+    expanded_checkpoint,
+    make_endless,
+    programs,
+)
+from reference.hostile_readers import FERRY
+
+from engine.errors import PolicyError
+from engine.policies.torch_archive import read_archive
+from engine.policies.torch_file import load_checkpoint
+
+CPU_SECONDS = 60
+MEGABYTES = 1200
+"""Torch itself takes a few hundred."""
+
+
+def bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEGABYTES * 2**20,) * 2)
+
+
+def plumbline(*words: object) -> subprocess.CompletedProcess[str]:
+    """A command whose process ends by a signal if it takes too much."""
+    process = subprocess.run(
+        [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
+        capture_output=True,
+        text=True,
+        preexec_fn=bounded,  # these tests have no threads
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert process.returncode not in (-signal.SIGXCPU, -signal.SIGKILL, 70), process.stderr
+    assert "Traceback" not in process.stderr
+    return process
+
+
+@pytest.mark.parametrize("what", DATABASES)
+def test_a_policy_of_cpddl(tmp_path: Path, what: str) -> None:
+    path = database(tmp_path / "p.policy", what)
+    assert path.stat().st_size < 200_000
+    process = plumbline("policy", path)
+    assert process.returncode == 2
+    assert "error:" in process.stderr
+
+
+@pytest.mark.parametrize("table", ["asnets_weights", "asnets_info", "sqlite_master"])
+def test_a_policy_whose_pages_refer_to_each_other(tmp_path: Path, table: str) -> None:
+    path = make_endless(database(tmp_path / "p.policy", "defaults"), table)
+    assert plumbline("policy", path).returncode == 2
+
+
+def test_a_checkpoint_of_one_number(tmp_path: Path) -> None:
+    path = tmp_path / "p.pt"
+    path.write_bytes(expanded_checkpoint())
+    process = plumbline("policy", path)
+    assert process.returncode == 2
+    assert "larger than the file" in process.stderr
+
+
+@pytest.mark.parametrize("name", ["p.policy", "p.pt"])
+def test_the_same_within_a_workspace(sound: Path, tmp_path: Path, name: str) -> None:
+    path = Path(shutil.copy(sound, tmp_path / "w.plumb"))
+    content = expanded_checkpoint()
+    if name == "p.policy":
+        content = database(tmp_path / name, "computed column").read_bytes()
+    embed(path, name, content)
+    process = plumbline("verify", path, "--bug", 1)
+    assert process.returncode in (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("what", programs())
+def test_a_pickle_makes_values_or_is_refused(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "p.pt"
+    path.write_bytes(programs()[what])
+    with pytest.raises(PolicyError, match=r"damaged|could run a program|no checkpoint"):
+        load_checkpoint(path)
+
+
+def test_what_torch_saves_is_read_as_torch_reads_it(tmp_path: Path) -> None:
+    matrix = torch.arange(24, dtype=torch.float32).reshape(4, 6)
+    contents = {
+        "weights": OrderedDict(a=matrix, transposed=matrix.t(), part=matrix[1:3, ::2], none=None),
+        "kinds": [matrix.to(kind) for kind in (torch.float16, torch.bfloat16, torch.int64)],
+        "flags": torch.tensor([True, False]),
+        "empty": torch.empty(0, 3),
+        "scalar": torch.tensor(2.5),
+        "parameter": torch.nn.Parameter(matrix),
+        "plain": (1, 2**40, -3, 2.5, "text", True, False, None, [], {}, (), {7: [1, (2,)]}),
+        "module": torch.nn.Linear(3, 2).state_dict(),
+    }
+    stream = io.BytesIO()
+    torch.save(contents, stream)
+    stream.seek(0)
+    assert is_same(read_archive(stream.getvalue()), torch.load(stream, weights_only=True))
+    own = FERRY / "policies" / "policy.pt"
+    assert is_same(load_checkpoint(own), torch.load(own, weights_only=True))
+
+
+def is_same(a: object, b: object) -> bool:
+    if isinstance(b, torch.Tensor):
+        return isinstance(a, torch.Tensor) and a.dtype == b.dtype and torch.equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all(is_same(a[key], b[key]) for key in b)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(is_same, a, b))
+    return type(a) is type(b) and a == b
+
+
+# workspaces
+
+
+@pytest.mark.parametrize("table", ["log", "findings", "states", "sqlite_master"])
+def test_a_workspace_whose_pages_refer_to_each_other(
+    sound: Path, tmp_path: Path, table: str
+) -> None:
+    path = make_endless(Path(shutil.copy(sound, tmp_path / "w.plumb")), table)
+    process = plumbline("bugs", path)
+    assert process.returncode == 2
+    assert "the file is damaged" in process.stderr
