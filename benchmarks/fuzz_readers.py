@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 SLOW_SECONDS = 5.0
 MEMORY = 2**30
 HANGING_SECONDS = 60  # of the clock: then the process is ended
-INSTRUMENTED = ["engine", "app", "tomllib", "torch._weights_only_unpickler"]
+INSTRUMENTED = ["engine", "app", "tomllib", "pickletools"]
 _DONE = re.compile(r"#(\d+)\s.*?cov: (\d+) ft: (\d+) corp: (\d+)")
 
 

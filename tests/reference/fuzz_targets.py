@@ -22,7 +22,7 @@ from typing import Any
 from engine.campaign.config_reader import parse_config
 from engine.errors import PlumblineError
 from engine.policies.consent import NO_CONSENT
-from engine.policies.policy import close_policy, open_policy_file
+from engine.policies.policy import close_policy, open_policy
 from engine.records.codec import check, decode, encode, to_json
 from engine.records.comparison import Comparison
 from engine.records.config import CampaignConfig
@@ -35,6 +35,7 @@ from engine.task.load import load_task
 from engine.task.sas import write_sas
 from engine.task.task import Task
 from engine.usecases.campaign import run
+from engine.usecases.check_project import check_project
 from engine.usecases.verify import verify
 from engine.workers.channel import (
     Call,
@@ -165,15 +166,13 @@ SETTINGS = json.dumps(
 
 
 def read_settings(path: Path) -> None:
+    """Only asks: what is set would have to wait for an application to be written."""
     from app.services import settings
 
     found = settings.Settings(path)
     settings.recent_workspaces(found)
     settings.last_workspace(found)
-    settings.remember_workspace(found, path)
     settings.consent(found)
-    found.set("theme", "light")
-    found.write()
 
 
 # records and messages
@@ -219,7 +218,7 @@ def read_messages(data: bytes) -> None:
 
 
 def message_seeds() -> list[bytes]:
-    call = Call.of(verify, Path("w.plumb"), (1, 2), NO_CONSENT)
+    call = Call.of(check_project, Project("d"), NO_CONSENT)
     event = pack(Evidence((0, 1), (Walk((2,), "policy"),), 1))
     progress = JobProgress(1, 2, "x")
     messages = [call, Take(3), Events((event,), progress), End(event), Order(Command.STOP)]
@@ -232,7 +231,7 @@ def message_seeds() -> list[bytes]:
 def use_policy(path: Path, task: Task) -> None:
     import numpy as np
 
-    policy = open_policy_file(path)
+    policy = open_policy(str(path))
     try:
         json.dumps(dict(policy.describe().details), default=str).encode()
         policy.bind(task).decide(np.array([task.init], dtype=np.int32))
@@ -364,8 +363,10 @@ class closing_database:  # noqa: N801
 def plain_workspace(folder: Path) -> Path:
     """With something in every table, of a task that needs no translator to be verified."""
     made = folder / "plain"
-    made.mkdir()
     domain, problem, path = made / "domain.pddl", made / "p2.pddl", made / "carter.plumb"
+    if made.exists():
+        return path
+    made.mkdir()
     domain.write_text(DOMAIN)
     problem.write_text(problem_text(2))
     (made / "p2.sas").write_text(write_sas(load_task(domain, problem)))
@@ -460,4 +461,4 @@ def cell_seeds() -> list[bytes]:
 
 
 def verify_workspace(path: Path) -> None:
-    verify(Link(), path, None, NO_CONSENT)
+    verify(Link(), path, NO_CONSENT)
