@@ -35,7 +35,7 @@ COMMANDS = {
     "bugs": "list and triage the bugs in a workspace",
     "changes": "list bugs that are new, gone or still there since another campaign",
     "localize": "find the bad steps of a policy's run",
-    "verify": "check the evidence in a workspace with independent code",
+    "verify": "check everything that a workspace claims with independent code",
     "report": "write the results of a campaign as one file",
     "export": "write bugs as bundles to reproduce them, or files for other tools",
     "restore": "list the backups of workspaces and restore one",

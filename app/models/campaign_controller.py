@@ -6,7 +6,7 @@ so listeners read them there.
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -15,22 +15,24 @@ from app.services.jobs import Job, JobProgress
 from app.services.messages import Message
 from app.services.settings import consent
 from engine.records.config import CampaignConfig
-from engine.records.events import CampaignFinished, UnitFailed, UnitStopped, Warned
-from engine.report.words import count_text
-from engine.usecases.campaign import (
+from engine.records.events import (
     Advanced,
     AlreadyDone,
     Begun,
-    CampaignEnd,
+    CampaignFinished,
+    CampaignStatus,
     ClusterStatus,
-    resume_campaign,
-    run_campaign,
+    UnitFailed,
+    UnitStopped,
+    Warned,
 )
+from engine.report.words import count_text
+from engine.usecases.campaign import CampaignEnd, resume_campaign, run_campaign
 from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 
 
-class CampaignState(Enum):
+class CampaignState(StrEnum):
     """What a campaign is doing; the value is shown to the user."""
 
     RUNNING = "running"
@@ -38,6 +40,7 @@ class CampaignState(Enum):
     ELSEWHERE = "running elsewhere"  # in another process
     INTERRUPTED = "interrupted"  # its process was killed
     STOPPED = "stopped"
+    INCOMPLETE = "incomplete"  # units failed
     FINISHED = "finished"
 
 
@@ -163,8 +166,7 @@ class CampaignController(QObject):
         if isinstance(result, AlreadyDone):
             self.already_done.emit(result.campaign)
         elif isinstance(result, CampaignEnd):
-            state = CampaignState.FINISHED if result.finished else CampaignState.STOPPED
-            self._ended = result.campaign, state
+            self._ended = result.campaign, CampaignState(result.status)
 
     @Slot()
     def _on_stopped(self) -> None:
@@ -176,7 +178,7 @@ class CampaignController(QObject):
             if row.id == self.campaign and row.status == "running":
                 running = [unit.id for unit in store.units(row.id) if unit.status == "running"]
                 stops = [UnitStopped(unit) for unit in running]
-                store.apply([*stops, CampaignFinished(row.id, "stopped", 0.0)])
+                store.apply([*stops, CampaignFinished(row.id, CampaignStatus.STOPPED, 0.0)])
 
     @Slot()
     def _on_ended(self) -> None:

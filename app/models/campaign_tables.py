@@ -26,7 +26,7 @@ class CampaignLine:
 
     @property
     def words(self) -> str:
-        if self.failed_units and self.state is CampaignState.FINISHED:
+        if self.state is CampaignState.INCOMPLETE:
             return f"{self.state.value}, {self.failed_units} failed"
         if self.limited_units and self.state is CampaignState.FINISHED:
             return f"{self.state.value}, {self.limited_units} at limit"
@@ -59,12 +59,13 @@ _STATE_LOOKS = {
     CampaignState.ELSEWHERE: ("run", "muted"),
     CampaignState.INTERRUPTED: ("warning", "undecided"),
     CampaignState.STOPPED: ("stop", "muted"),
+    CampaignState.INCOMPLETE: ("warning", "undecided"),
     CampaignState.FINISHED: ("check", "proven"),
 }
 
 
 def _look_of(line: CampaignLine) -> tuple[str, str]:
-    if line.state is CampaignState.FINISHED and (line.failed_units or line.limited_units):
+    if line.state is CampaignState.FINISHED and line.limited_units:
         return "warning", "undecided"
     return _STATE_LOOKS[line.state]
 
@@ -268,15 +269,15 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_before),
         text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
-        tip="Policy cost in the other campaign",
+        tip="Policy cost in the older campaign",
     ),
     Column(
         "after",
-        "Cost now",
+        "Cost after",
         lambda bug: _cost(bug.cost_after),
         text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
-        tip="Policy cost in this campaign",
+        tip="Policy cost in the newer campaign",
     ),
     Column("bound", "Best known", lambda bug: bug.finding.bound, numeric=True),
     Column(

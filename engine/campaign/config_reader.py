@@ -206,11 +206,10 @@ class _Reader:
 
     def _refuse_comparison(self, oracles: tuple[str, ...]) -> None:
         for number, oracle in enumerate(oracles):
-            if parse_oracle(oracle)[0].needs_portfolio:
+            if missing := parse_oracle(oracle)[0].needs.missing(portfolio=False):
                 self._fail(
                     ("testing", "oracles", number),
-                    f"testing.oracles: {oracle} compares the policy with others, and there is no "
-                    "'portfolio' of them",
+                    f"testing.oracles: {oracle} {missing}",
                     'add a line such as portfolio = ["policies/checkpoints"]',
                 )
 

@@ -70,7 +70,7 @@ def _without_nothing(document: dict[str, Any]) -> dict[str, Any]:
 
 def template() -> str:
     presets = "\n".join(f"#   {item.name:<9} {item.purpose}" for item in PRESETS.values())
-    oracles = "\n".join(f"#   {item.name:<10} {item.proves}" for item in ORACLES.values())
+    oracles = "\n".join(f"#   {item.name:<10} {item.sentence}" for item in ORACLES.values())
     return f"""\
 # A campaign: every policy is tested on every problem with every seed.
 # Paths are relative to this file; problems and policies may be patterns such as "problems/*.pddl".

@@ -45,18 +45,19 @@ def problem_inputs(config: CampaignConfig) -> tuple[ProblemInput, ...]:
 
 
 def policy_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
-    return _policy_inputs(config.policies)
+    return read_policies(config.policies)
 
 
 def portfolio_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
-    return _policy_inputs(config.portfolio)
+    return read_policies(config.portfolio)
 
 
 def pool_input(config: CampaignConfig) -> File | None:
     return None if config.pool is None else read_file(config.pool)
 
 
-def _policy_inputs(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
+def read_policies(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
+    """Policies by their names, with the files that they are in."""
     names = short_names(specs, lambda spec, parts: PolicySpec.parse(spec).short_name(parts))
     return tuple(map(PolicyInput, names, specs, map(_policy_file, specs)))
 

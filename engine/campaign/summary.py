@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from msgspec.structs import asdict
+
 from engine.records.codec import to_json
 from engine.records.finding import BugKind
 from engine.workspace.reader import WorkspaceReader
@@ -54,9 +56,9 @@ def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
 
 
 def _unit(unit: UnitRow) -> dict[str, Any]:
-    counts = to_json(unit.statistics)
-    assert isinstance(counts, dict)
+    counts = asdict(unit.statistics)
     del counts["oracles"]
+    counts["portfolio"] = [to_json(rival) for rival in unit.statistics.portfolio]
     return {
         "problem": unit.problem,
         "policy": unit.policy,

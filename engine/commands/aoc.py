@@ -11,6 +11,7 @@ from engine.commands.arguments import (
     count,
     kernel_progress,
     load_task_argument,
+    seconds_left,
     state_values,
 )
 from engine.commands.console import Console
@@ -76,9 +77,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
     started = time.monotonic()
     factors = None if args.dominance is None else Factorization.parse(args.dominance)
     task = load_task_argument(args, console)
-    left = None
-    if args.time_limit is not None:
-        left = max(args.time_limit - (time.monotonic() - started), 0.001)
     options = ActionOptions(
         args.state,
         args.algorithm,
@@ -86,7 +84,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         args.solvable,
         args.plan_cost,
         factors,
-        left,
+        seconds_left(args.time_limit, started),
         args.memory_limit,
     )
     with console.link("Searching") as link, kernel_progress(link):

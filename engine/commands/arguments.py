@@ -51,6 +51,11 @@ def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
     return task
 
 
+def seconds_left(limit: float | None, started: float) -> float | None:
+    """Of a limit that began at `started` of the monotonic clock; never quite nothing."""
+    return None if limit is None else max(limit - (time.monotonic() - started), 0.001)
+
+
 def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, 0 or more")

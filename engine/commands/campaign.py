@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,26 @@ from msgspec.structs import replace
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
-from engine.commands.arguments import positive_megabytes, positive_seconds
+from engine.commands.arguments import positive_megabytes, positive_seconds, seconds_left
 from engine.commands.console import Console
 from engine.errors import (
     ConfigurationError,
     ExitCode,
     LimitReachedError,
+    PlumblineError,
     UsageError,
     WorkerLostError,
 )
 from engine.files import write_text
 from engine.policies.consent import Consent
-from engine.records.events import UnitFailed, Warned
-from engine.usecases.campaign import DEFAULT_EXECUTOR, AlreadyDone, run_campaign
+from engine.records.events import AlreadyDone, CampaignStatus, UnitFailed, Warned
+from engine.usecases.campaign import DEFAULT_EXECUTOR, run_campaign
 from engine.workers.link import AT_LIMIT
 from engine.workspace.workspace import Workspace
 
 INIT_FILE = "campaign.toml"
+MAX_LISTED = 20
+"""Units that are not done, listed by name."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,8 +79,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--seed", type=_seed, metavar="N", help="seed; overrides the seeds of the configuration"
     )
     parser.epilog = (
-        "Exit code 1: bugs were found and --fail-on-bugs was given; 3: the time limit was reached "
-        "before all units were done."
+        "Exit code 1: bugs were found and --fail-on-bugs was given; 3: units failed, or the time "
+        "limit was reached before all were done."
     )
 
 
@@ -100,6 +104,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("no configuration", hint="'plumbline campaign --init' writes an example")
     if args.out is None:
         raise UsageError("no workspace to write to", hint="give --out W.plumb")
+    started = time.monotonic()
     config = read_config(args.config)
     if args.seed is not None:
         config = config.with_seeds(args.seed)
@@ -111,20 +116,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with console.link(
         "Testing",
         keeps_results=True,
-        seconds=args.time_limit,
+        seconds=seconds_left(args.time_limit, started),
         hear=lambda event: _show(event, console),
     ) as link:
         everything = Consent(to_all=True)  # the user has named the policies in the file
         end = run_campaign(link, args.out, config, args.executor, everything, resume=args.resume)
-    finished = isinstance(end, AlreadyDone) or end.finished
     with Workspace.open(args.out) as store:
         document = summary(store, end.campaign)
     document["seconds"] = 0.0 if isinstance(end, AlreadyDone) else end.seconds
-    _refuse_total_failure(document)
-    console.result(document, _text(document, args.out))
+    failure = _total_failure(document)
+    console.result(document, "" if failure else _text(document, args.out))
+    if failure is not None:
+        raise failure
     if document["bugs"] and args.fail_on_bugs and not link.interrupted:
         return ExitCode.ANSWER_IS_NO
-    if finished:
+    if document["status"] == CampaignStatus.FINISHED:
         return ExitCode.DONE
     return ExitCode.INTERRUPTED if link.interrupted else ExitCode.LIMIT_REACHED
 
@@ -146,20 +152,20 @@ def _show(event: object, console: Console) -> None:
             console.message(f"warning: {where}{event.text}")
 
 
-def _refuse_total_failure(document: dict[str, Any]) -> None:
-    """When no unit could do its work, there is no result to show."""
+def _total_failure(document: dict[str, Any]) -> PlumblineError | None:
+    """The error if no unit could do its work."""
     units = document["units"]
     bad = [unit for unit in units if unit["status"] in ("failed", "lost")]
     if not units or len(bad) < len(units):
-        return
+        return None
     words = f"no unit succeeded: {bad[0]['error']}"
     if any(unit["error"].startswith(AT_LIMIT) for unit in bad):
-        if not document["states"]:
-            raise LimitReachedError(words, hint="give units more time or memory")
-    elif all(unit["status"] == "lost" for unit in bad):
-        raise WorkerLostError(words)
-    else:
-        raise ConfigurationError(words)
+        if document["states"]:
+            return None
+        return LimitReachedError(words, hint="give units more time or memory")
+    if all(unit["status"] == "lost" for unit in bad):
+        return WorkerLostError(words)
+    return ConfigurationError(words)
 
 
 def _text(document: dict[str, Any], path: Path) -> str:
@@ -185,8 +191,16 @@ def _text(document: dict[str, Any], path: Path) -> str:
         lines.append(f"{limited} of {len(document['units'])} units stopped at a limit")
     left = [unit for unit in document["units"] if unit["status"] != "finished"]
     if left:
-        lines.append(
-            f"{len(left)} of {len(document['units'])} units are not done; run again with --resume"
-        )
+        lines += [
+            f"{len(left)} of {len(document['units'])} units are not done; run again with --resume:",
+            *map(_unit_line, left[:MAX_LISTED]),
+            *([f"  and {len(left) - MAX_LISTED} more"] if len(left) > MAX_LISTED else []),
+        ]
     lines.append(f"{path}: {document['status']} after {document['seconds']:.1f} s")
     return "\n".join(lines)
+
+
+def _unit_line(unit: dict[str, Any]) -> str:
+    why = unit["error"] or unit["limit"]
+    name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
+    return f"  {name}: {unit['status']}" + (f" ({why})" if why else "")

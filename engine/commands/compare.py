@@ -64,20 +64,23 @@ def run(args: argparse.Namespace, console: Console) -> int:
         comparison = compare(link, a, b, options)
     problems = list(failed_evidence(comparison))
     text = describe(comparison)
-    if args.verify:
+    unverified = args.verify and any(item.objections is None for item in comparison.readings)
+    if args.verify and not unverified:
         text += "\n" + ("\n".join(problems) or "All evidence was verified.") + "\n"
     # First: the report may not find room on the disk.
     console.result(comparison_json(comparison), text)
     if args.out is not None:
         write_text(args.out, comparison_report(comparison, a, b, args.out.suffix))
-    return _exit_code(comparison, problems)
+    return _exit_code(comparison, problems, unverified)
 
 
-def _exit_code(comparison: Comparison, problems: list[str]) -> int:
+def _exit_code(comparison: Comparison, problems: list[str], unverified: bool) -> int:
     if comparison.stopped:
         return ExitCode.INTERRUPTED
     if problems:
         return ExitCode.INTERNAL
+    if unverified:
+        return ExitCode.LIMIT_REACHED
     answers = {
         EquivalenceVerdict.EQUIVALENT: ExitCode.DONE,
         EquivalenceVerdict.NOT_EQUIVALENT: ExitCode.ANSWER_IS_NO,

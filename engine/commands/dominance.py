@@ -8,7 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.arguments import (
+    add_limits,
+    add_task_argument,
+    load_task_argument,
+    seconds_left,
+)
 from engine.commands.console import Console
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Variant
@@ -40,11 +45,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    started = time.monotonic()
     factorization = Factorization.parse(args.factors)
     task = load_task_argument(args, console)
-    limits = DEFAULT_LIMITS
-    if args.time_limit is not None:
-        limits = replace(limits, seconds=args.time_limit)
+    limits = replace(DEFAULT_LIMITS, seconds=seconds_left(args.time_limit, started))
     began = time.perf_counter()
     function = dominance_function(task, factorization, Variant(args.variant), limits=limits)
     seconds = time.perf_counter() - began

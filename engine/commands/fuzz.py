@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import time
+from dataclasses import replace
 from pathlib import Path
 
-from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.arguments import (
+    add_limits,
+    add_task_argument,
+    load_task_argument,
+    seconds_left,
+)
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.records.config import Unsolved
@@ -72,18 +79,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    started = time.monotonic()
     _check(args)
     bias = BiasOptions(args.bias, args.policy, args.horizon, args.budget)
     options = FuzzOptions(
         size=args.size,
         walk_length=args.walk_length,
         seed=args.seed,
-        seconds=args.time_limit,
         novelty=args.novelty,
         prune_dead_ends=args.prune_dead_ends,
         unsolved=Unsolved(args.unsolved),
     )
     task = load_task_argument(args, console)
+    options = replace(options, seconds=seconds_left(args.time_limit, started))
     with console.link("Fuzzing", keeps_results=True) as link:
         found = fuzz(link, task, args.out, options, bias)
     if found.stopped:
@@ -95,8 +103,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "filtered": statistics.filtered,
         "failed_walks": statistics.failed_walks,
         "walks": statistics.walks,
+        "exhausted": found.exhausted,
         "seconds": found.seconds,
     }
+    if found.exhausted:
+        console.message("warning: walks can find no other states")
     console.result(
         document,
         f"{found.states} states in {args.out} ({statistics.walks} walks, "
@@ -104,7 +115,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     )
     if found.stopped:
         return ExitCode.INTERRUPTED
-    return ExitCode.DONE if found.states >= args.size else ExitCode.LIMIT_REACHED
+    is_complete = found.exhausted or found.states >= args.size
+    return ExitCode.DONE if is_complete else ExitCode.LIMIT_REACHED
 
 
 def _check(args: argparse.Namespace) -> None:

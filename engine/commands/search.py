@@ -18,6 +18,7 @@ from engine.commands.arguments import (
     count,
     kernel_progress,
     load_task_argument,
+    seconds_left,
 )
 from engine.commands.console import Console
 from engine.errors import ExitCode, Location, UsageError
@@ -106,9 +107,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     task = load_task_argument(args, console)
     if overestimates:
         console.message(f"warning: {args.heuristic} may overestimate; the plan may not be optimal")
-    if args.time_limit is not None:
-        left = max(args.time_limit - (time.monotonic() - started), 0.001)
-        options = replace(options, seconds=left)
+    options = replace(options, seconds=seconds_left(args.time_limit, started))
     with console.link("Searching", keeps_results=True) as link, kernel_progress(link):
         answer = find_plan(link, task, options)
     console.result(_document(task, answer), _text(task, answer))

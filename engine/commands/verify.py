@@ -1,22 +1,20 @@
-"""`plumbline verify`: check the evidence in a workspace with independent code.
-
-The policies are asked again as well. A policy that has changed says nothing against its bugs, so
-the exit code depends on the evidence alone.
-"""
+"""`plumbline verify`: check every claim of a workspace with independent code."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
-from engine.usecases.verify import verify
-from engine.verify.policy_rerun import RerunAnswer
-from engine.verify.stored import Verified
+from engine.records.verification import CheckedClaim, PolicyAnswer, Verification
+from engine.report.verification_text import summary_lines
+from engine.usecases.verify import read_given, verify
+from engine.verify.cost_to_go import STATES
+from engine.verify.stored import VerifyOptions
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,51 +26,69 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="verify only this bug; may be repeated",
     )
+    parser.add_argument("--domain", metavar="D", help="your domain, to compare with the stored one")
+    parser.add_argument("--problem", nargs="+", default=(), metavar="P", help="your problems")
+    parser.add_argument(
+        "--policy",
+        nargs="+",
+        default=(),
+        metavar="F",
+        help="your policies; plug-ins and servers that are named here are run",
+    )
+    parser.add_argument(
+        "--states",
+        type=int,
+        default=STATES,
+        metavar="N",
+        help="states to search per problem to decide what is optimal (default: %(default)s)",
+    )
     parser.add_argument(
         "--trust-policies",
         action="store_true",
         help="also run plug-ins, which are programs, and ask policy servers",
     )
+    parser.epilog = "Exit code 1: a claim is false; 3: none is false, but some are undecided."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    consent = Consent(to_all=args.trust_policies)
+    options = VerifyOptions(
+        None if args.bug is None else tuple(args.bug),
+        read_given(args.domain, args.problem, args.policy),
+        args.states,
+    )
     with console.link("Verifying") as link:
-        verdicts = verify(link, args.workspace, args.bug, consent)
-    failed = [verdict for verdict in verdicts if verdict.problem]
-    document = {
-        "verified": len(verdicts) - len(failed),
-        "failed": [{"bug": verdict.bug, "reason": verdict.problem} for verdict in failed],
-        "plans_accepted_by_val": sum(verdict.opinions for verdict in verdicts),
+        found = verify(link, args.workspace, Consent(to_all=args.trust_policies), options)
+    console.result(_document(found), "\n".join(summary_lines(found)))
+    if found.failed:
+        return ExitCode.ANSWER_IS_NO
+    return ExitCode.LIMIT_REACHED if found.undecided else ExitCode.DONE
+
+
+def _document(found: Verification) -> dict[str, Any]:
+    return {
+        "verified": len(found.verified),
+        "failed": _claims(found.failed),
+        "undecided": _claims(found.undecided),
+        "unchecked": list(found.unchecked),
+        "claims": {count.claim.value: count.held + count.false for count in found.counts},
+        "plans_accepted_by_val": sum(plans for _, plans in found.plans),
         "policy": {
-            "same": len(_replies(verdicts, RerunAnswer.SAME)),
-            "other": _replies(verdicts, RerunAnswer.OTHER),
-            "not_asked": _replies(verdicts, RerunAnswer.NOT_ASKED),
+            "same": len(_replies(found, PolicyAnswer.SAME)),
+            "other": _replies(found, PolicyAnswer.OTHER),
+            "not_asked": _replies(found, PolicyAnswer.NOT_ASKED),
         },
     }
-    console.result(document, _text(document, verdicts))
-    return ExitCode.ANSWER_IS_NO if failed else ExitCode.DONE
 
 
-def _replies(verdicts: Sequence[Verified], answer: RerunAnswer) -> list[dict[str, Any]]:
+def _claims(claims: Iterable[CheckedClaim]) -> list[dict[str, Any]]:
     return [
-        {"bug": verdict.bug, "reason": verdict.policy.reason}
-        for verdict in verdicts
-        if verdict.policy is not None and verdict.policy.answer is answer
+        {"claim": item.claim.value, "id": item.id, "reason": item.verdict.reason} for item in claims
     ]
 
 
-def _text(document: dict[str, Any], verdicts: Sequence[Verified]) -> str:
-    lines = []
-    for verdict in verdicts:
-        if verdict.problem:
-            lines.append(f"bug {verdict.bug} does not hold: {verdict.problem}")
-        elif verdict.policy is not None and verdict.policy.answer is not RerunAnswer.SAME:
-            lines.append(f"bug {verdict.bug} holds, but {verdict.policy}")
-    plans = document["plans_accepted_by_val"]
-    same = document["policy"]["same"]
-    lines.append(
-        f"{document['verified']} of {len(verdicts)} bugs verified; VAL accepted {plans} plans; "
-        f"the policy reproduces {same} runs"
-    )
-    return "\n".join(lines)
+def _replies(found: Verification, answer: PolicyAnswer) -> list[dict[str, Any]]:
+    return [
+        {"bug": reply.bug, "reason": reply.reason}
+        for reply in found.replies
+        if reply.answer is answer
+    ]

@@ -6,7 +6,7 @@ computes; it is here for comparison. See docs/theory/dominance.md, "Closures".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from engine.native.control import Control
 from engine.native.dominance import NO_VALUE
 from engine.native.library import Int32Array, Int64Array, Outcome
 from engine.search.forward import SearchLimits
+from engine.workers.link import NULL_LINK
 
 _NEVER = -(2**62)
 
@@ -38,7 +39,11 @@ def r_closure(
     return closed, outcome is Outcome.SOLVED
 
 
-def b_closure(system: FactoredSystem, tables: Sequence[Int32Array]) -> list[Int32Array]:
+def b_closure(
+    system: FactoredSystem,
+    tables: Sequence[Int32Array],
+    look: Callable[[], None] = NULL_LINK.check,
+) -> list[Int32Array]:
     """D_i(s, t) = max over u of D_i(s, u) - d_i(t, u), d_i by labels relevant in factor i only."""
     relevant_in = np.sum([factor.relevant for factor in system.factors], axis=0)
     closed = []
@@ -51,10 +56,12 @@ def b_closure(system: FactoredSystem, tables: Sequence[Int32Array]) -> list[Int3
             -system.costs[factor.labels[own]],
         )
         for middle in range(factor.n_states):
+            look()
             walks = np.maximum(walks, _through(walks, walks, middle))
         wide = np.where(table == NO_VALUE, _NEVER, table.astype(np.int64))
         best = wide.copy()
         for middle in range(factor.n_states):
+            look()
             best = np.maximum(best, _through(wide, walks, middle))
         closed.append(np.where(best == _NEVER, NO_VALUE, best).astype(np.int32))
     return closed

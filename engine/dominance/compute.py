@@ -8,8 +8,9 @@ See docs/theory/dominance.md, "Merged and atomic factors together".
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -20,6 +21,7 @@ from engine.dominance.fix_point import default_truncation, fix_point, scaled
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
 from engine.dominance.merging import merge
+from engine.errors import CancelledError
 from engine.native.control import Control
 from engine.native.dominance import NO_SUM, NO_VALUE
 from engine.native.library import Int32Array
@@ -50,11 +52,22 @@ def compute(
 ) -> DominanceFunction:
     """The dominance function of a task."""
     work = _Computation(task, variant, limits, truncation, control or Control())
-    system = atomic_system(task)
-    if factorization.transitions is None:
-        return work.function(system)
-    finer = work.function(system) if variant is Variant.R else None
-    return work.function(merge(system, factorization.transitions, work.control), finer)
+    system = atomic_system(task, work.look_for_stop)
+    merges = factorization.transitions is not None
+    finer = None
+    try:
+        if not merges or variant is Variant.R:
+            finer = work.function(system)
+        if factorization.transitions is None:
+            assert finer is not None
+            return finer
+        return work.function(merge(system, factorization.transitions, work.look), finer)
+    except _OutOfTimeError:
+        return work.nothing(system) if finer is None else replace(finer, complete=False)
+
+
+class _OutOfTimeError(Exception):
+    pass
 
 
 @dataclass(frozen=True)
@@ -64,34 +77,55 @@ class _Computation:
     limits: SearchLimits
     truncation: int | None
     control: Control
+    began: float = field(default_factory=time.monotonic)
+
+    def look_for_stop(self) -> None:
+        if self.control.cancelled:
+            raise CancelledError
+
+    def look(self) -> None:
+        """To be called often by whatever takes long."""
+        self.look_for_stop()
+        if self.left.seconds == 0.0:
+            raise _OutOfTimeError
+
+    @property
+    def left(self) -> SearchLimits:
+        """The limits, without the time that has passed."""
+        if self.limits.seconds is None:
+            return self.limits
+        passed = time.monotonic() - self.began
+        return replace(self.limits, seconds=max(self.limits.seconds - passed, 0.0))
 
     def function(
         self, system: FactoredSystem, finer: DominanceFunction | None = None
     ) -> DominanceFunction:
         if not system.has_states:
-            return self._nothing(system)
-        compiled = compile_system(system)
+            return self.nothing(system, complete=True)
+        compiled = compile_system(system, self.look)
         truncation = default_truncation(compiled) if self.truncation is None else self.truncation
-        base, complete = fix_point(compiled, truncation, self.limits, self.control)
+        base, complete = fix_point(compiled, truncation, self.left, self.control)
         if self.variant is Variant.A:
             return self._assembled(system, base, base, complete=complete)
         if self.variant is Variant.B:
-            return self._assembled(system, base, b_closure(system, base), complete=complete)
+            closed = b_closure(system, base, self.look)
+            return self._assembled(system, base, closed, complete=complete)
         start = base if finer is None else _raised(system, compiled, base, finer)
-        limits = scaled(self.limits, CLOSURE_SHARE)
+        share = scaled(self.limits, CLOSURE_SHARE)
+        limits = replace(share, seconds=self.left.seconds)
         tables, finished = r_closure(compiled, start, limits, self.control)
         complete = complete and finished and (finer is None or finer.complete)
         return self._assembled(system, base, tables, finer, complete)
 
-    def _nothing(self, system: FactoredSystem) -> DominanceFunction:
-        """Where the goal is out of reach in one factor, no state of any is worth a comparison."""
+    def nothing(self, system: FactoredSystem, complete: bool = False) -> DominanceFunction:
+        """No comparison at all, as where the goal is out of reach in one factor."""
         empty = np.empty((0, 0), np.int32)
         factors = tuple(
             FactorTable(factor.variables, np.full_like(factor.lookup, -1), empty, empty)
             for factor in system.factors
         )
         return DominanceFunction(
-            self.task.hash, self.task.domain_sizes, self.variant.value, factors
+            self.task.hash, self.task.domain_sizes, self.variant.value, factors, None, complete
         )
 
     def _assembled(

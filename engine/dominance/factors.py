@@ -8,15 +8,15 @@ See docs/theory/dominance.md, "Factored transition system".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.errors import CancelledError
-from engine.native.control import Control
 from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.records.finding import INFINITY
 from engine.task.task import Task
+from engine.workers.link import NULL_LINK
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FactoredSystem:
         return all(factor.n_states for factor in self.factors)
 
 
-def atomic_system(task: Task) -> FactoredSystem:
+def atomic_system(task: Task, look: Callable[[], None] = NULL_LINK.check) -> FactoredSystem:
     """One factor per variable, pruned."""
     arcs: list[list[tuple[int, int, int]]] = [[] for _ in task.variables]
     sizes = task.domain_sizes
@@ -102,7 +102,7 @@ def atomic_system(task: Task) -> FactoredSystem:
         initial = task.init[variable]
         factors.append(Factor((variable,), lookup, goal, initial, relevant, *columns))
     costs = np.array([operator.cost for operator in task.operators], np.int64)
-    return prune(FactoredSystem(costs, np.ones(n_labels, np.bool_), tuple(factors)))
+    return prune(FactoredSystem(costs, np.ones(n_labels, np.bool_), tuple(factors)), look)
 
 
 def product(first: Factor, second: Factor, alive: BoolArray) -> Factor:
@@ -146,15 +146,14 @@ def _with_loops(factor: Factor, wanted: BoolArray) -> tuple[Int32Array, Int32Arr
     )
 
 
-def prune(system: FactoredSystem, control: Control | None = None) -> FactoredSystem:
+def prune(system: FactoredSystem, look: Callable[[], None] = NULL_LINK.check) -> FactoredSystem:
     """Remove states and labels until nothing is left to remove."""
     alive, factors = system.alive, list(system.factors)
     waiting = list(range(len(factors)))
     while waiting:
-        if control is not None and control.cancelled:
-            raise CancelledError
         dead = np.zeros_like(alive)
         for number in waiting:
+            look()
             factor = _without_labels(factors[number], alive)
             factors[number] = factor = _restricted(factor, _useful_states(factor))
             lost = factor.relevant & alive

@@ -6,6 +6,7 @@ See docs/theory/dominance.md, "Label groups".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from engine.dominance.factors import Factor, FactoredSystem
 from engine.errors import UnsupportedError
 from engine.native.dominance import RANGE, NativeSystem
 from engine.native.library import Int32Array, Int64Array
+from engine.workers.link import NULL_LINK
 
 MAX_PAIRS = 2**24
 """Label pairs, and group pairs over all factors, up to which every label may answer every one."""
@@ -35,11 +37,14 @@ class CompiledSystem:
         return self.native.n_states
 
 
-def compile_system(system: FactoredSystem) -> CompiledSystem:
+def compile_system(
+    system: FactoredSystem, look: Callable[[], None] = NULL_LINK.check
+) -> CompiledSystem:
     alive = np.flatnonzero(system.alive)
     groups = np.zeros((len(system.factors), len(alive)), np.int32)
     arcs: list[Arcs] = []
     for number, factor in enumerate(system.factors):
+        look()
         groups[number], factor_arcs = _grouped(factor, alive)
         arcs.append(factor_arcs)
     costs = system.costs[alive]

@@ -7,16 +7,16 @@ See docs/theory/dominance.md, "Merging".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from engine.dominance.factors import Factor, FactoredSystem, product, prune
-from engine.errors import CancelledError
-from engine.native.control import Control
 from engine.native.library import Int64Array
 from engine.records.finding import INFINITY
+from engine.workers.link import NULL_LINK
 
 MAX_STATES = 3000
 """States of a product: its table has the square of that many entries."""
@@ -38,15 +38,18 @@ class _Member:
 def merge(
     system: FactoredSystem,
     transitions: int,
-    control: Control | None = None,
+    look: Callable[[], None] = NULL_LINK.check,
     max_states: int = MAX_STATES,
 ) -> FactoredSystem:
-    """Merge factors until every further product would have too many transitions or states."""
+    """Merge factors until every further product would have too many transitions or states.
+
+    `look` is called often and may raise.
+    """
     members = [_member(factor, system, 0) for factor in system.factors]
     age = 0
-    while system.has_states and (pair := _best_pair(members, system, transitions, max_states)):
-        if control is not None and control.cancelled:
-            raise CancelledError
+    while system.has_states and (
+        pair := _best_pair(members, system, transitions, max_states, look)
+    ):
         age += 1
         first, second = pair
         merged = product(first.factor, second.factor, system.alive)
@@ -54,7 +57,7 @@ def merge(
         system = FactoredSystem(
             system.costs, system.alive, (*(member.factor for member in rest), merged)
         )
-        system = prune(system, control)
+        system = prune(system, look)
         ages = [*(member.age for member in rest), age]
         olds = [*rest, None]
         members = [
@@ -72,11 +75,16 @@ def _member(factor: Factor, system: FactoredSystem, age: int) -> _Member:
 
 
 def _best_pair(
-    members: list[_Member], system: FactoredSystem, transitions: int, max_states: int
+    members: list[_Member],
+    system: FactoredSystem,
+    transitions: int,
+    max_states: int,
+    look: Callable[[], None],
 ) -> tuple[_Member, _Member] | None:
     """The admissible pair of least weight; of equals the newer product, then variable order."""
     best: tuple[tuple[int, int, int, int, int], tuple[_Member, _Member]] | None = None
     for i, first in enumerate(members):
+        look()
         for j in range(i + 1, len(members)):
             second = members[j]
             if not _fits(first, second, system, transitions, max_states):

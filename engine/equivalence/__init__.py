@@ -1,6 +1,6 @@
 """Do two domain models mean the same? Proofs, counterexamples and their independent check."""
 
-from engine.equivalence.budget import Limits
+from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.compare import CompareOptions, compare_domains
 from engine.equivalence.verify import verify_certificate
 from engine.records.comparison import (
@@ -25,6 +25,7 @@ from engine.records.events import (
 )
 
 __all__ = [
+    "Budget",
     "CompareOptions",
     "Comparison",
     "ComparisonEvent",
@@ -32,6 +33,7 @@ __all__ = [
     "Counterexample",
     "EquivalenceVerdict",
     "Exclusion",
+    "LimitExceededError",
     "Limits",
     "Macro",
     "MacroCase",

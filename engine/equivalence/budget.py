@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from engine.errors import CancelledError
 
 TICKS_PER_LOOK = 128
+SECONDS_BETWEEN_LOOKS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,29 @@ class Budget:
         if self._limits.states is not None and self.states > self._limits.states:
             raise LimitExceededError(f"the limit of {self._limits.states} states was reached")
 
-    def stop_requested(self) -> bool:
-        """For a watcher beside a long foreign call: would `look` raise now?"""
+    def check(self, solver: Any, *assumptions: Any) -> Any:
+        """Z3 in this thread, a watcher beside it that interrupts when the budget is spent."""
+        self.look()
+        finished = threading.Event()
+
+        def watch() -> None:
+            while not finished.wait(SECONDS_BETWEEN_LOOKS):
+                try:
+                    self.look()
+                except (CancelledError, LimitExceededError):
+                    solver.interrupt()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
         try:
-            self.look()
-        except (CancelledError, LimitExceededError):
-            return True
-        return False
+            answer = solver.check(*assumptions)
+        finally:
+            finished.set()
+            watcher.join()
+        self.look()
+        return answer
+
+
+def no_budget() -> Budget:
+    return Budget(Limits(None, None), lambda: False)

@@ -8,7 +8,6 @@ what a reader would expect. See docs/theory/equivalence.md, "Search for a mappin
 from __future__ import annotations
 
 import itertools
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ Element = tuple[str, int | str, Image | str]
 """("predicate", p, image) or ("type", name, name): one pair of a mapping."""
 
 MOST_PAIRS = 300_000
-SECONDS_BETWEEN_LOOKS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,24 +202,7 @@ class MappingSolver:
         return [tracked[str(label)] for label in solver.unsat_core()]
 
     def _check(self, solver: Any, assumptions: Sequence[Any]) -> Any:
-        """Z3 in this thread, a watcher beside it that interrupts when the budget is spent."""
-        self._budget.look()
-        finished = threading.Event()
-
-        def watch() -> None:
-            while not finished.wait(SECONDS_BETWEEN_LOOKS):
-                if self._budget.stop_requested():
-                    solver.interrupt()
-                    return
-
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            answer = solver.check(*assumptions)
-        finally:
-            finished.set()
-            watcher.join()
+        answer = self._budget.check(solver, *assumptions)
         if answer == self._z3.unknown:
-            self._budget.look()
             raise LimitExceededError(f"the solver gave up: {solver.reason_unknown()}")
         return answer

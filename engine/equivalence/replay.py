@@ -154,6 +154,7 @@ class Simulator:
         parents: dict[Facts, tuple[Facts, Step] | None] = {start: None}
         queue = deque([start])
         while queue:
+            look()
             state = queue.popleft()
             if state == goal:
                 return _plan(parents, state), len(parents)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.equivalence.budget import Budget, no_budget
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, holds, literals, named
 from engine.equivalence.verify_exclusions import (
     BOUND,
@@ -43,15 +44,22 @@ MOST_CONDITIONS = 6
 
 
 def verify_certificate(
-    reading: ReadingResult, domain_a: Domain, domain_b: Domain, seed: int = 0
+    reading: ReadingResult,
+    domain_a: Domain,
+    domain_b: Domain,
+    seed: int = 0,
+    budget: Budget | None = None,
 ) -> list[str]:
-    """What is wrong with the evidence, in sentences; empty if it all holds."""
+    """What is wrong with the evidence, in sentences; empty if it all holds.
+
+    Raises LimitExceededError if the budget does not suffice.
+    """
     if reading.verdict is EquivalenceVerdict.UNDECIDED:
         return []
     if not reading.mapping and (domain_a.predicates or domain_b.predicates):
         counts = [Counter(p.arity for p in d.predicates) for d in (domain_a, domain_b)]
         return [] if counts[0] != counts[1] else ["there could be a mapping of the predicates"]
-    checker = _Checker(reading, (domain_a, domain_b), random.Random(seed))
+    checker = _Checker(reading, (domain_a, domain_b), random.Random(seed), budget or no_budget())
     problems = checker.mapping()
     if problems:
         return problems
@@ -81,9 +89,14 @@ class _Trial:
 
 class _Checker:
     def __init__(
-        self, reading: ReadingResult, domains: tuple[Domain, Domain], chance: random.Random
+        self,
+        reading: ReadingResult,
+        domains: tuple[Domain, Domain],
+        chance: random.Random,
+        budget: Budget,
     ) -> None:
         self._reading = reading
+        self._budget = budget
         self._domains = domains
         self._chance = chance
         self._distinct = reading.parameters is Parameters.DISTINCT
@@ -234,7 +247,9 @@ class _Checker:
             for side in (trial.side, 1 - trial.side)
         )
         to_there = Translation(self._reading.mapping, to_b=trial.side == 0)
+        self._budget.look()
         for state in self._states(trial, macro):
+            self._budget.tick()
             expected = here.apply(state, trial.action.name, trial.arguments)
             if expected is None:
                 continue
@@ -304,7 +319,7 @@ class _Checker:
         if not holds(problems[side].goal, ends[side], {}):
             return ["the goal of the counterexample is not the state it should be"]
         try:
-            plan, _ = there.search(starts[1 - side], ends[1 - side], BOUND, lambda: None)
+            plan, _ = there.search(starts[1 - side], ends[1 - side], BOUND, self._budget.tick)
         except TooLargeError:
             return ["the counterexample is too large to be confirmed"]
         return [f"the counterexample has a plan: {plan}"] if plan is not None else []
@@ -313,9 +328,9 @@ class _Checker:
         problems = [
             problem
             for exclusion in self._reading.exclusions
-            for problem in check_exclusion(exclusion, self._domains, self._distinct)
+            for problem in check_exclusion(exclusion, self._domains, self._distinct, self._budget)
         ]
-        return problems or uncovered_mapping(self._reading, self._domains)
+        return problems or uncovered_mapping(self._reading, self._domains, self._budget)
 
 
 def _facts(parts: Iterable[Condition]) -> Facts:

@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict
 from typing import Any
 
+from engine.equivalence.budget import Budget
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError, literals, named
 from engine.pddl.model import (
     Action,
@@ -50,7 +51,7 @@ class Translation:
 
 
 def check_exclusion(
-    exclusion: Exclusion, domains: tuple[Domain, Domain], distinct: bool
+    exclusion: Exclusion, domains: tuple[Domain, Domain], distinct: bool, budget: Budget
 ) -> list[str]:
     """Do the action in the other domain's words; the other domain must not reach the result."""
     side = "AB".index(exclusion.domain)
@@ -77,7 +78,7 @@ def check_exclusion(
         other = restricted(other, {(p.b, p.a)[side] for p in exclusion.predicates})
     types = {thing.name: thing.type_in(1 - side) for thing in exclusion.objects}
     try:
-        plan, _ = Simulator(other, types, distinct).search(state, goal, BOUND, lambda: None)
+        plan, _ = Simulator(other, types, distinct).search(state, goal, BOUND, budget.tick)
     except TooLargeError:
         return [f"too large to be confirmed: {exclusion}"]
     return [f"it can be done: {exclusion}"] if plan is not None else []
@@ -112,7 +113,9 @@ def restricted(domain: Domain, keep: set[str]) -> Domain:
     return Domain(domain.name, types=domain.types, constants=domain.constants, actions=actions)
 
 
-def uncovered_mapping(reading: ReadingResult, domains: tuple[Domain, Domain]) -> list[str]:
+def uncovered_mapping(
+    reading: ReadingResult, domains: tuple[Domain, Domain], budget: Budget
+) -> list[str]:
     """A bijection that contains no exclusion, if the solver still finds one.
 
     Predicates that no action mentions are interchangeable and are paired off first.
@@ -142,7 +145,7 @@ def uncovered_mapping(reading: ReadingResult, domains: tuple[Domain, Domain]) ->
         part = [variables[pair] for pair in chosen]
         part += [type_variables[pair] for pair in exclusion.types]
         solver.add(z3.Or([z3.Not(variable) for variable in part]))
-    return _solve(z3, solver, type_variables, domains)
+    return _solve(z3, solver, type_variables, domains, budget)
 
 
 def _types_of_constants(domains: tuple[Domain, Domain]) -> list[tuple[str, str]]:
@@ -192,11 +195,15 @@ def _bijection(
 
 
 def _solve(
-    z3: Any, solver: Any, types: dict[tuple[str, str], Any], domains: tuple[Domain, Domain]
+    z3: Any,
+    solver: Any,
+    types: dict[tuple[str, str], Any],
+    domains: tuple[Domain, Domain],
+    budget: Budget,
 ) -> list[str]:
     """Until the type pairs of a solution keep subtypes, or there is none."""
     first, second = Types.of(domains[0]), Types.of(domains[1])
-    while (answer := solver.check()) == z3.sat:
+    while (answer := budget.check(solver)) == z3.sat:
         found = solver.model()
         chosen = [pair for pair, variable in types.items() if z3.is_true(found[variable])]
         broken = [

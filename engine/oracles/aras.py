@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.oracles.kind import OracleKind, Values, search_limits, search_options
+from engine.oracles.planner import SearchOracle
 from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.records.finding import RunOutcome
 from engine.search.aras import aras
@@ -51,3 +53,28 @@ class SolvedOrNot:
         outcome, _ = self.session.policy_result(state)
         oracle = self.solved if outcome is RunOutcome.SOLVED else self.unsolved
         return oracle.examine(state)
+
+
+def _aras(text: str, session: OracleSession, values: Values) -> ArasOracle:
+    return ArasOracle(text, session, search_limits(values))
+
+
+def aras_ehc(text: str, session: OracleSession, values: Values) -> SolvedOrNot:
+    ehc = SearchOracle(text, session, "ehc", "ff", search_limits(values))
+    return SolvedOrNot(text, session, _aras(text, session, values), ehc)
+
+
+KINDS = (
+    OracleKind(
+        "aras",
+        "Improves the policy's own plan to show that it is too expensive.",
+        search_options(10_000),
+        make=_aras,
+    ),
+    OracleKind(
+        "aras-ehc",
+        "Uses aras if the policy reaches the goal, else enforced hill climbing.",
+        search_options(10_000),
+        make=aras_ehc,
+    ),
+)

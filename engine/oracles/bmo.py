@@ -19,6 +19,16 @@ from engine.errors import CancelledError
 from engine.native.dominance import NativeComparison
 from engine.native.library import Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
+from engine.oracles.kind import (
+    DOMINANCE_OPTIONS,
+    Needs,
+    Option,
+    OracleKind,
+    Values,
+    count,
+    dominance,
+    switch,
+)
 from engine.oracles.local_test import local_test
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.records.finding import INFINITY
@@ -141,3 +151,29 @@ class BoundOracle:
 
     def _ids(self, states: npt.ArrayLike) -> Int32Array:
         return self.function.ids(self.session.table.values(states))
+
+
+def bmo(text: str, session: OracleSession, values: Values) -> BoundOracle:
+    return BoundOracle(
+        text,
+        session,
+        dominance(session, values),
+        lookahead=values["lookahead"],
+        local=values["local"],
+        intermediate=values["intermediate"],
+    )
+
+
+BMO_OPTIONS = {
+    "lookahead": Option(100, "states to look ahead; 0: none", count, "whole number", "100"),
+    "intermediate": Option(True, "also compare states on runs", switch, "switch", "true|false"),
+    **DOMINANCE_OPTIONS,
+}
+
+KIND = OracleKind(
+    "bmo",
+    "Compares what is known about all tested states with each other.",
+    BMO_OPTIONS,
+    make=bmo,
+    needs=Needs(dominance=True),
+)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.bmo import BoundOracle
+from engine.oracles.aras import aras_ehc
+from engine.oracles.bmo import BMO_OPTIONS, BoundOracle, bmo
+from engine.oracles.kind import Needs, Option, OracleKind, Values
 from engine.oracles.session import Oracle, OracleSession, Proof
 
 
@@ -30,3 +32,19 @@ class CombinedOracle:
         if proof.bound < limit:
             self.bmo.spread()
         return proof
+
+
+def combined(text: str, session: OracleSession, values: Values) -> CombinedOracle:
+    external = aras_ehc(text, session, {"expansions": values["expansions"], "seconds": None})
+    return CombinedOracle(text, session, bmo(text, session, values), external)
+
+
+COMBINED_OPTIONS = {"expansions": Option(10_000, "states a search may expand"), **BMO_OPTIONS}
+
+KIND = OracleKind(
+    "combined",
+    "Uses bmo, then aras-ehc if bmo finds nothing.",
+    COMBINED_OPTIONS,
+    make=combined,
+    needs=Needs(dominance=True),
+)

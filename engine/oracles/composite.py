@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.combined import CombinedOracle
-from engine.oracles.pco import Contest, PcoE
+from engine.oracles.combined import COMBINED_OPTIONS, CombinedOracle, combined
+from engine.oracles.kind import Needs, OracleKind, Values
+from engine.oracles.pco import PCO_E_OPTIONS, Contest, PcoE, pco_e
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 
 
@@ -35,3 +36,17 @@ class CompositeOracle:
         self.combined.bmo.spread()
         bound = self.session.trusted_bounds.u(state)
         return Proof(bound) if bound < limit else NOTHING_PROVEN
+
+
+def _make(text: str, session: OracleSession, values: Values) -> CompositeOracle:
+    first = combined("combined", session, values)
+    return CompositeOracle(text, session, first, pco_e("pco-e", session, values))
+
+
+KIND = OracleKind(
+    "composite",
+    "Uses the combined oracle, then pco-e if it finds nothing.",
+    {**COMBINED_OPTIONS, **PCO_E_OPTIONS},
+    make=_make,
+    needs=Needs(portfolio=True, dominance=True),
+)

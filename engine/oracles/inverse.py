@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.oracles.kind import OracleKind, search_limits, search_options
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, search
@@ -83,3 +84,19 @@ class InverseOracle:
         for operator in result.plan:
             states.append(int(self.session.table.apply([states[-1]], [operator])[0]))
         return states[1:], list(result.plan)
+
+
+KINDS = (
+    OracleKind(
+        "undo",
+        "Undoes the walk, then follows the policy's plan from its start.",
+        search_options(1000),
+        make=lambda text, session, values: InverseOracle(text, session, search_limits(values)),
+    ),
+    OracleKind(
+        "inverse",
+        "Undoes the walk step by step, one action each.",
+        {},
+        make=lambda text, session, _: InverseOracle(text, session),
+    ),
+)

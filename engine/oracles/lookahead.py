@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.native.library import Int32Array, Int64Array
+from engine.oracles.kind import Option, OracleKind
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.records.finding import INFINITY
 
@@ -103,3 +104,11 @@ def _start(state: int) -> _Level:
         np.zeros(1, np.int64),
         np.full(1, -1, np.int32),
     )
+
+
+KIND = OracleKind(
+    "lookahead",
+    "Tries other first steps, then follows the policy.",
+    {"depth": Option(2, "number of steps before the policy takes over")},
+    make=lambda text, session, values: LookaheadOracle(text, session, int(values["depth"])),
+)

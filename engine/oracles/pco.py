@@ -19,6 +19,7 @@ from random import Random
 import numpy as np
 
 from engine.native.library import BoolArray, Int32Array, Int64Array
+from engine.oracles.kind import Needs, Option, OracleKind, Values, count
 from engine.oracles.session import NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRun
@@ -202,3 +203,57 @@ class PcoE:
 def _proof(session: OracleSession, state: int, limit: int) -> Proof:
     bound = session.trusted_bounds.u(state)
     return Proof(bound) if bound < limit else NOTHING_PROVEN
+
+
+def _pco_p(text: str, session: OracleSession, values: Values) -> PcoP:
+    return PcoP(text, session, _contest(session), int(values["runs"]))
+
+
+def pco_e(text: str, session: OracleSession, values: Values) -> PcoE:
+    return PcoE(
+        text,
+        session,
+        _contest(session),
+        runs=int(values["runs"]),
+        probability=values["probability"],
+        seed=values["seed"],
+    )
+
+
+def _contest(session: OracleSession) -> Contest:
+    assert session.portfolio is not None  # the oracle declines without one
+    return Contest(session.portfolio)
+
+
+def _probability(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
+
+
+_PCO_P_OPTIONS = {"runs": Option(5, "policies that are run on a state of the pool")}
+PCO_E_OPTIONS = {
+    **_PCO_P_OPTIONS,
+    "probability": Option(
+        0.3, "of running a policy on a state of the run", _probability, "probability", "0.3"
+    ),
+    "seed": Option(0, "of the choice of these states", count, "whole number", "1"),
+}
+
+KINDS = (
+    OracleKind(
+        "pco-p",
+        "Runs the other policies of the portfolio from the same state.",
+        _PCO_P_OPTIONS,
+        make=_pco_p,
+        needs=Needs(portfolio=True),
+    ),
+    OracleKind(
+        "pco-e",
+        "Combines parts of the runs of all policies in the portfolio.",
+        PCO_E_OPTIONS,
+        make=pco_e,
+        needs=Needs(portfolio=True),
+    ),
+)

@@ -7,9 +7,18 @@ See docs/theory/oracles.md, "Planner oracles".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.native.library import Outcome
+from engine.oracles.kind import (
+    MEMORY,
+    Option,
+    OracleKind,
+    Values,
+    search_limits,
+    search_options,
+)
 from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, OracleSession, Proof
 from engine.records.finding import INFINITY
 from engine.search.forward import SearchLimits, search
@@ -69,3 +78,42 @@ class LamaOracle:
             return Proof(result.plan.cost)
         unsolvable = result.outcome is PlannerOutcome.UNSOLVABLE
         return NO_BUG_POSSIBLE if unsolvable else NOTHING_PROVEN
+
+
+def _search(algorithm: str, heuristic: str) -> Callable[[str, OracleSession, Values], SearchOracle]:
+    def make(text: str, session: OracleSession, values: Values) -> SearchOracle:
+        return SearchOracle(text, session, algorithm, heuristic, search_limits(values))
+
+    return make
+
+
+def _lama(text: str, session: OracleSession, values: Values) -> LamaOracle:
+    return LamaOracle(text, session, Limits(values["seconds"], MEMORY // 2**20))
+
+
+KINDS = (
+    OracleKind(
+        "astar",
+        "Finds an optimal plan; proves every bug with its exact gap, or the policy optimal.",
+        search_options(1_000_000),
+        make=_search("astar", "lmcut"),
+    ),
+    OracleKind(
+        "gbfs",
+        "Searches for a better plan with greedy best-first search.",
+        search_options(1000),
+        make=_search("gbfs", "ff"),
+    ),
+    OracleKind(
+        "ehc",
+        "Searches for a better plan with enforced hill climbing.",
+        search_options(100_000),
+        make=_search("ehc", "ff"),
+    ),
+    OracleKind(
+        "lama",
+        "Searches for a better plan with LAMA within its time limit.",
+        {"seconds": Option(10, "time LAMA may take")},
+        make=_lama,
+    ),
+)

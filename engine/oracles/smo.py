@@ -14,6 +14,14 @@ import numpy as np
 
 from engine.dominance.function import NO_VALUE, DominanceFunction
 from engine.native.library import Int32Array, Int64Array
+from engine.oracles.kind import (
+    DOMINANCE_OPTIONS,
+    Needs,
+    Option,
+    OracleKind,
+    Values,
+    dominance,
+)
 from engine.oracles.local_test import local_test
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.records.finding import INFINITY, RunOutcome
@@ -77,3 +85,17 @@ class MorphOracle:
             self.session.bounds.add_morph(state, source, gain, self.name)
             best = min(best, int(costs[row]) - gain)
         return best
+
+
+def _make(text: str, session: OracleSession, values: Values) -> MorphOracle:
+    function = dominance(session, values)
+    return MorphOracle(text, session, function, int(values["maxsize"]), values["local"])
+
+
+KIND = OracleKind(
+    "smo",
+    "Runs the policy from a dominated state, where it may cost less.",
+    {"maxsize": Option(10, "states to compare with"), **DOMINANCE_OPTIONS},
+    make=_make,
+    needs=Needs(dominance=True),
+)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Semaphore
 from typing import get_args
+
+from msgspec.structs import replace
 
 from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
 from engine.campaign.unit import run_unit
@@ -25,11 +28,17 @@ from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
+    Advanced,
+    AlreadyDone,
+    Begun,
     BugLocalized,
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
+    CampaignStatus,
     ClusterChanged,
+    ClusterSize,
+    ClusterStatus,
     FindingReported,
     UnitEvent,
     UnitFailed,
@@ -44,13 +53,15 @@ from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
-from engine.workers.supervisor import ClusterSize, Executor, make_executor
+from engine.workers.supervisor import Executor, make_executor
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before they are killed."""
 DEFAULT_EXECUTOR = "local:1"
+MIN_SUBMITTED = 200
+"""Units that are submitted ahead of time, at least."""
 MAX_WAITING = 100
 """Messages of workers that wait to be stored."""
 UNIT_EVENTS = frozenset(get_args(UnitEvent))
@@ -60,11 +71,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CampaignEnd:
-    """`finished` if every unit came to its end, well or not."""
-
     campaign: int
-    finished: bool
+    status: CampaignStatus
     seconds: float
+
+    @property
+    def finished(self) -> bool:
+        """Whether every unit is done."""
+        return self.status is CampaignStatus.FINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +153,13 @@ def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> Ca
     work = _Running(units, store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
-        finished = work.until_done()
+        status = work.until_done()
     finally:
         work.close()
     seconds = time.monotonic() - started
-    status = "finished" if finished else "stopped"
     work.tell([CampaignFinished(campaign, status, seconds)])
     work.refuse_loss()
-    return CampaignEnd(campaign, finished, seconds)
+    return CampaignEnd(campaign, status, seconds)
 
 
 class _Running:
@@ -160,36 +173,49 @@ class _Running:
         link: Link,
     ) -> None:
         self._store, self._executor, self._link = store, executor, link
-        self._units = {unit.number: unit for unit in units}  # those that are not over
+        self._waiting = deque(units)
+        self._units: dict[int, Unit] = {}  # those that were submitted and are not over
         self._inbox = _Inbox()
-        for unit in units:
-            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
-            report = partial(self._inbox.put, unit.number)
-            executor.submit(Call.of(run_unit, unit), limits, report)
         self._started: set[int] = set()
         self._ended: set[int] = set()
+        self._failed = False  # any unit
         self._cluster: ClusterSize | None = None
         self._stopping = False
         self._paused = False
+        self._submit()
 
     def tell(self, events: Sequence[CampaignEvent]) -> None:
         """To the store first, to the link second."""
+        self._failed |= any(isinstance(event, UnitFailed) for event in events)
         if events:
             self._store.apply(events)
         for event in events:
             self._link.emit(event)
 
-    def until_done(self) -> bool:
-        while self._units:
+    def until_done(self) -> CampaignStatus:
+        while self._units or self._waiting:
             # Asked in this way it does not wait while it is paused.
             if self._link.control.cancelled or self._executor.lost:
                 self._stop()
-                return False
+                return CampaignStatus.STOPPED
             if self._link.paused() != self._paused:
                 self._paused = not self._paused
                 self._executor.order(Command.PAUSE if self._paused else Command.RESUME)
+            if not self._paused:
+                self._submit()
             self._turn()
-        return True
+        return CampaignStatus.INCOMPLETE if self._failed else CampaignStatus.FINISHED
+
+    def _submit(self) -> None:
+        """Not all at once: there may be hundreds of thousands, and the time may be up soon."""
+        size = self._executor.size
+        places = max(MIN_SUBMITTED, 0 if size is None else 2 * size.places)
+        while self._waiting and len(self._units) < places:
+            unit = self._waiting.popleft()
+            self._units[unit.number] = unit
+            limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
+            report = partial(self._inbox.put, unit.number)
+            self._executor.submit(Call.of(run_unit, unit), limits, report)
 
     def refuse_loss(self) -> None:
         if self._executor.lost:
@@ -209,7 +235,8 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
+        running = [unit for unit in self._units if unit in self._started - self._ended]
+        self.tell([UnitStopped(unit) for unit in running])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""
@@ -229,7 +256,7 @@ class _Running:
         size = self._executor.size
         if size is not None and size != self._cluster:
             self._cluster = size
-            events.append(ClusterChanged(size.workers, size.places))
+            events.append(ClusterChanged(size))
         self.tell(events)
         self._store.heartbeat()
 
@@ -295,34 +322,6 @@ def _why(failure: Failure, unit: Unit) -> str:
     *_, last = failure.details.splitlines() or [""]
     words = f"; it last printed: {last:.300}" if last else ""
     return f"{failure.message}{memory}{words}"
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    campaign: int
-    units: int  # how many are left to do
-
-
-@dataclass(frozen=True, slots=True)
-class Advanced:
-    """There is more in the store."""
-
-    bugs: bool  # also among the findings
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterStatus:
-    """How it goes where the units run."""
-
-    cluster: ClusterSize | None = None  # None: this machine, or nothing is known yet
-    restarted: int = 0  # units that lost their workers and began again
-
-
-@dataclass(frozen=True, slots=True)
-class AlreadyDone:
-    """The workspace holds this very campaign, finished."""
-
-    campaign: int
 
 
 def run_campaign(
@@ -396,7 +395,7 @@ class _Reporter(Link):
                     self._show(replace(self._status, restarted=self._status.restarted + 1))
                 self._started.add(event.unit)
             case ClusterChanged():
-                self._show(replace(self._status, cluster=ClusterSize(event.workers, event.places)))
+                self._show(replace(self._status, cluster=event.size))
             case FindingReported():
                 self._bugs.add((event.unit, event.finding.state))
                 self._link.emit(Advanced(bugs=True))

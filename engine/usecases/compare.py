@@ -12,6 +12,7 @@ from engine.records.inputs import File
 from engine.workers.link import Link
 
 DEFAULT_OPTIONS = CompareOptions()
+NOT_VERIFIED = "verifying the evidence did not end in time"
 
 
 def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTIONS) -> Comparison:
@@ -35,11 +36,15 @@ def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTI
         raise CancelledError
     if not options.verify:
         return comparison
-    readings = [
-        replace(
-            reading,
-            objections=tuple(equivalence.verify_certificate(reading, first, second, options.seed)),
-        )
-        for reading in comparison.readings
-    ]
-    return replace(comparison, readings=tuple(readings))
+    left = equivalence.Limits(max(options.seconds - comparison.seconds, 0.0), states=None)
+    budget = equivalence.Budget(left, link.cancelled)
+    readings, stopped = [], comparison.stopped
+    for reading in comparison.readings:
+        try:
+            found = equivalence.verify_certificate(reading, first, second, options.seed, budget)
+            readings.append(replace(reading, objections=tuple(found)))
+        except (equivalence.LimitExceededError, CancelledError) as error:
+            stopped = stopped or isinstance(error, CancelledError)
+            readings.append(replace(reading, notes=(*reading.notes, NOT_VERIFIED)))
+    seconds = comparison.seconds + budget.seconds
+    return replace(comparison, readings=tuple(readings), seconds=seconds, stopped=stopped)

@@ -43,10 +43,12 @@ class Fuzzed:
     statistics: FuzzStatistics
     seconds: float
     stopped: bool  # by the user, who keeps the states so far
+    exhausted: bool  # walks can find no other states
 
 
 def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOptions) -> Fuzzed:
-    """Grow a pool until it is full, a limit is reached or the user stops, then write it."""
+    """Grow a pool until it is full, a limit is reached, there are no other states or the user
+    stops, then write it."""
     policy = (
         open_policy(bias.policy, task.source.domain if task.source else None, options.seed)
         if bias.policy
@@ -72,4 +74,5 @@ def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOpti
     finally:
         close_policy(policy)
     write_text(out, write_pool(task, fuzzer.entries))
-    return Fuzzed(len(fuzzer.entries), fuzzer.statistics, time.monotonic() - started, stopped)
+    seconds = time.monotonic() - started
+    return Fuzzed(len(fuzzer.entries), fuzzer.statistics, seconds, stopped, fuzzer.exhausted)

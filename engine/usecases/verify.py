@@ -1,32 +1,51 @@
-"""Checks bugs of a workspace again, from the stored files up, independent of who found them."""
+"""Checks the claims of a workspace again, from the stored files up, by independent code."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.campaign.inputs import read_file, read_policies
+from engine.fuzzing.imported_pool import ImportedPool
 from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent
-from engine.verify.stored import Verified, refuse_damaged, verify_bugs
+from engine.records.evidence import State
+from engine.records.inputs import File
+from engine.records.verification import Verification
+from engine.task.task import Task
+from engine.verify.inputs import GivenFiles
+from engine.verify.stored import EVERYTHING, Finders, Verifier, VerifyOptions, refuse_damaged
 from engine.workers.link import Link
 from engine.workspace.workspace import Workspace
 
 
+def imported_states(file: File, task: Task) -> list[State]:
+    return [entry.state for entry in ImportedPool(file, task).entries]
+
+
+def read_given(domain: str | None, problems: Sequence[str], policies: Sequence[str]) -> GivenFiles:
+    """Read files of the user, to compare them with the copies in a workspace."""
+    return GivenFiles(
+        None if domain is None else read_file(domain),
+        tuple(map(read_file, problems)),
+        read_policies(policies),
+    )
+
+
+FINDERS = Finders(factorizations, imported_states)
+
+
 def verify(
-    link: Link, workspace: Path, bugs: Sequence[int] | None, consent: Consent
-) -> tuple[Verified, ...]:
-    """Return one verdict per bug (None: of all bugs), by number; each is emitted when it is there.
+    link: Link, workspace: Path, consent: Consent, options: VerifyOptions = EVERYTHING
+) -> Verification:
+    """Return what holds of all that a workspace claims, or of what it claims about some bugs.
 
     The policies are asked again, too: plug-ins and servers only with consent.
     """
     with Workspace.open(workspace) as store:
         refuse_damaged(store)
-        rows = store.bugs() if bugs is None else [store.bug(bug).row for bug in dict.fromkeys(bugs)]
-        verdicts: list[Verified] = []
-        link.progress(0, len(rows))
-        for verdict in verify_bugs(store, rows, factorizations, link, consent=consent):
-            link.check()  # first: a check that was cut short says nothing about the bug
-            verdicts.append(verdict)
-            link.emit(verdict)
-            link.progress(len(verdicts), len(rows), f"bug {verdict.bug}")
-    return tuple(sorted(verdicts, key=lambda verdict: verdict.bug))
+        verifier = Verifier(store, FINDERS, options, consent, link)
+        link.progress(0, None)
+        for number, item in enumerate(verifier.claims(), 1):
+            link.progress(number, None, f"{item.claim}: {item.text}")
+    return verifier.result()

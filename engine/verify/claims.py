@@ -7,21 +7,29 @@ about what the store says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
 
 from engine.errors import WorkspaceError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.evidence import State, Walk
-from engine.records.finding import BugKind, EndReason, Finding, Run, RunOutcome
+from engine.records.evidence import Evidence, State, Walk
+from engine.records.finding import NO_DECISION, BugKind, EndReason, Finding, Run, RunOutcome
 from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
 from engine.verify.evidence import DominanceCheck, verify
+from engine.verify.replay import cost_of, replay
 from engine.workspace.rows import Bug
 
 SOLVED, FAILED, ABORTED = RunOutcome.SOLVED, RunOutcome.FAILED, RunOutcome.ABORTED
 
 
+_REASONS: dict[str, tuple[str, ...]] = {
+    SOLVED: (EndReason.GOAL,),
+    FAILED: (EndReason.LOOP, EndReason.NO_ACTION, EndReason.INAPPLICABLE),
+    ABORTED: (EndReason.STEP_LIMIT, EndReason.POLICY_ERROR),
+}
 _OUTCOMES = {BugKind.FAILS: FAILED, BugKind.TOO_EXPENSIVE: SOLVED, BugKind.STOPPED: ABORTED}
 
 
@@ -32,12 +40,29 @@ def find_problem(finding: Finding, task: Task, dominance: DominanceCheck | None 
     verification = verify(finding.evidence, task, dominance)
     if not verification.ok:
         return f"evidence: {verification.problem}"
-    if problem := _problem_with_run(finding.state, finding.run, task):
+    if problem := find_run_problem(finding.state, finding.run, task):
         return f"policy run: {problem}"
-    return _problem_with_gap(finding)
+    return find_gap_problem(finding)
 
 
-def _problem_with_gap(finding: Finding) -> str:
+def better_evidence(finding: Finding, found: Localization, task: Task) -> Evidence | None:
+    """Return the plan that localizing came across, if only a bound proves the bug so far."""
+    plan = None if finding.evidence.is_plan else found.better_plan
+    return None if plan is None else plan_evidence(finding, plan, task)
+
+
+def plan_evidence(finding: Finding, plan: Sequence[int], task: Task) -> Evidence | None:
+    """Return a plan as evidence of a finding; None if it proves less than is known, or nothing."""
+    cost = sum(task.operators[number].cost for number in plan)
+    if cost > finding.bound:
+        return None
+    evidence = Evidence(finding.state, (Walk(tuple(plan), "search"),), cost)
+    proven = structs.replace(finding, bound=cost, evidence=evidence)
+    return None if find_problem(proven, task) else evidence
+
+
+def find_gap_problem(finding: Finding) -> str:
+    """Return why run and bound do not make a bug of this kind; empty if they do."""
     run, gap = finding.run, finding.gap
     if run.outcome is not _OUTCOMES[finding.kind]:
         return f"the policy's run is '{run.outcome}', which is not {finding.kind}"
@@ -48,50 +73,51 @@ def _problem_with_gap(finding: Finding) -> str:
     return ""
 
 
-def _problem_with_run(start: State, run: Run, task: Task) -> str:
-    walked = _walk(start, run, task)
-    if isinstance(walked, str):
-        return walked
-    states, cost = walked
+def find_end_problem(outcome: str, reason: str, cost: int | None) -> str:
+    """Return what is wrong with how a run is said to end; empty if nothing is."""
+    if reason not in _REASONS.get(outcome, ()):
+        return f"a run that is {outcome} does not end by '{reason}'"
+    if (cost is None) != (outcome == FAILED):
+        return f"a run that is {outcome} has {'no' if cost is None else 'a'} cost"
+    return ""
+
+
+def find_run_problem(start: State, run: Run, task: Task) -> str:
+    """Return why a run cannot have been made as it says; empty if it can."""
+    if problem := find_end_problem(run.outcome, run.reason, run.cost):
+        return problem
+    states = replay(start, run.operators, task)
+    return states if isinstance(states, str) else next(_run_problems(states, run, task), "")
+
+
+def _run_problems(states: list[State], run: Run, task: Task) -> Iterator[str]:
+    for number, state in enumerate(states[:-1], 1):
+        if is_goal(task, state):
+            yield f"step {number}: the goal was reached before"
+    if len(set(states)) < len(states):
+        yield "it comes to a state twice"
     at_goal = is_goal(task, states[-1])
-    if at_goal != (run.outcome == SOLVED):
-        return "it reaches the goal" if at_goal else "it ends before the goal"
-    if run.outcome == FAILED:
-        return _problem_with_end(states, run, task)
-    return "" if run.cost == cost else f"it costs {cost}, not {run.cost}"
+    if at_goal != (run.outcome is SOLVED):
+        yield "it reaches the goal" if at_goal else "it ends before the goal"
+    if run.outcome is FAILED:
+        yield from _problems_with_end(states, run, task)
+    elif run.cost != (cost := cost_of(run.operators, task)):
+        yield f"it costs {cost}, not {run.cost}"
 
 
-def _walk(start: State, run: Run, task: Task) -> tuple[list[State], int] | str:
-    """The states of a run and its cost, or which step cannot have been made."""
-    states, seen, cost = [start], {start}, 0
-    for number, index in enumerate(run.operators, 1):
-        if not 0 <= index < len(task.operators):
-            return f"step {number}: there is no operator {index}"
-        operator = task.operators[index]
-        if is_goal(task, states[-1]):
-            return f"step {number}: the goal was reached before"
-        if not is_applicable(operator, states[-1]):
-            return f"step {number}: ({operator.name}) is not applicable"
-        states.append(successor(operator, states[-1]))
-        cost += operator.cost
-        if states[-1] in seen:
-            return f"step {number}: the run was here before"
-        seen.add(states[-1])
-    return states, cost
-
-
-def _problem_with_end(states: list[State], run: Run, task: Task) -> str:
+def _problems_with_end(states: list[State], run: Run, task: Task) -> Iterator[str]:
     """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
     last = run.last_decision
-    if run.reason == EndReason.NO_ACTION and last != NO_ACTION:
-        return "it ends with a decision"
-    if run.reason == EndReason.LOOP and last != NO_OPERATION:
+    expected = {EndReason.NO_ACTION: NO_ACTION, EndReason.INAPPLICABLE: NO_DECISION}
+    if last != expected.get(run.reason, last):
+        yield "it ends with another decision than it says"
+    if run.reason is EndReason.LOOP and last != NO_OPERATION:
         if not 0 <= last < len(task.operators):
-            return "the step that closes the loop is missing"
+            yield "the step that closes the loop is missing"
+            return
         operator = task.operators[last]
         if not is_applicable(operator, states[-1]) or successor(operator, states[-1]) not in states:
-            return f"({operator.name}) does not close a loop"
-    return ""
+            yield f"({operator.name}) does not close a loop"
 
 
 def require_fit(bug: Bug, task: Task, localization: Localization | None = None) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from engine.records.evidence import Evidence, Morph, State, Walk
 from engine.task.task import Task
+from engine.verify.replay import cost_of, find_state_problem, replay
 
 DominanceCheck = Callable[[State, State, int], str | None]
 """(s, t, d) -> why D(s, t) >= d could not be confirmed, or None when it was."""
@@ -31,16 +32,15 @@ class Verification:
 
 def verify(evidence: Evidence, task: Task, dominance: DominanceCheck | None = None) -> Verification:
     """Whether `evidence` proves what it claims about `task`."""
-    if malformed := _state_problem(evidence.state, task):
+    if malformed := find_state_problem(evidence.state, task):
         return Verification(None, malformed)
     state, total = evidence.state, 0
     for number, step in enumerate(evidence.steps, 1):
         if isinstance(step, Walk):
-            outcome = _replay(state, step, task)
-            if isinstance(outcome, str):
-                return Verification(None, f"part {number} of the chain: {outcome}")
-            state, cost = outcome
-            total += cost
+            states = replay(state, step.operators, task)
+            if isinstance(states, str):
+                return Verification(None, f"part {number} of the chain: {states}")
+            state, total = states[-1], total + cost_of(step.operators, task)
         else:
             if problem := _morph_problem(state, step, task, dominance):
                 return Verification(None, f"part {number} of the chain: {problem}")
@@ -56,38 +56,12 @@ def verify(evidence: Evidence, task: Task, dominance: DominanceCheck | None = No
     return Verification(total)
 
 
-def _state_problem(state: State, task: Task) -> str:
-    if len(state) != len(task.variables):
-        return f"a state of {len(state)} values, but the task has {len(task.variables)} variables"
-    for variable, value in enumerate(state):
-        if not 0 <= value < len(task.variables[variable].values):
-            return f"variable {variable} has no value {value}"
-    return ""
-
-
-def _replay(state: State, walk: Walk, task: Task) -> tuple[State, int] | str:
-    """Where a walk leads and what it costs, or which of its operators is not applicable."""
-    values, cost = list(state), 0
-    for number, index in enumerate(walk.operators, 1):
-        if not 0 <= index < len(task.operators):
-            return f"step {number}: there is no operator {index}"
-        operator = task.operators[index]
-        for variable, value in operator.precondition:
-            if values[variable] != value:
-                needed = _fact(task, variable, value)
-                return f"step {number}: ({operator.name}) needs {needed}, which is false"
-        for variable, value in operator.effect:
-            values[variable] = value
-        cost += operator.cost
-    return tuple(values), cost
-
-
 def _morph_problem(
     state: State, morph: Morph, task: Task, dominance: DominanceCheck | None
 ) -> str | None:
     if dominance is None:
         return "a dominance value was used, but there is no dominance function to check it with"
-    return _state_problem(morph.state, task) or dominance(morph.state, state, morph.gain)
+    return find_state_problem(morph.state, task) or dominance(morph.state, state, morph.gain)
 
 
 def _fact(task: Task, variable: int, value: int) -> str:

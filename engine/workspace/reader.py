@@ -10,8 +10,10 @@ from typing import Any
 
 from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
 from engine.pddl import check_texts
-from engine.records.codec import check, decode, expand
+from engine.records.codec import check, decode, expand, unpack
 from engine.records.config import Unit
+from engine.records.events import OracleVerdict
+from engine.records.evidence import State
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
@@ -40,7 +42,9 @@ from engine.workspace.rows import (
     Row,
     RunRow,
     StoredComparison,
+    TestedCounts,
     TestedState,
+    UnitInputs,
     UnitRow,
     bug_of,
     by_name,
@@ -52,6 +56,12 @@ from engine.workspace.rows import (
 UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
 
 
+_CAMPAIGNS = "SELECT id, config, created, seconds, status FROM campaigns"
+_UNITS = """
+    SELECT u.id, u.campaign, p.name AS problem, y.name AS policy, u.seed, u.status, u.started,
+        u.error, u.statistics
+    FROM units u JOIN problems p ON p.id = u.problem JOIN policies y ON y.id = u.policy
+"""
 _BUG_COLUMNS = """
     f.id, u.campaign, f.unit, f.kind, p.name AS problem, y.name AS policy, u.seed, f.policy_cost,
     f.bound, f.gap, f.oracle AS found_by, f.evidence_kind, f.region, l.root_cause, f.status, f.note,
@@ -89,6 +99,14 @@ class WorkspaceReader:
     def save_copy(self, path: Path, progress: Progress | None = None) -> None:
         """Copy the whole workspace as it is now, also if its file was deleted since."""
         copy_workspace(self._connection, path, progress)
+
+    def announce(self) -> None:
+        """Let other windows know that the workspace is open here, until it is closed."""
+        self._connection.announce()
+
+    def is_open_elsewhere(self) -> bool:
+        """Whether another window has announced itself."""
+        return self._connection.is_announced_elsewhere()
 
     def writer(self) -> Writer | None:
         """The campaign, of any process, that writes to the file at the moment."""
@@ -148,16 +166,16 @@ class WorkspaceReader:
             return decode(document, Training)
 
     def campaigns(self) -> list[CampaignRow]:
-        return self._read(
-            CampaignRow, "SELECT id, config, created, seconds, status FROM campaigns ORDER BY id"
-        )
+        return self._read(CampaignRow, f"{_CAMPAIGNS} ORDER BY id")
 
     def campaign(self, number: int) -> CampaignRow:
         """A campaign that is there."""
-        for row in self.campaigns():
-            if row.id == number:
-                return row
+        for row in self._read(CampaignRow, f"{_CAMPAIGNS} WHERE id = ?", number):
+            return row
         raise damaged(self.path, f"it has no campaign {number}")
+
+    def campaign_numbers(self) -> list[int]:
+        return [number for (number,) in self._rows("SELECT id FROM campaigns ORDER BY id")]
 
     def campaign_with(self, key: str) -> int | None:
         rows = self._rows("SELECT id FROM campaigns WHERE key = ?", (key,))
@@ -165,12 +183,14 @@ class WorkspaceReader:
 
     def units(self, campaign: int | None = None) -> list[UnitRow]:
         return self._read(
-            UnitRow,
-            "SELECT u.id, u.campaign, p.name AS problem, y.name AS policy, u.seed, u.status, "
-            "u.started, u.error, u.statistics FROM units u JOIN problems p ON p.id = u.problem "
-            "JOIN policies y ON y.id = u.policy WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id",
-            campaign,
+            UnitRow, f"{_UNITS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id", campaign
         )
+
+    def unit(self, number: int) -> UnitRow:
+        """A unit that is there."""
+        for row in self._read(UnitRow, f"{_UNITS} WHERE u.id = ?", number):
+            return row
+        raise damaged(self.path, f"it has no unit {number}")
 
     def pending(self, campaign: int) -> list[Unit]:
         """The units that are not finished, with the inputs that were stored."""
@@ -326,13 +346,54 @@ class WorkspaceReader:
             return self._file(file, path)
         return None
 
+    def unit_inputs(self, campaign: int) -> list[UnitInputs]:
+        """What the units of a campaign test."""
+        return self._read(
+            UnitInputs,
+            "SELECT id AS unit, problem, policy, seed FROM units WHERE campaign = ? ORDER BY id",
+            campaign,
+        )
+
+    def was_interrupted(self, unit: int) -> bool:
+        """Whether a unit may have begun more than once, as far as the log tells."""
+        ((starts, losses),) = self._rows(
+            "SELECT (SELECT count(*) FROM log WHERE unit IS NULL AND text GLOB "
+            "'campaign ' || u.campaign || ': [0-9]*'), "
+            "(SELECT count(*) FROM log WHERE unit = u.id AND text GLOB '*restarted*') "
+            "FROM units u WHERE u.id = ?",
+            (unit,),
+        )
+        return bool(starts > 1 or losses)
+
+    def states(self, problem: int) -> list[State]:
+        """All states of a problem that anything refers to."""
+        rows = self._rows("SELECT packed FROM states WHERE problem = ?", (problem,))
+        with stored_records(self.path), decoding():
+            return [unpack(packed) for (packed,) in rows]
+
+    def bug_states(self, unit: int) -> dict[int, State]:
+        """Where the bugs of a unit are, by their numbers."""
+        rows = self._rows(
+            "SELECT f.id, s.packed FROM findings f JOIN states s ON s.id = f.state "
+            "WHERE f.unit = ?",
+            (unit,),
+        )
+        with stored_records(self.path), decoding():
+            return {number: unpack(packed) for number, packed in rows}
+
+    def dangling(self) -> str:
+        """A table with a row that refers to what is missing; empty if there is none."""
+        rows = self._rows("PRAGMA foreign_key_check")
+        return "" if not rows else str(rows[0][0])
+
     def problem_of(self, unit: int) -> int:
         (problem,) = self._one("SELECT problem FROM units WHERE id = ?", unit)
         return int(problem)
 
-    def task_hash(self, problem: int) -> str:
+    def task_hash(self, problem: int) -> str | None:
+        """None if no unit has translated it yet."""
         (value,) = self._one("SELECT task_hash FROM problems WHERE id = ?", problem)
-        return str(value)
+        return None if value is None else str(value)
 
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
@@ -364,8 +425,8 @@ class WorkspaceReader:
         return self._read(
             PoolRow,
             "SELECT x.number, s.packed AS state, x.reference, x.walk, x.seconds, x.outcome, "
-            "x.reason, x.policy_cost FROM pool x JOIN states s ON s.id = x.state WHERE x.unit = ? "
-            "ORDER BY x.number",
+            "x.reason, x.policy_cost, x.tested FROM pool x JOIN states s ON s.id = x.state "
+            "WHERE x.unit = ? ORDER BY x.number",
             unit,
         )
 
@@ -376,6 +437,17 @@ class WorkspaceReader:
             (campaign,),
         )
         return int(count)
+
+    def tested(self) -> TestedCounts:
+        """How many states of all campaigns were tested, and what is known of them."""
+        (counts,) = self._read(
+            TestedCounts,
+            "SELECT count(*) AS tested, count(o.number) AS optimal FROM pool p LEFT JOIN "
+            "(SELECT DISTINCT unit, number FROM answers WHERE verdict = ?) o "
+            "ON o.unit = p.unit AND o.number = p.number WHERE p.tested",
+            OracleVerdict.OPTIMAL.value,
+        )
+        return counts
 
     def counts(self) -> dict[int, CampaignCounts]:
         """By campaign."""
@@ -434,7 +506,7 @@ class WorkspaceReader:
         """What oracles said about pool states of a unit."""
         return self._read(
             AnswerRow,
-            "SELECT number, oracle, verdict, seconds FROM answers "
+            "SELECT number, oracle, verdict, bound, seconds FROM answers "
             "WHERE unit = ? AND number BETWEEN ? AND ?",
             unit,
             first,

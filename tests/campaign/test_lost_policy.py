@@ -72,14 +72,14 @@ def test_a_server_that_goes_away_is_no_end(
     config = configure(policies=f'"grpc://{address}"', more=testing)
     with Workspace.create(tmp_path / "w.plumb") as store:
         with serving(task, address, STATES_BEFORE):
-            assert run(config, store, executor=in_threads()).finished
+            assert run(config, store, executor=in_threads()).status == "incomplete"
         (unit,) = store.units()
         assert unit.status == "lost"
         assert "the connection to" in unit.error
         assert "was lost" in unit.error
         kept = len(store.bugs()), store.pool_states()
         assert 0 < kept[1] < 24
-        assert run(config, store, executor=in_threads(), resume=True).finished
+        assert run(config, store, executor=in_threads(), resume=True).status == "incomplete"
         (unit,) = store.units()
         assert "nothing answers" in unit.error
         assert (len(store.bugs()), store.pool_states()) >= kept

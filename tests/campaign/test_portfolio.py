@@ -45,7 +45,10 @@ def test_a_directory_stands_for_its_checkpoints(folder: Path, configure: Configu
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        ('testing.oracles = ["gbfs", "pco-e:runs=2"]', r"pco-e:runs=2 compares .* 'portfolio'"),
+        (
+            'testing.oracles = ["gbfs", "pco-e:runs=2"]',
+            r"pco-e:runs=2 needs a portfolio of policies",
+        ),
         ('portfolio = ["builtin:gc", "nowhere.pt"]', "there is no file 'nowhere.pt'"),
         ('portfolio = "checkpoints"', "no policy files in 'checkpoints'"),
         ("portfolio = []", "the list is empty"),

@@ -111,12 +111,14 @@ def test_a_campaign_from_the_configuration_to_the_bundle(
     keys = {"id", "kind", "problem", "policy_cost", "bound", "gap", "found_by", "evidence"}
     assert keys | {"region", "root_cause", "status"} <= set(bugs[0])
 
-    assert call(capsys, "verify", path) == {
-        "verified": len(bugs),
-        "failed": [],
-        "plans_accepted_by_val": len(bugs) + totals["quantitative"],
-        "policy": {"same": len(bugs), "other": [], "not_asked": []},
-    }
+    answer = call(capsys, "verify", path)
+    assert answer["verified"] == len(bugs)
+    assert answer["failed"] == answer["undecided"] == []
+    assert answer["plans_accepted_by_val"] == len(bugs) + totals["quantitative"]
+    assert answer["policy"] == {"same": len(bugs), "other": [], "not_asked": []}
+    assert answer["claims"]["bugs"] >= len(bugs)
+    assert answer["claims"]["states"] == len(bugs) + totals["states"]
+    assert any("times" in text for text in answer["unchecked"])
 
     bugs = [bug for kind in by_kind(bugs) for bug in kind[:2]]
     numbers = [bug["id"] for bug in bugs]
@@ -182,12 +184,13 @@ def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_failures_have_an_infinite_gap() -> None:
+    from engine.records.finding import BugKind, BugStatus
     from engine.workspace.filter import parse_filter
     from engine.workspace.rows import BugRow
 
     row = BugRow(
-        *(1, 1, 1, "qualitative", "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
-        *("new", "a note", 0.5, None, False),
+        *(1, 1, 1, BugKind.FAILS, "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
+        *(BugStatus.NEW, "a note", 0.5, None, False),
     )
     for text, expected in {
         "": True,
@@ -225,30 +228,31 @@ def test_forged_evidence_is_noticed(
     total = len(call(capsys, "bugs", workspace)["bugs"])
     forge(workspace, change)
     answer = call(capsys, "verify", workspace, code=1)
-    assert [item["bug"] for item in answer["failed"]] == [1]
-    assert answer["failed"][0]["reason"]
+    wrong = [item for item in answer["failed"] if item["id"] == 1]
+    assert wrong
+    assert wrong[0]["reason"]
     assert answer["verified"] == total - 1
     assert call(capsys, "verify", workspace, "--bug", 2)["verified"] == 1
 
 
-def test_another_policy_is_no_fault_of_the_evidence(
+def test_runs_of_another_policy_are_false(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     forge(workspace, "UPDATE policies SET spec = 'builtin:random'")
-    answer = call(capsys, "verify", workspace)
-    assert answer["failed"] == []
+    answer = call(capsys, "verify", workspace, code=1)
     other = [item["bug"] for item in answer["policy"]["other"]]
-    assert len(other) + answer["policy"]["same"] == answer["verified"]
-    assert main(["verify", str(workspace)]) == 0
+    failed = [(item["claim"], item["id"]) for item in answer["failed"]]
+    assert {("runs", bug) for bug in other} < set(failed)
+    assert main(["verify", str(workspace), "--bug", str(other[0])]) == 1
     text = capsys.readouterr().out
-    assert f"bug {other[0]} holds, but the policy no longer takes this run: in step" in text
+    assert f"bug {other[0]} (policy runs) is false: the policy takes another run: in step" in text
 
 
 def test_another_encoding_is_noticed(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     forge(workspace, "UPDATE problems SET task_hash = 'another'")
     answer = call(capsys, "verify", workspace, code=1)
     assert answer["verified"] == 0
-    assert "encodes the task differently" in answer["failed"][0]["reason"]
+    assert "another one than its hash names" in answer["failed"][0]["reason"]
 
 
 def test_unit_costs_and_sas_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -312,7 +316,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     message = error(capsys, "campaign", config, "--out", out)
     assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
-    assert "no built-in policy" in error(capsys, "campaign", config, "--out", out)
+    assert "unknown built-in policy" in error(capsys, "campaign", config, "--out", out)
     assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
     assert "not a Plumbline workspace" in error(capsys, "verify", config)
     assert not (folder / "none.plumb").exists()
@@ -328,6 +332,39 @@ def test_a_campaign_is_not_run_over(
     assert {unit["seed"] for unit in other["units"]} == {3}
     assert len(call(capsys, "bugs", workspace)["bugs"]) == again["bugs"] + other["bugs"]
     assert "no bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
+
+
+BROKEN_PLUGIN = "def make(seed=0):\n    raise RuntimeError('no weights here')\n"
+
+
+def test_a_campaign_with_failed_units_is_not_finished(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text(BROKEN_PLUGIN)
+    two = CONFIG.replace('["builtin:gc"]', '["builtin:gc", "broken.py:make"]')
+    (folder / "c.toml").write_text(two)
+    words = ("campaign", folder / "c.toml", "--out", folder / "w.plumb")
+    totals = call(capsys, *words, code=3)
+    assert totals["status"] == "incomplete"
+    assert [unit["status"] for unit in totals["units"]] == ["finished", "failed"]
+    assert "no weights here" in totals["units"][1]["error"]
+    assert main([*map(str, words), "--resume"]) == 3
+    text = capsys.readouterr().out
+    assert "1 of 2 units are not done" in text
+    assert "problem.pddl, broken.py:make, seed 0: failed (" in text
+    assert "w.plumb: incomplete" in text
+    assert call(capsys, *words, "--resume", "--fail-on-bugs", code=1)["bugs"] > 0
+
+
+def test_a_campaign_without_any_success_says_which_units_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text(BROKEN_PLUGIN)
+    (folder / "c.toml").write_text(CONFIG.replace("builtin:gc", "broken.py:make"))
+    words = ("campaign", folder / "c.toml", "--out", folder / "w.plumb")
+    (unit,) = call(capsys, *words, code=2)["units"]
+    assert unit["status"] == "failed"
+    assert "no unit succeeded" in error(capsys, *words, "--resume")
 
 
 PATIENCE = 300.0

@@ -8,6 +8,7 @@ import pytest
 
 from engine import cli
 from engine.commands.console import ConsoleLink
+from engine.equivalence import LimitExceededError
 from engine.errors import ExitCode
 from engine.records.events import StageStarted
 
@@ -146,3 +147,15 @@ def test_an_interrupt_keeps_what_was_found(capsys, monkeypatch) -> None:
     assert document["distinct"]["verdict"] == "not-equivalent"
     assert document["pddl"]["reason"] == "stopped on request"
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_time_limit_of_the_verification(capsys, monkeypatch) -> None:
+    def no_time(*_: object) -> list[str]:
+        raise LimitExceededError("the time limit was reached")
+
+    monkeypatch.setattr("engine.equivalence.verify_certificate", no_time)
+    assert compare("a.pddl", "less.pddl", "--verify") == ExitCode.LIMIT_REACHED
+    text = capsys.readouterr().out
+    assert "Not equivalent" in text
+    assert "verifying the evidence did not end in time" in text
+    assert "All evidence was verified" not in text

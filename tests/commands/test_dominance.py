@@ -55,3 +55,14 @@ def test_text(sas: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> No
 def test_a_wrong_factorization(sas: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["dominance", sas(), "--factors", "merged:x"]) == 2
     assert "merged:1000" in capsys.readouterr().err
+
+
+def test_a_time_limit_ends_merging(
+    sas: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The limit has passed when the task is read: what takes time is not begun."""
+    words = ["dominance", sas(), "--factors", "merged:1000", "--time-limit", "1e-9", "--json"]
+    assert main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert not document["complete"]
+    assert [factor["variables"] for factor in document["factors"]] == [[0], [1]]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -54,6 +56,30 @@ def test_novelty_filters_what_is_not_new() -> None:
     entries = pool_of(fuzzer)
     assert len(entries) <= 9  # one state per fact at most
     assert fuzzer.statistics.filtered > 0
+
+
+@pytest.mark.parametrize("name", BIASES)
+def test_it_ends_when_walks_can_find_no_other_state(name: str) -> None:
+    """Whatever keeps walks from some states; there is no limit of time or walks."""
+    random = Random(4)
+    truth = Truth.of(dials(2, 4))
+    for novelty, unsolved in product((0, 1), Unsolved):
+        table = StateTable(truth.task)
+        _, policy = list(policies(truth, random))[-1]
+        bias = make_bias(name, PolicyRuns(TablePolicy(policy), table), horizon=6)
+        options = FuzzOptions(10**9, 3, novelty=novelty, unsolved=unsolved)
+        fuzzer = Fuzzer(table, bias, options)
+        entries = {entry.state for entry in pool_of(fuzzer)}
+        assert fuzzer.exhausted
+        if not novelty:  # which states are novel depends on their order
+            others = Fuzzer(table, bias, replace(options, walks=300, seed=9))
+            assert {entry.state for entry in pool_of(others)} <= entries
+
+
+def test_all_states_within_reach_are_found() -> None:
+    fuzzer = Fuzzer(StateTable(dials(2, 5)), Even(), FuzzOptions(10**9))
+    assert len(pool_of(fuzzer)) == 5**2 - 1  # but for the goal
+    assert fuzzer.exhausted
 
 
 def test_dead_ends_are_left_out_on_request() -> None:

@@ -223,5 +223,5 @@ def test_verifying_asks_no_program_and_no_server(changed: Change, tmp_path: Path
     mark, plugin = tmp_path / "mark", tmp_path / "evil.py"
     plugin.write_text(PLUGIN.format(mark=str(mark)))
     path = changed(f"UPDATE policies SET spec = '{plugin}:factory'")
-    assert main(["verify", str(path), "--bug", "1"]) == 0
+    assert main(["verify", str(path), "--bug", "1"]) == 1  # the file has it as a built-in policy
     assert not mark.exists()

@@ -13,15 +13,15 @@ PATIENCE = 300.0
 
 
 class Cluster:
-    """A scheduler and its workers, each a process of its own."""
+    """A scheduler, and workers as soon as they are added, each a process of its own."""
 
-    def __init__(self, folder: Path, workers: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self._scheduler_file = folder / "scheduler.json"
         self._folder = folder
         options = ["--host", "127.0.0.1", "--port", "0"]
         self.scheduler = self._start("dask_scheduler", *options)
         wait_for(self._is_announced)
-        self.workers = [self.start_worker() for _ in range(workers)]
+        self.workers: list[subprocess.Popen[bytes]] = []
 
     @property
     def address(self) -> str:
@@ -30,6 +30,15 @@ class Cluster:
     def start_worker(self) -> subprocess.Popen[bytes]:
         """Without a nanny, so that a worker that is killed stays dead."""
         return self._start("dask_worker", "--nthreads", "1", "--no-nanny")
+
+    def add_worker(self) -> None:
+        """One that is part of the cluster when this returns."""
+        before = self._registered()
+        self.workers.append(self.start_worker())
+        wait_for(lambda: self._registered() > before)
+
+    def _registered(self) -> int:
+        return (self._folder / "cluster.log").read_text().count("Register worker")
 
     def _is_announced(self) -> bool:
         """The file is there before it is written."""

@@ -30,7 +30,7 @@ from engine.records.events import (
     UnitStopped,
 )
 from engine.records.evidence import State
-from engine.usecases.campaign import run
+from engine.usecases.campaign import MIN_SUBMITTED, run
 from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
@@ -181,7 +181,7 @@ def test_a_policy_that_does_not_load_costs_its_own_units(
     (folder / "broken.pt").write_text("no policy")
     config = configure(policies='"broken.pt", "builtin:hadd"')
     with Workspace.create(path) as store:
-        assert run(config, store, executor=in_threads()).finished
+        assert run(config, store, executor=in_threads()).status == "incomplete"
         status = {unit.policy: (unit.status, unit.error) for unit in store.units()}
         log = store.log()
     assert status["builtin:hadd"] == ("finished", "")
@@ -226,7 +226,7 @@ def test_a_killed_worker_costs_one_unit(
     with Workspace.create(path) as store:
         # No unit gets ahead of its killer: all wait until somebody was killed.
         end = run(config, store, RecordingLink(hear=emit, paused=lambda: not victims))
-        assert end.finished
+        assert end.status == "incomplete"
         lost = [event for event in seen if isinstance(event, UnitFailed)]
         assert [event.unit for event in lost] == victims
         assert lost[0].lost
@@ -321,3 +321,46 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
         assert store.bugs()
         assert isinstance(seen[-2], UnitStopped)
         assert store.campaigns()[0].status == "stopped"
+
+
+class Counting:
+    """An executor that accepts calls and never makes them."""
+
+    lost, size = False, None
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, *call: object) -> None:
+        self.submitted += 1
+
+    def order(self, command: object) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_stopping_does_not_wait_until_all_units_are_submitted(
+    config: CampaignConfig, path: Path
+) -> None:
+    executor = Counting()
+    link = RecordingLink(cancelled=lambda: executor.submitted > 0)
+    with Workspace.create(path) as store:
+        end = run(config.with_seeds(*range(500)), store, link, executor=executor)
+        assert end.status == "stopped"
+        assert executor.submitted == MIN_SUBMITTED
+        assert {unit.status for unit in store.units()} == {"waiting"}
+    assert not [event for event in link.events if isinstance(event, UnitStopped)]
+
+
+def test_states_without_bugs_are_counted(
+    configure: Configure, path: Path, in_threads: MakeExecutor
+) -> None:
+    config = configure(policies='"builtin:optimal"', more="[fuzzing]\nsize = 12\n")
+    with Workspace.create(path) as store:
+        run(config, store, executor=in_threads())
+        counts = store.tested()
+        assert not store.bugs()
+        assert counts.tested == store.pool_states() > 0
+        (unit,) = store.units()
+        proven = max(oracle.optimal for oracle in unit.statistics.oracles)
+        assert 0 < proven <= counts.optimal <= counts.tested

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference.dask_cluster import PATIENCE, Cluster, wait_for
+from reference.bug_workspace import InThreads
+from reference.dask_cluster import Cluster, wait_for
 from reference.recording_link import RecordingLink
 
 from engine.errors import UsageError
@@ -24,8 +25,10 @@ Contents = Callable[[Workspace], dict[str, list[Any]]]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"), workers=2)
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
+        cluster.add_worker()
+        cluster.add_worker()
         yield cluster
     finally:
         cluster.close()
@@ -33,11 +36,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def cluster_of_two(cluster: Cluster) -> str:
-    """Its address, once both workers are there."""
-    from distributed import Client
-
-    with Client(cluster.address, timeout=f"{PATIENCE:g}s", set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=PATIENCE)
+    """Its address."""
     return f"dask:{cluster.address}"
 
 
@@ -48,11 +47,14 @@ def config(configure: Callable[..., CampaignConfig]) -> CampaignConfig:
 
 @pytest.fixture
 def as_here(
-    config: CampaignConfig, tmp_path: Path, contents: Contents
+    config: CampaignConfig,
+    tmp_path: Path,
+    contents: Contents,
+    in_threads: Callable[[], InThreads],
 ) -> Callable[[Workspace], None]:
     """Asserts that a workspace holds what this machine alone finds."""
     with Workspace.create(tmp_path / "local.plumb") as store:
-        assert run(config, store, executor=make_executor("local:2")).finished
+        assert run(config, store, executor=in_threads()).finished
         expected = contents(store)
 
     def check(store: Workspace) -> None:
@@ -69,10 +71,6 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
     tmp_path: Path,
     as_here: Callable[[Workspace], None],
 ) -> None:
-    with Workspace.create(tmp_path / "cluster.plumb") as store:
-        assert run(config, store, executor=make_executor(cluster_of_two)).finished
-        as_here(store)
-
     victim = cluster.workers.pop()
     seen: list[CampaignEvent] = []
 
@@ -89,7 +87,7 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
         assert victim.returncode == -signal.SIGKILL
         assert not [event for event in seen if isinstance(event, UnitFailed | UnitStopped)]
         as_here(store)
-    cluster.workers.append(cluster.start_worker())
+    cluster.add_worker()
 
 
 def test_stopping_reaches_the_units_of_the_cluster(
@@ -129,7 +127,7 @@ def _unit_processes(cluster: Cluster) -> list[str]:
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.workers.cluster.PATIENCE", "0.5s")
+    monkeypatch.setattr("engine.workers.cluster.PATIENCE", "0.3s")
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         make_executor("dask:tcp://127.0.0.1:1")
 

@@ -11,17 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference.dask_cluster import PATIENCE, Cluster
+from reference.bug_workspace import InThreads
+from reference.dask_cluster import Cluster
 from reference.recording_link import RecordingLink
 from reference.slow_policy import write_slow_policy
 
 from engine.errors import UsageError, WorkerLostError
 from engine.records.config import CampaignConfig
-from engine.records.events import CampaignEvent, ClusterChanged, StateTested, UnitStarted, Warned
+from engine.records.events import (
+    CampaignEvent,
+    ClusterChanged,
+    ClusterSize,
+    StateTested,
+    UnitStarted,
+    Warned,
+)
 from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
 from engine.workers.cluster import look_at, problem_with_address
-from engine.workers.supervisor import ClusterSize, make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -55,19 +63,11 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A scheduler without workers."""
     folder = tmp_path / "cluster"
     folder.mkdir()
-    cluster = Cluster(folder, workers=0)
+    cluster = Cluster(folder)
     try:
         yield cluster
     finally:
         cluster.close()
-
-
-def start_worker(cluster: Cluster) -> None:
-    from distributed import Client
-
-    cluster.workers.append(cluster.start_worker())
-    with Client(cluster.address, timeout=f"{PATIENCE:g}s", set_as_default=False) as client:
-        client.wait_for_workers(1, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("address", ["tcp://host:8786", "10.0.0.7:8786", "tls://[::1]:1"])
@@ -103,7 +103,7 @@ def test_somebody_who_takes_the_connection_and_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another kind of server, or a scheduler that hangs."""
-    monkeypatch.setattr(cluster_module, "PATIENCE", "0.5s")
+    monkeypatch.setattr(cluster_module, "PATIENCE", "0.3s")
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         pytest.raises(UsageError, match="no Dask scheduler answers"),
@@ -121,18 +121,13 @@ def test_a_cluster_is_looked_at_before_it_is_used(
 ) -> None:
     with pytest.raises(UsageError, match="the cluster has no workers"):
         look_at(cluster.address)
-    start_worker(cluster)
+    cluster.add_worker()
     assert look_at(cluster.address) == ClusterSize(workers=1, places=1)
-    monkeypatch.setattr(cluster_module, "can_reach", lambda address: False)
-    with pytest.raises(UsageError, match=r"1 of 1 workers, .*, cannot reach this machine"):
-        look_at(cluster.address)
-
-
-def test_a_cluster_with_a_worker_that_hangs_is_refused(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start_worker(cluster)
-    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 0.5)
+    with monkeypatch.context() as unreachable:
+        unreachable.setattr(cluster_module, "can_reach", lambda address: False)
+        with pytest.raises(UsageError, match=r"1 of 1 workers, .*, cannot reach this machine"):
+            look_at(cluster.address)
+    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 0.3)  # now the worker hangs
     cluster.workers[0].send_signal(signal.SIGSTOP)
     with pytest.raises(UsageError, match="not all workers of the cluster have answered") as caught:
         look_at(cluster.address)
@@ -143,7 +138,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
     cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path, hold: Path
 ) -> None:
     """The only one there is; another one comes later."""
-    start_worker(cluster)
+    cluster.add_worker()
     (victim,) = cluster.workers
     seen: list[CampaignEvent] = []
 
@@ -152,7 +147,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
         if isinstance(event, StateTested) and victim.poll() is None:
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()
-        if event == ClusterChanged(workers=0, places=0):
+        if event == ClusterChanged(ClusterSize(workers=0, places=0)):
             hold.unlink()
             cluster.workers.append(cluster.start_worker())
 
@@ -161,7 +156,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
         config = configure(policies='"slow.py:factory"')
         assert run(config, store, RecordingLink(hear=emit), executor=executor).finished
         assert [unit.status for unit in store.units()] == ["finished"]
-    sizes = [event.workers for event in seen if isinstance(event, ClusterChanged)]
+    sizes = [event.size.workers for event in seen if isinstance(event, ClusterChanged)]
     assert sizes == [1, 0, 1]
     assert sum(isinstance(event, UnitStarted) for event in seen) == 2
     (warning,) = (event for event in seen if isinstance(event, Warned))
@@ -175,7 +170,7 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
     contents: Contents,
     hold: Path,
 ) -> None:
-    start_worker(cluster)
+    cluster.add_worker()
     config = configure(policies='"slow.py:factory"', more="seeds = [1, 2]\n")
 
     def emit(event: CampaignEvent) -> None:
@@ -195,14 +190,14 @@ def test_without_its_scheduler_a_campaign_stops_and_is_resumed_here(
         assert run(config, store, executor=make_executor("local:2"), resume=True).finished
         resumed = contents(store)
     with Workspace.create(tmp_path / "local.plumb") as store:
-        assert run(config, store, executor=make_executor("local:2")).finished
+        assert run(config, store, executor=InThreads(2)).finished
         assert contents(store) == resumed
 
 
 def test_limits_hold_on_a_cluster_as_well(
     cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path
 ) -> None:
-    start_worker(cluster)
+    cluster.add_worker()
     (tmp_path / "hoarder.py").write_text(HOARDER)
     more = "[fuzzing]\nsize = 100000\n[limits]\nunit_megabytes = 160\n"
     config = configure(problems='"p3.pddl"', policies='"hoarder.py:factory"', more=more)

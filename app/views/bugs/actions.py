@@ -37,7 +37,7 @@ Part = str | None | tuple[str, tuple[str | None, ...]]
 
 MENU: tuple[Part, ...] = (
     *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "verify", "find-plan", None),
+    *("localize", "find-plan", ("Verify", ("verify", "verify-all")), None),
     ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
@@ -142,6 +142,7 @@ class BugActions(QObject):
     def _add_jobs(self) -> None:
         self._add("localize", "Localize", self.localize, "L", icon="localize")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
+        self._add("verify-all", "Verify workspace", self.verify_all, "Shift+V")
         self._add("find-plan", "Find better plan", self.find_plan, "P", icon="search")
         self._add("export", "Export bundles…", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export state as problem…", self.export_problem)
@@ -230,6 +231,10 @@ class BugActions(QObject):
         if bugs := self._selected_numbers():
             self._page.detail.evidence.show_checking()
             self._page.jobs.verify(bugs)
+
+    @Slot()
+    def verify_all(self) -> None:
+        self._page.jobs.verify(None)
 
     @Slot()
     def find_plan(self) -> None:

@@ -18,13 +18,14 @@ from app.services.reader import QueryThread
 from app.services.settings import consent
 from engine.campaign.bundle import Bundle
 from engine.errors import PlumblineError
+from engine.records.verification import Verification
 from engine.report.words import count_text
 from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
 from engine.usecases.localize import Localized, LocalizeOptions, Localizing, localize
 from engine.usecases.verify import verify
-from engine.verify.stored import Verified
+from engine.verify.stored import VerifyOptions
 
 MAX_TASKS = 12
 """Tasks can be large."""
@@ -32,7 +33,7 @@ MAX_TASKS = 12
 
 class BugJobs(QObject):
     verified = Signal(object)
-    """All `Verified` of a check."""
+    """`Verification`"""
     localized = Signal(int)
     """There is news in the workspace about the steps of a bug."""
     searched = Signal(object)
@@ -55,9 +56,12 @@ class BugJobs(QObject):
         if kind in self._jobs:
             self._jobs[kind].stop()
 
-    def verify(self, bugs: Sequence[int]) -> None:
+    def verify(self, bugs: Sequence[int] | None) -> None:
+        """Verify some bugs; None: everything that the workspace claims."""
+        title = "Verify workspace" if bugs is None else f"Verify {_which(bugs)}"
+        options = VerifyOptions(None if bugs is None else tuple(bugs))
         granted = consent(self._context.settings)
-        job = self._start("verify", f"Verify {_which(bugs)}", verify, tuple(bugs), granted)
+        job = self._start("verify", title, verify, granted, options)
         if job is not None:
             job.finished.connect(self._on_verified)
 
@@ -98,8 +102,8 @@ class BugJobs(QObject):
         self.changed.emit()
 
     @Slot(object)
-    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
-        self.verified.emit(verdicts)
+    def _on_verified(self, found: Verification) -> None:
+        self.verified.emit(found)
 
     @Slot(list)
     def _on_localize_events(self, events: list[object]) -> None:

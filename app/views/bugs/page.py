@@ -31,17 +31,23 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
-from engine.report.words import count_text, sentence
-from engine.usecases.better_plan import FoundPlan, plan_of_localization
+from engine.records.verification import Standing, Verification
+from engine.report.bug_text import tested_text
+from engine.report.verification_text import bug_text, headline, summary_lines
+from engine.usecases.better_plan import FoundPlan
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
-from engine.verify.stored import Verified
 from engine.workspace.filter import Term
-from engine.workspace.rows import Bug, BugRow
+from engine.workspace.rows import Bug, BugRow, TestedCounts
 
 MAX_DRAGGED_FILES = 100
+_TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
 """More files are not written for one movement of the mouse."""
+
+
+NO_BUGS_YET = "No bugs yet"
+HOW_TO_FIND_BUGS = "Run a campaign to test the policy; the bugs it finds appear here."
 
 
 class BugsPage(Page):
@@ -63,6 +69,9 @@ class BugsPage(Page):
         self.group = QComboBox()
         self._bug_query = LatestQuery(
             context.document.reader, self, self._show_whole, self._cannot_show
+        )
+        self._tested_query = LatestQuery(
+            context.document.reader, self, self._show_tested, self._cannot_count
         )
         self._bug: int | None = None
         self._row: BugRow | None = None  # what the table says of it
@@ -156,8 +165,8 @@ class BugsPage(Page):
         self._empty = EmptyState(
             theme,
             "bugs",
-            "No bugs yet",
-            "Run a campaign to test the policy; the bugs it finds appear here.",
+            NO_BUGS_YET,
+            HOW_TO_FIND_BUGS,
             action_text="Configure campaign",
             on_action=self._go_to_campaign,
         )
@@ -257,9 +266,23 @@ class BugsPage(Page):
         of = f"{shown} of {total}" if self.table.terms or self.feed.complete else f"{total}"
         self.count.setText(f"{of}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
+        if empty:
+            self._tested_query.ask(lambda store: store.tested())
         self._stack.setCurrentIndex(1 if empty else 0)
         unfit = total and not shown and self.table.terms
         self._tables.setCurrentIndex(1 if unfit else 0)
+
+    def _show_tested(self, counts: TestedCounts) -> None:
+        """What is known without any bug."""
+        if not counts.tested:
+            self._empty.title.setText(NO_BUGS_YET)
+            self._empty.text.setText(HOW_TO_FIND_BUGS)
+            return
+        self._empty.title.setText("No bugs found")
+        self._empty.text.setText(tested_text(counts))
+
+    def _cannot_count(self, error: PlumblineError) -> None:
+        self.context.messages.error(f"Cannot count the tested states: {error}")
 
     @Slot()
     def _back_to_table(self) -> None:
@@ -308,7 +331,7 @@ class BugsPage(Page):
             return
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.finding.evidence.is_plan:
-            plan = plan_of_localization(bug, found)
+            plan = found.better_plan
         self.detail.show_known(Known(bug, task, found, history, plan))
         self._show_localizing()
         if self._wants_bad_step:
@@ -331,29 +354,17 @@ class BugsPage(Page):
             self.jobs.verify([self._bug])
 
     @Slot(object)
-    def _on_verified(self, verdicts: tuple[Verified, ...]) -> None:
-        broken = [verdict for verdict in verdicts if verdict.problem]
-        for verdict in verdicts:
-            if verdict.bug == self._bug:
-                self.detail.evidence.show_verdict(*_verdict_text(verdict))
-        if broken:
-            which = f"{len(broken)} of {len(verdicts)} bugs"
-            self.context.messages.error(
-                f"Verification failed for {which if len(verdicts) > 1 else f'bug {broken[0].bug}'}",
-                "\n".join(f"bug {item.bug}: {item.problem}" for item in broken),
-            )
-        elif len(verdicts) > 1:
-            opinions = sum(verdict.opinions for verdict in verdicts)
-            others = [item for item in verdicts if item.policy and item.policy.is_other]
-            runs = count_text(len(others), "run")
-            changed = f"; the policy does not reproduce {runs}" if others else ""
-            plans = count_text(opinions, "plan")
-            self.context.messages.info(
-                f"Verified all {len(verdicts)} bugs; VAL accepted {plans}{changed}"
-            )
-        elif verdicts and not self._shows_evidence_of(verdicts[0].bug):
-            words, _ = _verdict_text(verdicts[0])
-            self.context.messages.info(f"Bug {verdicts[0].bug}: {words}")
+    def _on_verified(self, found: Verification) -> None:
+        if self._bug in found.bugs:
+            self.detail.evidence.show_verdict(*_verdict_text(found, self._bug))
+        details = "\n".join(summary_lines(found))
+        if found.failed:
+            self.context.messages.error(f"Verification failed: {headline(found)}", details)
+        elif len(found.bugs) != 1:
+            self.context.messages.info(f"{headline(found)}.", details)
+        elif not self._shows_evidence_of(found.bugs[0]):
+            text, _ = _verdict_text(found, found.bugs[0])
+            self.context.messages.info(f"Bug {found.bugs[0]}: {text}", details)
 
     def _shows_evidence_of(self, bug: int) -> bool:
         return bug == self._bug and self.detail.evidence.isVisible()
@@ -448,9 +459,6 @@ class BugsPage(Page):
         self.feed.stop()
 
 
-def _verdict_text(verdict: Verified) -> tuple[str, str]:
-    if verdict.problem:
-        return f"Verification failed: {verdict.problem}", "bad"
-    plans = f"; VAL accepts {count_text(verdict.opinions, 'plan')}" if verdict.opinions else ""
-    text = f"Verified: the evidence and the policy's run are valid{plans}."
-    return f"{text} {sentence(str(verdict.policy))}", "proven"
+def _verdict_text(found: Verification, bug: int) -> tuple[str, str]:
+    text, standing = bug_text(found, bug)
+    return text, _TOKENS[standing]

@@ -20,10 +20,11 @@ from app.models.campaign_settings import default_text, oracle_text, written_opti
 from app.services.theme import Theme
 from app.widgets.builders import describe, paragraph
 from engine.errors import PlumblineError
-from engine.oracles.registry import ORACLES, OracleKind, parse_oracle
+from engine.oracles.kind import OracleKind
+from engine.oracles.registry import ORACLES, parse_oracle
 
 _OPTIONS_PER_LINE = 2
-NO_PORTFOLIO = "Needs a portfolio; add checkpoints of the policy's training to the project."
+_ADD_PORTFOLIO = "add checkpoints of the policy's training to the project"
 
 
 class OracleList(QWidget):
@@ -61,7 +62,7 @@ class OracleList(QWidget):
     def set_portfolio(self, has_portfolio: bool) -> None:
         self._has_portfolio = has_portfolio
         for row in self.rows:
-            row.set_possible(has_portfolio or not row.kind.needs_portfolio)
+            row.show_missing(self._missing(row.kind))
 
     def oracles(self) -> tuple[str, ...]:
         """Return the oracles as text, in order, without those that have wrong options."""
@@ -75,9 +76,14 @@ class OracleList(QWidget):
         for row in self._order:
             if row.problem:
                 return f"{row.kind.name}: {row.problem}"
-            if row.kind.needs_portfolio and not self._has_portfolio:
-                return f"{row.kind.name}: {NO_PORTFOLIO}"
+            if missing := self._missing(row.kind):
+                return f"{row.kind.name} {missing}"
         return ""
+
+    def _missing(self, kind: OracleKind) -> str:
+        """Why an oracle cannot be used and what to do about it, or an empty string."""
+        missing = kind.needs.missing(portfolio=self._has_portfolio)
+        return f"{missing}; {_ADD_PORTFOLIO}." if missing else ""
 
     def _add_row(self, kind: OracleKind) -> OracleRow:
         row = OracleRow(self._theme, kind)
@@ -88,7 +94,7 @@ class OracleList(QWidget):
         place = same[-1] + 1 if same else len(self.rows)
         self.rows.insert(place, row)
         self._layout.insertWidget(place, row)
-        row.set_possible(self._has_portfolio or not kind.needs_portfolio)
+        row.show_missing(self._missing(kind))
         return row
 
     @Slot(QObject, bool)
@@ -125,7 +131,7 @@ class OracleRow(QWidget):
         self.box = QCheckBox(kind.name)
         self.box.setObjectName(f"oracle-{kind.name}")
         self.box.setAccessibleName(f"Oracle {kind.name}")
-        self.box.setAccessibleDescription(kind.proves)
+        self.box.setAccessibleDescription(kind.sentence)
         self.box.toggled.connect(self._on_toggled)
         self._rank = QLabel()
         self._rank.setProperty("role", "muted")
@@ -140,7 +146,7 @@ class OracleRow(QWidget):
         self.earlier.setAutoRaise(True)
         self.earlier.setArrowType(Qt.ArrowType.UpArrow)
         self.earlier.clicked.connect(self._move_earlier)
-        self._sentence = paragraph(kind.proves)
+        self._sentence = paragraph(kind.sentence)
         self._problem = paragraph(role="bad")
         self._problem.hide()
         self.fields: dict[str, QLineEdit] = {}
@@ -180,9 +186,10 @@ class OracleRow(QWidget):
         self.box.setChecked(ticked)
         self.box.blockSignals(False)
 
-    def set_possible(self, possible: bool) -> None:
-        self.box.setEnabled(possible or self.box.isChecked())
-        self.box.setToolTip(self.kind.proves if possible else NO_PORTFOLIO)
+    def show_missing(self, missing: str) -> None:
+        """Say why the oracle cannot be used; an empty string means that it can."""
+        self.box.setEnabled(not missing or self.box.isChecked())
+        self.box.setToolTip(missing[:1].upper() + missing[1:] or self.kind.sentence)
 
     def show_rank(self, rank: int) -> None:
         self._rank.setText(f"runs as number {rank}" if rank else "")

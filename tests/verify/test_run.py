@@ -1,4 +1,4 @@
-"""Whether a policy still takes its run: who is asked, who is not, and what a difference means."""
+"""Whether a policy takes its runs: who is asked, who is not, and what a difference means."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,13 +7,19 @@ import pytest
 from reference.bug_workspace import InThreads
 from reference.forging import forge
 
-from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent, consent_name
 from engine.records.config import CampaignConfig
 from engine.records.project import Project
+from engine.records.verification import (
+    ClaimKind,
+    PolicyAnswer,
+    PolicyReply,
+    Standing,
+    Verification,
+)
 from engine.usecases.campaign import run
-from engine.verify.policy_rerun import PolicyReply, RerunAnswer
-from engine.verify.stored import verify_bugs
+from engine.usecases.verify import FINDERS
+from engine.verify.stored import Verifier
 from engine.workspace.workspace import Workspace
 
 Configure = Callable[..., CampaignConfig]
@@ -70,21 +76,26 @@ def plugin(folder: Path) -> Path:
     return path
 
 
+def verified(store: Workspace, consent: Consent) -> Verification:
+    verifier = Verifier(store, FINDERS, consent=consent)
+    for _ in verifier.claims():
+        pass
+    return verifier.result()
+
+
 def replies(store: Workspace, trust_policies: bool = False) -> list[PolicyReply]:
-    """What policies say about bugs, all of which hold."""
-    verdicts = list(
-        verify_bugs(store, store.bugs(), factorizations, consent=Consent(to_all=trust_policies))
-    )
-    assert len(verdicts) == len(store.bugs())
-    assert not [verdict.problem for verdict in verdicts if verdict.problem]
-    return [verdict.policy for verdict in verdicts if verdict.policy is not None]
+    """What policies say about bugs, whose evidence holds anyway."""
+    found = verified(store, Consent(to_all=trust_policies))
+    assert [reply.bug for reply in found.replies] == list(found.bugs)
+    assert {item.claim for item in found.undecided} <= {ClaimKind.RUNS, ClaimKind.STATES}
+    return list(found.replies)
 
 
 def test_policies_that_are_functions_take_the_same_runs(tested: Callable[..., Workspace]) -> None:
     store = tested('"builtin:hadd", "builtin:random", "builtin:gc"', '"p2.pddl", "p3.pddl"')
     said = replies(store)
     assert len(said) == len(store.bugs())
-    assert {reply.answer for reply in said} == {RerunAnswer.SAME}
+    assert {reply.answer for reply in said} == {PolicyAnswer.SAME}
 
 
 def test_a_network_is_asked_as_the_workspace_keeps_it(
@@ -97,7 +108,7 @@ def test_a_network_is_asked_as_the_workspace_keeps_it(
     (folder / "p2.pddl").write_bytes((example / "problems/p04.pddl").read_bytes())
     store = tested('"policy.pt"')
     policy.unlink()
-    assert {reply.answer for reply in replies(store)} == {RerunAnswer.SAME}
+    assert {reply.answer for reply in replies(store)} == {PolicyAnswer.SAME}
 
 
 def test_a_program_is_asked_only_with_consent(
@@ -105,20 +116,21 @@ def test_a_program_is_asked_only_with_consent(
 ) -> None:
     store = tested(f'"{plugin}:make"')
     said = replies(store)
-    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {PolicyAnswer.NOT_ASKED}
     assert "is not trusted" in said[0].reason
-    assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {PolicyAnswer.SAME}
     agreed = Consent(frozenset([consent_name(f"{plugin}:make")]))
-    verdicts = verify_bugs(store, store.bugs(), factorizations, consent=agreed)
-    assert {verdict.policy.answer for verdict in verdicts if verdict.policy} == {RerunAnswer.SAME}
+    found = verified(store, agreed)
+    assert {reply.answer for reply in found.replies} == {PolicyAnswer.SAME}
+    assert found.problems == ()
 
 
 def test_another_program_is_not_asked(tested: Callable[..., Workspace], plugin: Path) -> None:
     store = tested(f'"{plugin}:make"')
     plugin.write_text(PLUGIN + "# better\n")
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
-    assert said[0].reason == f"{plugin} has changed since"
+    assert {reply.answer for reply in said} == {PolicyAnswer.NOT_ASKED}
+    assert said[0].reason == f"the policy was not asked: {plugin} has changed since"
     plugin.unlink()
     assert "there is no such file" in replies(store, trust_policies=True)[0].reason
 
@@ -130,10 +142,13 @@ def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
     store = tested(f'"{plugin}:make"')
     (folder / "rank.txt").write_text("1")
     said = replies(store, trust_policies=True)
-    other = [reply for reply in said if reply.answer is RerunAnswer.OTHER]
+    other = [reply for reply in said if reply.answer is PolicyAnswer.OTHER]
     assert other
-    assert "instead of (" in str(other[0])
-    assert str(other[0]).startswith("the policy no longer takes this run: in step ")
+    assert "instead of (" in other[0].reason
+    assert other[0].reason.startswith("the policy no longer takes this run: in step ")
+    found = verified(store, Consent(to_all=True))
+    assert found.failed == ()
+    assert {item.claim for item in found.undecided} == {ClaimKind.RUNS}
 
 
 @pytest.mark.parametrize(("rank", "words"), [("99", "out of order"), ("nonsense", "invalid")])
@@ -143,7 +158,7 @@ def test_a_policy_that_fails_says_nothing(
     store = tested(f'"{plugin}:make"')
     (folder / "rank.txt").write_text(rank)
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {PolicyAnswer.NOT_ASKED}
     assert words in said[0].reason
 
 
@@ -153,10 +168,10 @@ def test_that_an_answer_was_not_applicable_can_be_asked_for(
     (folder / "rank.txt").write_text("-1")
     store = tested(f'"{plugin}:make"')
     assert {store.bug(row.id).finding.run.reason for row in store.bugs()} == {"inapplicable"}
-    assert {reply.answer for reply in replies(store, trust_policies=True)} == {RerunAnswer.SAME}
+    assert {reply.answer for reply in replies(store, trust_policies=True)} == {PolicyAnswer.SAME}
     (folder / "rank.txt").write_text("0")
     said = replies(store, trust_policies=True)
-    assert {reply.answer for reply in said} == {RerunAnswer.OTHER}
+    assert {reply.answer for reply in said} == {PolicyAnswer.OTHER}
     assert "instead of what is not applicable" in said[0].reason
 
 
@@ -164,7 +179,7 @@ def test_an_address_is_not_called_unasked(tested: Callable[..., Workspace]) -> N
     store = tested('"builtin:gc"')
     forge(store.path, "UPDATE policies SET spec = 'grpc://127.0.0.1:1'")
     said = replies(store)
-    assert {reply.answer for reply in said} == {RerunAnswer.NOT_ASKED}
+    assert {reply.answer for reply in said} == {PolicyAnswer.NOT_ASKED}
     assert "is not trusted" in said[0].reason
     store.set_project(Project(policies=("grpc://127.0.0.1:1",)))  # it says so itself
     assert "is not trusted" in replies(store)[0].reason
@@ -174,13 +189,24 @@ def test_an_address_is_not_called_unasked(tested: Callable[..., Workspace]) -> N
 def test_a_long_run_is_asked_in_parts(
     tested: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.verify.policy_rerun.AT_ONCE", 2)
+    monkeypatch.setattr("engine.verify.run.AT_ONCE", 2)
     store = tested('"builtin:hadd"')
     assert any(len(store.bug(row.id).finding.run.operators) > 2 for row in store.bugs())
-    assert {reply.answer for reply in replies(store)} == {RerunAnswer.SAME}
+    assert {reply.answer for reply in replies(store)} == {PolicyAnswer.SAME}
 
 
-def test_who_is_not_the_author_is_noticed(tested: Callable[..., Workspace]) -> None:
+def test_a_policy_in_the_workspace_that_takes_another_run_makes_it_false(
+    tested: Callable[..., Workspace],
+) -> None:
     store = tested('"builtin:hadd"')
     forge(store.path, "UPDATE policies SET spec = 'builtin:random'")
-    assert RerunAnswer.OTHER in {reply.answer for reply in replies(store)}
+    said = replies(store)
+    assert PolicyAnswer.OTHER in {reply.answer for reply in said}
+    found = verified(store, Consent())
+    wrong = {item.id: item for item in found.failed if item.claim is ClaimKind.RUNS}
+    for reply in said:
+        is_other = reply.answer is PolicyAnswer.OTHER
+        assert (reply.bug in wrong) == is_other
+        if is_other:
+            assert wrong[reply.bug].verdict.standing is Standing.FALSE
+            assert "the policy takes another run: in step" in wrong[reply.bug].verdict.reason

@@ -1,0 +1,143 @@
+"""Claims about what was tested: files, tasks, units, and the key that names all of it.
+
+Whoever changes a file of a workspace can also change what refers to it. What the user has at hand
+cannot be changed so: files that are given are compared with the copies by their contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from engine.records.codec import Record
+from engine.records.config import CampaignConfig
+from engine.records.inputs import File, PolicyInput, ProblemInput
+from engine.records.policy_spec import PolicySpec
+from engine.records.verification import HOLDS, Verdict, false, undecided
+from engine.task.task import Fact, GroundAtom, Task
+from engine.workspace.rows import UnitInputs
+
+ANOTHER_ENCODING = (
+    "the translator encodes the task differently now, so its states mean something else; "
+    "install the version that was used"
+)
+
+
+class GivenFiles(Record):
+    """Files of the user to hold against those in a workspace."""
+
+    domain: File | None = None
+    problems: tuple[File, ...] = ()
+    policies: tuple[PolicyInput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignInputs:
+    """What a workspace has of the inputs of a campaign."""
+
+    config: CampaignConfig
+    problems: Sequence[ProblemInput]
+    policies: Sequence[PolicyInput]
+    portfolio: Sequence[PolicyInput]
+    pool: File | None
+    units: Sequence[UnitInputs]
+
+
+def check_campaign(inputs: CampaignInputs, has_key: bool) -> Verdict:
+    """Whether a campaign has the files and units of its configuration, and the key of both."""
+    config = inputs.config
+    problems = list(dict.fromkeys(unit.problem for unit in inputs.units))
+    policies = list(dict.fromkeys(unit.policy for unit in inputs.units))
+    units = [(unit.problem, unit.policy, unit.seed) for unit in inputs.units]
+    if units != list(product(problems, policies, config.seeds)):
+        return false("its units are not its problems, policies and seeds, each with each")
+    if len(problems) != len(config.problems) or len(policies) != len(config.policies):
+        return false("its units are not those of its configuration")
+    for name, stored, said in (
+        ("policy", inputs.policies, config.policies),
+        ("policy of the portfolio", inputs.portfolio, config.portfolio),
+    ):
+        if [policy.spec for policy in stored] != list(said):
+            return false(f"its configuration names another {name}")
+    if (inputs.pool is None) != (config.pool is None):
+        return false("its configuration says otherwise whether its states are imported")
+    if any(
+        (problem.domain is None) != (config.domain is None)
+        or problem.unit_costs != config.unit_costs
+        for problem in inputs.problems
+    ):
+        return false("its problems are read otherwise than its configuration says")
+    return HOLDS if has_key else false("its key is not that of its configuration and inputs")
+
+
+def check_policy(policy: PolicyInput) -> Verdict:
+    """Whether a policy is where its name says: in a file, or nowhere."""
+    path = PolicySpec.parse(policy.spec).path
+    if (path is None) != (policy.file is None):
+        return false("its name and its file do not belong together")
+    if policy.file is not None and path != Path(policy.file.path):
+        return false("its file comes from elsewhere than its name says")
+    return HOLDS
+
+
+def check_task(task: Task, stored: Task, said_hash: str) -> Verdict:
+    """Whether the stored task is what its files mean; `task` was translated from them now."""
+    if stored.hash != said_hash:
+        return false("the stored task is another one than its hash names")
+    if task.hash == said_hash:
+        same = stored.mutexes == task.mutexes and stored.has_costs == task.has_costs
+        return HOLDS if same else false("the stored task is not what its files mean")
+    problem = _find_other_meaning(task, stored)
+    return false(problem) if problem else undecided(ANOTHER_ENCODING)
+
+
+def _find_other_meaning(task: Task, stored: Task) -> str:
+    """What no encoding of the same files can change: the costs of actions, initial facts, goals."""
+    costs = {operator.name: operator.cost for operator in task.operators}
+    for operator in stored.operators:
+        if (cost := costs.get(operator.name)) is not None and cost != operator.cost:
+            return f"({operator.name}) costs {cost}, not {operator.cost} as in the stored task"
+    if _atoms(task, enumerate(task.init)) != _atoms(stored, enumerate(stored.init)):
+        return "the stored task begins in another state"
+    if _atoms(task, task.goal) != _atoms(stored, stored.goal):
+        return "the stored task has another goal"
+    return ""
+
+
+def _atoms(task: Task, facts: Iterable[Fact]) -> set[GroundAtom]:
+    return {
+        atom for variable, value in facts if (atom := task.fact_atoms[variable][value]) is not None
+    }
+
+
+def check_given_problem(problem: ProblemInput, given: GivenFiles) -> Verdict:
+    """Whether a problem and its domain are files of the user."""
+    if given.domain is not None:
+        if problem.domain is None:
+            return false("it has no domain, but one was given")
+        if problem.domain.content != given.domain.content:
+            return false(f"its domain is not {given.domain.path}")
+    return _among(problem.problem, given.problems)
+
+
+def check_given_policy(policy: PolicyInput, given: GivenFiles) -> Verdict:
+    if policy.file is None:
+        if not given.policies or policy.spec in {item.spec for item in given.policies}:
+            return HOLDS
+        return undecided("it was not given")
+    files = tuple(item.file for item in given.policies if item.file is not None)
+    if given.policies and not files:
+        return undecided("no file was given for it")
+    return _among(policy.file, files)
+
+
+def _among(stored: File, given: Sequence[File]) -> Verdict:
+    """By contents; a file of the same name with other contents is not what was tested."""
+    if not given or any(file.content == stored.content for file in given):
+        return HOLDS
+    for file in given:
+        if Path(file.path).name == Path(stored.path).name:
+            return false(f"it is not {file.path}: the contents differ")
+    return undecided("no file was given for it")

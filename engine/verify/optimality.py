@@ -1,0 +1,77 @@
+"""Claims of oracles about tested states: the policy is optimal there, or a plan costs no more.
+
+They carry no certificate, so the verifier looks for a cheaper plan with a search of its own. What
+that does not decide within its limit stays undecided.
+"""
+
+from __future__ import annotations
+
+from engine.records.events import OracleVerdict
+from engine.records.evidence import State
+from engine.records.finding import INFINITY, RunOutcome
+from engine.records.verification import HOLDS, ClaimKind, Verdict, false, undecided
+from engine.verify.cost_to_go import CostToGo
+from engine.workspace.rows import AnswerRow, BugRow, PoolRow
+
+TOO_MANY = "too many states would have to be searched"
+
+
+def check_at_least(costs: CostToGo, state: State, cost: int) -> Verdict:
+    """Whether no plan from a state is cheaper than `cost`; INFINITY: whether there is none."""
+    if costs.low(state, cost) >= cost:
+        return HOLDS
+    high = costs.high(state)
+    if high < cost:
+        return false(f"a plan costs {high}")
+    return undecided(TOO_MANY)
+
+
+def check_at_most(costs: CostToGo, state: State, cost: int) -> Verdict:
+    """Whether a plan from a state costs no more than `cost`."""
+    if costs.low(state, cost + 1) > cost:
+        return false(f"every plan costs more than {cost}")
+    return HOLDS if costs.high(state) <= cost else undecided(TOO_MANY)
+
+
+def check_answer(
+    answer: AnswerRow, row: PoolRow, bug: BugRow | None, costs: CostToGo
+) -> tuple[ClaimKind, Verdict] | None:
+    """What an oracle says about a pool state; None if it claims nothing."""
+    if answer.verdict is OracleVerdict.BUG:
+        return ClaimKind.BUGS, _check_bug(answer, row, bug)
+    if answer.verdict is OracleVerdict.OPTIMAL:
+        return ClaimKind.OPTIMAL, _check_optimal(row, bug, costs)
+    if answer.bound is not None:
+        return ClaimKind.BOUNDS, _check_bound(answer.bound, row, bug, costs)
+    return None
+
+
+def _check_bug(answer: AnswerRow, row: PoolRow, bug: BugRow | None) -> Verdict:
+    """The bug's own evidence proves the bound of an oracle that is not better."""
+    if bug is None:
+        return false(f"{answer.oracle} is said to prove a bug that is not there")
+    if answer.bound is None or answer.bound < bug.bound:
+        return false(f"{answer.oracle} is said to prove a bound below {bug.bound}")
+    if row.outcome == RunOutcome.SOLVED and answer.bound >= (row.policy_cost or 0):
+        return false(f"a bound of {answer.bound} proves no bug")
+    return HOLDS
+
+
+def _check_optimal(row: PoolRow, bug: BugRow | None, costs: CostToGo) -> Verdict:
+    if bug is not None:
+        return false(f"it is called optimal, but bug {bug.id} is in this state")
+    if row.outcome == RunOutcome.SOLVED and row.policy_cost is not None:
+        return check_at_least(costs, row.state, row.policy_cost)
+    if row.outcome == RunOutcome.FAILED:
+        return check_at_least(costs, row.state, INFINITY)
+    return false("it is called optimal, but the policy's run was stopped")
+
+
+def _check_bound(bound: int, row: PoolRow, bug: BugRow | None, costs: CostToGo) -> Verdict:
+    if bug is not None and bug.bound <= bound:
+        return HOLDS
+    if row.outcome == RunOutcome.SOLVED and row.policy_cost is not None:
+        if row.policy_cost <= bound:
+            return HOLDS
+        return false(f"a bound of {bound} would prove a bug, but is called no proof")
+    return check_at_most(costs, row.state, bound)

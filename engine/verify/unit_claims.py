@@ -1,0 +1,268 @@
+"""All claims about one unit: its pool, what oracles say about it, its bugs and its totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.dominance.checker import TOO_LARGE, DominanceChecker
+from engine.errors import PlumblineError, WorkspaceError
+from engine.pddl import format_domain
+from engine.records.config import CampaignConfig
+from engine.records.evidence import State
+from engine.records.finding import Finding, RunOutcome
+from engine.records.verification import (
+    HOLDS,
+    CheckedClaim,
+    ClaimKind,
+    PolicyReply,
+    Standing,
+    Verdict,
+    false,
+    undecided,
+)
+from engine.task.export import export_domain, export_state_text
+from engine.task.plans import format_operator_plan
+from engine.task.task import Task
+from engine.verify.bug_row import check_history, find_row_problem
+from engine.verify.claims import find_gap_problem, find_run_problem
+from engine.verify.cost_to_go import CostToGo
+from engine.verify.evidence import verify
+from engine.verify.localization import check_cause, check_localization
+from engine.verify.optimality import check_answer, check_at_most
+from engine.verify.reachability import Reached, check_bug_state, check_pool
+from engine.verify.run import Decisions, check_pool_run, check_run
+from engine.verify.statistics import UnitRows, check_regions, check_statistics
+from engine.verify.val import val_opinion
+from engine.workers.link import Link
+from engine.workspace.reader import WorkspaceReader
+from engine.workspace.rows import AnswerRow, Bug, BugRow, PoolRow, UnitRow
+
+_LAST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a unit is about: its campaign, and its task with all that is known of it."""
+
+    config: CampaignConfig
+    task: Task
+    costs: CostToGo
+    dominance: DominanceChecker
+    has_morphs: bool  # oracles used dominance functions
+    imported: tuple[State, ...] | None  # the states of an imported pool
+
+
+class UnitClaims:
+    """Iterate over `claims`; then `replies` and `plans` are there as well."""
+
+    def __init__(
+        self,
+        store: WorkspaceReader,
+        row: UnitRow,
+        subject: Subject,
+        bugs: Sequence[BugRow],
+        *,
+        val: Path | None,
+        link: Link,
+    ) -> None:
+        self.row = row
+        self.replies: list[PolicyReply] = []
+        self.plans: list[tuple[int, int]] = []  # bugs, and how many of their plans VAL accepts
+        self._store, self._bugs, self._val, self._link = store, bugs, val, link
+        self._config, self._task, self._costs = subject.config, subject.task, subject.costs
+        self._imported, self._has_morphs = subject.imported, subject.has_morphs
+        self._dominance = subject.dominance
+        self._pool: list[PoolRow] = store.pool(row.id)
+        self._answers: list[AnswerRow] = store.answers(row.id, 0, _LAST)
+        longest = self._config.fuzzing.walk_length
+        self._walks = check_pool(self._pool, self._task, longest, self._imported)
+
+    def claims(self, decisions: Decisions | str, *, whole: bool) -> Iterator[CheckedClaim]:
+        """All claims of the unit, or only those about its bugs."""
+        if whole:
+            yield from self._pool_claims(decisions)
+            yield from self._answer_claims()
+            yield from self._totals()
+        reached = self._reached(decisions)
+        for row in self._bugs:
+            try:
+                yield from self._bug_claims(row, self._store.bug(row.id), decisions, reached)
+            except PlumblineError as error:
+                self._link.check()
+                yield CheckedClaim(ClaimKind.BUGS, row.id, false(error.message))
+
+    def _pool_claims(self, decisions: Decisions | str) -> Iterator[CheckedClaim]:
+        for row, verdict in zip(self._pool, self._walks, strict=True):
+            yield CheckedClaim(ClaimKind.STATES, self._name(row.number), verdict)
+        if isinstance(decisions, str):
+            if any(row.outcome for row in self._pool):
+                reason = undecided(f"the policy was not asked: {decisions}")
+                yield CheckedClaim(ClaimKind.RUNS, f"unit {self.row.id}", reason)
+            known = None
+        else:
+            known = decisions
+            known.follow(row.state for row, _ in self._sound_pool())
+        for row, _ in self._sound_pool():
+            verdict = check_pool_run(known, row, self._config.testing.step_limit)
+            if known is not None or verdict.standing is Standing.FALSE:
+                yield CheckedClaim(ClaimKind.RUNS, self._name(row.number), verdict)
+
+    def _sound_pool(self) -> Iterator[tuple[PoolRow, Verdict]]:
+        """Without rows whose state is none."""
+        for row, verdict in zip(self._pool, self._walks, strict=True):
+            if verdict == HOLDS:
+                yield row, verdict
+
+    def _answer_claims(self) -> Iterator[CheckedClaim]:
+        pool = {row.number: row for row, _ in self._sound_pool()}
+        bugs = {row.pool_number: row for row in self._bugs}
+        for answer in self._answers:
+            if answer.number not in pool:
+                continue  # the totals say so
+            checked = check_answer(
+                answer, pool[answer.number], bugs.get(answer.number), self._costs
+            )
+            if checked is not None:
+                yield CheckedClaim(checked[0], self._name(answer.number), checked[1])
+
+    def _totals(self) -> Iterator[CheckedClaim]:
+        name, is_final = f"unit {self.row.id}", self.row.status == "finished"
+        was_interrupted = self._store.was_interrupted(self.row.id)
+        rows = UnitRows(
+            self.row,
+            self._config,
+            self._pool,
+            self._answers,
+            self._bugs,
+            len(self._store.localized_bugs() & {row.id for row in self._bugs}),
+            None if self._imported is None else len(self._imported),
+            was_interrupted,
+        )
+        yield CheckedClaim(ClaimKind.STATISTICS, name, check_statistics(rows))
+        states = self._store.bug_states(self.row.id)
+        bugs = [(row, states[row.id]) for row in self._bugs if row.id in states]
+        final = is_final and not was_interrupted
+        yield CheckedClaim(ClaimKind.STATISTICS, name, check_regions(bugs, self._task, final))
+
+    def _name(self, number: int) -> str:
+        return f"unit {self.row.id}, state {number}"
+
+    def _reached(self, decisions: Decisions | str) -> Reached:
+        """What walks, the policy and evidence lead to; for tasks that are too large to explore."""
+        reached = Reached(self._task, self._imported or ())
+        for row, _ in self._sound_pool():
+            if row.number:
+                reached.add_walk(self._pool[row.reference].state, row.walk)
+            if not isinstance(decisions, str):
+                reached.add_states(row.state, decisions.walk(row.state).states)
+        return reached
+
+    def _bug_claims(
+        self, row: BugRow, bug: Bug, decisions: Decisions | str, reached: Reached
+    ) -> Iterator[CheckedClaim]:
+        finding, number = bug.finding, row.id
+        bound = self._check_bound(number, finding)
+        yield CheckedClaim(ClaimKind.BOUNDS, number, bound)
+        is_whole = (
+            isinstance(decisions, Decisions)
+            and decisions.is_own
+            and len(finding.run.operators) < self._config.testing.step_limit
+        )
+        history = check_history(self._store.history(number), row, finding, is_whole)
+        yield CheckedClaim(ClaimKind.BOUNDS, number, history)
+        testing = self._config.testing
+        problem = find_row_problem(row, finding, testing) or find_gap_problem(finding)
+        yield CheckedClaim(ClaimKind.BUGS, number, false(problem) if problem else HOLDS)
+        if problem := find_run_problem(finding.state, finding.run, self._task):
+            yield CheckedClaim(ClaimKind.RUNS, number, false(problem))
+            return
+        run, answer = check_run(decisions, finding)
+        self.replies.append(PolicyReply(number, answer, run.reason))
+        yield CheckedClaim(ClaimKind.RUNS, number, run)
+        reached.add_walk(finding.state, finding.run.operators)
+        reached.add_evidence(finding.evidence)
+        yield CheckedClaim(ClaimKind.STATES, number, self._check_state(row, finding, reached))
+        if row.id in self._localized:
+            yield from self._localization_claims(row, finding)
+
+    @cached_property
+    def _localized(self) -> set[int]:
+        return self._store.localized_bugs()
+
+    def _localization_claims(self, row: BugRow, finding: Finding) -> Iterator[CheckedClaim]:
+        try:
+            found = self._store.localization(row.id)
+        except WorkspaceError as error:
+            yield CheckedClaim(ClaimKind.LOCALIZATIONS, row.id, false(error.message))
+            return
+        assert found is not None
+        steps = check_localization(finding, found, self._task, self._costs)
+        yield CheckedClaim(ClaimKind.LOCALIZATIONS, row.id, steps)
+        cause = check_cause(finding, found, self._task)
+        if cause == HOLDS and row.root_cause is not None:
+            place = self._causes.get(row.root_cause)
+            if place != (row.problem, row.policy):
+                cause = false("its root cause is one of another problem or policy")
+        yield CheckedClaim(ClaimKind.CAUSES, row.id, cause)
+
+    @cached_property
+    def _causes(self) -> dict[int, tuple[str, str]]:
+        """Root causes by number: their problem and policy."""
+        return {cause.id: (cause.problem, cause.policy) for cause in self._store.root_causes()}
+
+    def _check_state(self, row: BugRow, finding: Finding, reached: Reached) -> Verdict:
+        """A bug in the pool is where its walks lead; another one has to be reachable."""
+        number = row.pool_number
+        if number is None:
+            return check_bug_state(finding.state, reached, self._costs, self._has_morphs)
+        while True:
+            if number >= len(self._pool) or self._walks[number] != HOLDS:
+                return false(f"the walk to its state does not hold: {self._name(number)}")
+            if self._pool[number].reference < 0:
+                return HOLDS
+            number = self._pool[number].reference
+
+    def _check_bound(self, number: int, finding: Finding) -> Verdict:
+        evidence = finding.evidence
+        if evidence.state != finding.state or evidence.bound != finding.bound:
+            return false("the evidence is for another state or bound")
+        problem = verify(evidence, self._task, self._dominance).problem
+        if TOO_LARGE in problem:
+            verdict = check_at_most(self._costs, finding.state, finding.bound)
+            return undecided(problem) if verdict.standing is Standing.UNDECIDED else verdict
+        if problem:
+            return false(f"evidence: {problem}")
+        return self._second_opinion(number, finding)
+
+    def _second_opinion(self, number: int, finding: Finding) -> Verdict:
+        """VAL's, if it is there and can read the files."""
+        if self._val is None or self._task.source is None:
+            return HOLDS
+        plans = [("better plan", finding.evidence.operators)] if finding.evidence.is_plan else []
+        if finding.run.outcome is RunOutcome.SOLVED:
+            plans.append(("policy's plan", finding.run.operators))
+        problem = export_state_text(self._task, finding.state, f"bug-{number}")
+        agreed = 0
+        for name, operators in plans:
+            if any(not 0 <= operator < len(self._task.operators) for operator in operators):
+                continue  # the run is checked on its own
+            plan = format_operator_plan(self._task, operators)
+            opinion = val_opinion(self._val, self._domain, problem, plan)
+            if opinion is not None and not opinion.valid:
+                return false(f"VAL does not accept the {name}: {opinion.words}")
+            agreed += opinion is not None
+        self.plans.append((number, agreed))
+        return HOLDS
+
+    @cached_property
+    def _domain(self) -> str:
+        return format_domain(export_domain(self._task))
+
+
+def unread_bugs(rows: Iterable[BugRow], verdict: Verdict) -> Iterator[CheckedClaim]:
+    """Bugs about which nothing can be said, because something they need is missing."""
+    for row in rows:
+        yield CheckedClaim(ClaimKind.BUGS, row.id, verdict)
