@@ -30,7 +30,7 @@ from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
 from engine.task.states import StateTable
-from engine.workspace.rows import Bug
+from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -471,6 +471,18 @@ def test_without_bugs_the_next_step_is_a_campaign(
     with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as asked:
         qtbot.mouseClick(page._empty.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["campaign", None]
+
+
+def test_without_bugs_it_says_what_was_tested(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+) -> None:
+    Workspace.create(tmp_path / "empty.plumb").close()
+    page = make_page(tmp_path / "empty.plumb")
+    assert page._empty.title.text() == "No bugs yet"
+    page._show_tested(StateCounts(132, 120))
+    assert page._empty.title.text() == "No bugs found"
+    text = page._empty.text.text()
+    assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
 
 
 def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
