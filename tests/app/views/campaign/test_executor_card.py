@@ -30,10 +30,8 @@ from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.executor_card import ENTER_ADDRESS, ExecutorCard
 from app.views.campaign.page import CampaignPage
 from app.widgets.fields import LimitField
-from engine.records.events import UnitStatistics
+from engine.records.events import ClusterSize, ClusterStatus, UnitStatistics
 from engine.records.project import Project
-from engine.usecases.campaign import ClusterStatus
-from engine.workers.supervisor import ClusterSize
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
