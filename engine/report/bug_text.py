@@ -16,7 +16,7 @@ from engine.task.atoms import format_atom, format_fact, state_atoms
 from engine.task.task import Task
 from engine.verify.claims import SOLVED
 from engine.workspace.filter import KIND_WORDS
-from engine.workspace.rows import Bug, BugRow, TestedCounts
+from engine.workspace.rows import Bug, BugRow, StateCounts
 
 _ENDINGS = {
     EndReason.LOOP: "it runs into a loop",
@@ -26,7 +26,7 @@ _ENDINGS = {
 }
 
 
-def tested_text(counts: TestedCounts) -> str:
+def tested_text(counts: StateCounts) -> str:
     """What campaigns that found no bug have shown."""
     rest = counts.tested - counts.optimal
     return (

@@ -41,8 +41,8 @@ from engine.workspace.rows import (
     PoolRow,
     Row,
     RunRow,
+    StateCounts,
     StoredComparison,
-    TestedCounts,
     TestedState,
     UnitInputs,
     UnitRow,
@@ -438,10 +438,10 @@ class WorkspaceReader:
         )
         return int(count)
 
-    def tested(self) -> TestedCounts:
+    def tested(self) -> StateCounts:
         """How many states of all campaigns were tested, and what is known of them."""
         (counts,) = self._read(
-            TestedCounts,
+            StateCounts,
             "SELECT count(*) AS tested, count(o.number) AS optimal FROM pool p LEFT JOIN "
             "(SELECT DISTINCT unit, number FROM answers WHERE verdict = ?) o "
             "ON o.unit = p.unit AND o.number = p.number WHERE p.tested",

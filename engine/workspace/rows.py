@@ -59,7 +59,7 @@ class BugRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedCounts:
+class StateCounts:
     tested: int
     optimal: int  # states in which an oracle proved the policy optimal
 

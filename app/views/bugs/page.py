@@ -39,7 +39,7 @@ from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
 from engine.workspace.filter import Term
-from engine.workspace.rows import Bug, BugRow, TestedCounts
+from engine.workspace.rows import Bug, BugRow, StateCounts
 
 MAX_DRAGGED_FILES = 100
 _TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
@@ -272,7 +272,7 @@ class BugsPage(Page):
         unfit = total and not shown and self.table.terms
         self._tables.setCurrentIndex(1 if unfit else 0)
 
-    def _show_tested(self, counts: TestedCounts) -> None:
+    def _show_tested(self, counts: StateCounts) -> None:
         """What is known without any bug."""
         if not counts.tested:
             self._empty.title.setText(NO_BUGS_YET)
