@@ -16,6 +16,7 @@ from engine.fuzzing.imported_pool import ImportedPool, contents
 from engine.pddl import Diagnostic, Report, check_files, check_problem_file
 from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
+from engine.records.finding import RunOutcome
 from engine.records.project import (
     DomainChecked,
     PoolChecked,
@@ -125,11 +126,11 @@ class TaskMeasured:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRan:
-    """`outcome` is solved, failed, aborted (by a limit) or error."""
+    """`outcome` is None if the policy cannot run on the problem."""
 
     problem: str
     policy: str
-    outcome: str
+    outcome: RunOutcome | None
     reason: str
     cost: int | None = None
     steps: int | None = None
@@ -236,18 +237,18 @@ def _ran(
     cancelled: Callable[[], bool],
 ) -> PolicyRan:
     if isinstance(policy, PlumblineError):
-        return PolicyRan(problem, spec, "error", _said(policy, spec))
+        return PolicyRan(problem, spec, None, _said(policy, spec))
     deadline = time.monotonic() + SECONDS
     try:
         taken = take_run(policy, task, cancelled=lambda: cancelled() or time.monotonic() > deadline)
     except CancelledError:
         raise
     except PlumblineError as error:
-        return PolicyRan(problem, spec, "error", _said(error, spec))
+        return PolicyRan(problem, spec, None, _said(error, spec))
     if taken.stopped:
         if cancelled():
             raise CancelledError
-        return PolicyRan(problem, spec, "aborted", f"time limit of {SECONDS:g} s reached")
+        return PolicyRan(problem, spec, RunOutcome.ABORTED, f"time limit of {SECONDS:g} s reached")
     run, errors = taken.run, taken.statistics.errors
     reason = errors[0] if errors else str(run.reason)
-    return PolicyRan(problem, spec, str(run.outcome), reason, run.cost, len(run.operators))
+    return PolicyRan(problem, spec, run.outcome, reason, run.cost, len(run.operators))

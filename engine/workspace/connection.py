@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,14 @@ class Connection:
             self._seen = self._stamp()
             self._lock.release()
             self._is_held = False
+
+    def announce(self) -> None:
+        """Let others know that somebody looks at the file."""
+        with suppress(WorkspaceError):
+            self._lock.announce()
+
+    def is_announced_elsewhere(self) -> bool:
+        return self._lock.is_announced_elsewhere()
 
     def _acquire(self, exclusive: bool, patience: float) -> None:
         acquire = partial(
