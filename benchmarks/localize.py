@@ -22,17 +22,17 @@ from pathlib import Path
 from measurement import EXAMPLES, Row, Setting, mistakes
 
 from engine.campaign.config_reader import read_config
-from engine.localize.localizer import ALGORITHMS, BISECTION
+from engine.localize.localizer import ALGORITHMS, BISECTION, Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
 from engine.records.localization import Localization, StepVerdict
 from engine.search.forward import SearchLimits, search
+from engine.task.states import StateTable
 from engine.task.successors import State, successor
 from engine.task.task import Task
 from engine.task.validate import validate_operators
 from engine.usecases.campaign import run as run_campaign
-from engine.usecases.localize import BugLocalizer, LocalizeOptions
 from engine.verify.claims import SOLVED
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
@@ -125,21 +125,26 @@ def examine(
     store: Workspace, limits: LocalizationLimits, args: argparse.Namespace
 ) -> dict[str, Totals]:
     found: dict[str, Totals] = {}
-    options = LocalizeOptions(algorithm=args.algorithm)
-    shared = BugLocalizer(store, options)
+    shared: dict[int, Localizer] = {}
     truths: dict[int, Truth] = {}
     for row in store.bugs():
         bug = store.bug(row.id)
         totals = found.setdefault(row.kind, Totals())
+        if bug.problem_id not in shared:
+            table = StateTable(store.task(bug.problem_id))
+            shared[bug.problem_id] = Localizer(table, algorithm=args.algorithm)
+        localizer = shared[bug.problem_id]
+        task = localizer.table.task
         began = time.process_time()
-        localization = shared.localize(bug, limits)
+        localization = localizer.localize_finding(bug.finding, limits)
         totals.seconds.append(time.process_time() - began)
-        task = shared.task(bug.problem_id)
         add(totals, bug, localization)
         totals.wrong += [f"bug {row.id}: {text}" for text in replay(task, bug, localization)]
         totals.verified += len(localization.bad_steps)
         if not args.no_alone:
-            alone = BugLocalizer(store, options).localize(bug, limits)
+            alone = Localizer(StateTable(task), algorithm=args.algorithm).localize_finding(
+                bug.finding, limits
+            )
             totals.alone += alone.searches
         if args.check:
             truth = truths.setdefault(bug.problem_id, Truth(task))

@@ -15,17 +15,19 @@ from app.services.jobs import Job, JobProgress
 from app.services.messages import Message
 from app.services.settings import consent
 from engine.records.config import CampaignConfig
-from engine.records.events import CampaignFinished, CampaignStatus, UnitFailed, UnitStopped, Warned
-from engine.report.words import count_text
-from engine.usecases.campaign import (
+from engine.records.events import (
     Advanced,
     AlreadyDone,
     Begun,
-    CampaignEnd,
+    CampaignFinished,
+    CampaignStatus,
     ClusterStatus,
-    resume_campaign,
-    run_campaign,
+    UnitFailed,
+    UnitStopped,
+    Warned,
 )
+from engine.report.words import count_text
+from engine.usecases.campaign import CampaignEnd, resume_campaign, run_campaign
 from engine.workers.link import AT_LIMIT
 from engine.workspace.rows import CampaignRow
 

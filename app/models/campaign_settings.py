@@ -15,13 +15,12 @@ from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.kind import OracleKind
 from engine.oracles.registry import parse_oracle
 from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from engine.records.events import ClusterSize, ClusterStatus
 from engine.records.project import PoolChecked, Project
 from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
-from engine.usecases.campaign import ClusterStatus
 from engine.usecases.check_project import is_grounded
 from engine.workers.cluster import problem_with_address
-from engine.workers.supervisor import ClusterSize
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000
@@ -105,10 +104,12 @@ def pool_problem(
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
-    """A preset says how to fuzz and to test, and leaves the rest as it is."""
+    """A preset says how to fuzz and to test, whether to localize, and leaves the rest as it is."""
     values = PRESETS[name].values
     fuzzing, testing = FuzzSettings(**values["fuzzing"]), _testing(values["testing"])
-    return structs.replace(config, fuzzing=fuzzing, testing=testing)
+    localizes = bool(values.get("localization", {}).get("enabled"))
+    localization = structs.replace(config.localization, enabled=localizes)
+    return structs.replace(config, fuzzing=fuzzing, testing=testing, localization=localization)
 
 
 def preset_of(config: CampaignConfig) -> str:

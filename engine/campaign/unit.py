@@ -14,7 +14,7 @@ from contextlib import closing
 
 from engine.campaign.regions import Regions
 from engine.dominance.checker import DominanceChecker
-from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError, WorkspaceError
+from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
 from engine.fuzzing.biases import make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.fuzzing.imported_pool import ImportedPool
@@ -26,7 +26,7 @@ from engine.oracles.registry import factorizations, make_oracle
 from engine.oracles.session import Examination, Oracle, OracleSession, Origin
 from engine.policies.policy import close_policy, notes_of, open_policy
 from engine.policies.portfolio import Portfolio, open_portfolio
-from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.policies.runs import PolicyRuns
 from engine.records.config import Unit
 from engine.records.events import (
     BugLocalized,
@@ -49,13 +49,12 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import State
-from engine.records.finding import INFINITY, EndReason, Finding, Run
-from engine.records.localization import Localization
+from engine.records.finding import INFINITY, Finding
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.task.unpacked import UnpackedInputs, unpack_inputs
-from engine.verify.claims import find_problem
+from engine.verify.claims import better_evidence, find_problem
 from engine.workers.limits import peak_megabytes
 from engine.workers.link import WorkerLink
 
@@ -97,44 +96,6 @@ class OracleCounts:
             )
             for name in self._oracles
         )
-
-
-def localize_finding(
-    localizer: Localizer,
-    finding: Finding,
-    limits: LocalizationLimits | None = None,
-) -> Localization:
-    """Which steps of the run from a bug state are bad."""
-    run, evidence = finding.run, finding.evidence
-    closes_loop = run.reason == EndReason.LOOP and run.last_decision >= 0
-    return localizer.localize(
-        replayed(localizer.table, finding.state, run),
-        run.last_decision if closes_loop else None,
-        known_plan=evidence.operators if evidence.is_plan else None,
-        known_bound=evidence.bound,
-        limits=limits,
-    )
-
-
-def replayed(table: StateTable, state: State, run: Run) -> PolicyRun:
-    """A stored run as a run through a table."""
-    return PolicyRun(
-        run.outcome,
-        run.reason,
-        run.cost,
-        tuple(_walk(table, state, run.operators)),
-        run.operators,
-    )
-
-
-def _walk(table: StateTable, state: State, operators: Sequence[int]) -> list[int]:
-    states: list[int] = table.add(state).tolist()
-    for operator in operators:
-        (successor,) = table.apply([states[-1]], [operator]).tolist()
-        if successor < 0:
-            raise WorkspaceError("the policy's run cannot be replayed", hint="take a copy")
-        states.append(successor)
-    return states
 
 
 PROGRESS_SECONDS = 0.5
@@ -380,12 +341,15 @@ class _Work:
                 total_expansions=min(settings.bug_expansions, left),
                 total_seconds=settings.bug_seconds,
             )
-            found = localize_finding(localizer, finding, limits)
+            found = localizer.localize_finding(finding, limits)
             # What a stopped localization found is sound but not repeatable: it is not reported.
             self.link.check()
             left -= found.expanded
             self.localized += 1
-            self.link.emit(BugLocalized(self.unit.number, finding.state, found, self.link.seconds))
+            better = better_evidence(finding, found, self.task)
+            self.link.emit(
+                BugLocalized(self.unit.number, finding.state, found, better, self.link.seconds)
+            )
             self._report_progress()
 
     def _report_regions(self) -> None:

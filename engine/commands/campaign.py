@@ -27,8 +27,8 @@ from engine.errors import (
 )
 from engine.files import write_text
 from engine.policies.consent import Consent
-from engine.records.events import CampaignStatus, UnitFailed, Warned
-from engine.usecases.campaign import DEFAULT_EXECUTOR, AlreadyDone, run_campaign
+from engine.records.events import AlreadyDone, CampaignStatus, UnitFailed, Warned
+from engine.usecases.campaign import DEFAULT_EXECUTOR, run_campaign
 from engine.workers.link import AT_LIMIT
 from engine.workspace.workspace import Workspace
 

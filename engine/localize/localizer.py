@@ -16,14 +16,14 @@ from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
-from engine.errors import UsageError
+from engine.errors import UsageError, WorkspaceError
 from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
 from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
 from engine.policies.runs import PolicyRun
-from engine.records.finding import INFINITY, RunOutcome
+from engine.records.finding import INFINITY, EndReason, Finding, RunOutcome
 from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.search.aoca_star import admissible_kernel
 from engine.task.states import StateTable
@@ -96,6 +96,28 @@ class Localizer:
         self.bounds.add_path(path.states, path.operators)
         examination = _Examination(path, self.bounds, self._searching, self._emit, known_bound)
         return examination.result(run, self._algorithm)
+
+    def localize_finding(
+        self, finding: Finding, limits: LocalizationLimits | None = None
+    ) -> Localization:
+        """Verdicts on the steps of a bug's run; what its evidence proves spares searches."""
+        run, evidence = finding.run, finding.evidence
+        states: list[int] = self.table.add(finding.state).tolist()
+        for operator in run.operators:
+            (successor,) = self.table.apply([states[-1]], [operator]).tolist()
+            if successor < 0:
+                raise WorkspaceError(
+                    "the policy's run cannot be replayed", hint="restore a backup of the workspace"
+                )
+            states.append(successor)
+        closes_loop = run.reason is EndReason.LOOP and run.last_decision >= 0
+        return self.localize(
+            PolicyRun(run.outcome, run.reason, run.cost, tuple(states), run.operators),
+            run.last_decision if closes_loop else None,
+            known_plan=evidence.operators if evidence.is_plan else None,
+            known_bound=evidence.bound,
+            limits=limits,
+        )
 
 
 @dataclass(frozen=True, slots=True)

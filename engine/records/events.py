@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from engine.records.codec import Amount, Count, Record, Seconds, Text
 from engine.records.comparison import Parameters, Side
-from engine.records.evidence import State
+from engine.records.evidence import Evidence, State
 from engine.records.finding import Cost, EndReason, Finding, RunOutcome
 from engine.records.localization import Localization
 from engine.records.training import EpochRecord
@@ -104,6 +104,7 @@ class BugLocalized(Record):
     unit: Count
     state: State
     localization: Localization
+    better: Evidence | None  # a plan that came to light, for a bug that had only a bound
     seconds: Seconds
 
 
@@ -186,11 +187,15 @@ class CampaignStarted(Record):
     units: tuple[Count, ...]  # those that are left to do
 
 
+class ClusterSize(Record):
+    workers: Count
+    places: Count  # how many units run at a time: one per thread of a worker
+
+
 class ClusterChanged(Record):
     """Workers of the cluster came or went."""
 
-    workers: Count
-    places: Count  # how many units run at a time
+    size: ClusterSize
 
 
 class CampaignStatus(StrEnum):
@@ -223,6 +228,34 @@ UnitEvent = (
     | UnitFailed
 )
 CampaignEvent = UnitEvent | CampaignStarted | ClusterChanged | CampaignFinished
+
+
+class Begun(Record):
+    campaign: Count
+    units: Count  # how many are left to do
+
+
+class Advanced(Record):
+    """The workspace has news of a campaign."""
+
+    bugs: bool  # also among the bugs
+
+
+class ClusterStatus(Record):
+    """How it goes where the units run."""
+
+    cluster: ClusterSize | None = None  # None: this machine, or nothing is known yet
+    restarted: Count = 0  # units that lost their workers and began again
+
+
+class AlreadyDone(Record):
+    """The workspace holds this campaign, finished."""
+
+    campaign: Count
+
+
+CampaignNews = Begun | Advanced | ClusterStatus | UnitStarted | UnitFailed | Warned
+"""What the window hears of a running campaign; the rest is in the workspace."""
 
 
 class StageStarted(Record):
@@ -285,4 +318,4 @@ class TrainingFinished(Record):
 
 
 TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
-Event = CampaignEvent | ComparisonEvent | TrainingEvent
+Event = CampaignEvent | CampaignNews | ComparisonEvent | TrainingEvent

@@ -115,6 +115,17 @@ class Localization(Record):
     limited: bool = False  # a limit struck, or somebody stopped it: more could be decided
 
     @property
+    def better_plan(self) -> tuple[int, ...] | None:
+        """A plan cheaper than the run: its steps until the first bad one, then a better way.
+
+        It is optimal if all steps before are.
+        """
+        for step in self.steps:
+            if step.better_plan is not None:
+                return (*(taken.operator for taken in self.steps[: step.index]), *step.better_plan)
+        return None
+
+    @property
     def bad_steps(self) -> tuple[int, ...]:
         return self._with(StepVerdict.NOT_OPTIMAL)
 

@@ -11,14 +11,22 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Semaphore
 from typing import get_args
 
-from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
+from msgspec.structs import replace
+
+from engine.campaign.inputs import (
+    policy_inputs,
+    pool_input,
+    portfolio_inputs,
+    problem_inputs,
+    read_file,
+)
 from engine.campaign.unit import run_unit
 from engine.errors import WorkerLostError
 from engine.logs import log_path
@@ -26,12 +34,17 @@ from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
+    Advanced,
+    AlreadyDone,
+    Begun,
     BugLocalized,
     CampaignEvent,
     CampaignFinished,
     CampaignStarted,
     CampaignStatus,
     ClusterChanged,
+    ClusterSize,
+    ClusterStatus,
     FindingReported,
     UnitEvent,
     UnitFailed,
@@ -46,7 +59,7 @@ from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
-from engine.workers.supervisor import ClusterSize, Executor, make_executor
+from engine.workers.supervisor import Executor, make_executor
 from engine.workspace.workspace import Workspace, campaign_key
 
 POLL_SECONDS = 0.1
@@ -85,11 +98,12 @@ class _Inputs:
 
     @classmethod
     def read(cls, config: CampaignConfig) -> _Inputs:
+        read = cache(read_file)  # a policy may be in the portfolio as well
         return cls(
-            problem_inputs(config),
-            policy_inputs(config),
-            portfolio_inputs(config),
-            pool_input(config),
+            problem_inputs(config, read),
+            policy_inputs(config, read),
+            portfolio_inputs(config, read),
+            pool_input(config, read),
         )
 
     def key(self, config: CampaignConfig) -> str:
@@ -249,7 +263,7 @@ class _Running:
         size = self._executor.size
         if size is not None and size != self._cluster:
             self._cluster = size
-            events.append(ClusterChanged(size.workers, size.places))
+            events.append(ClusterChanged(size))
         self.tell(events)
         self._store.heartbeat()
 
@@ -315,34 +329,6 @@ def _why(failure: Failure, unit: Unit) -> str:
     *_, last = failure.details.splitlines() or [""]
     words = f"; it last printed: {last:.300}" if last else ""
     return f"{failure.message}{memory}{words}"
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    campaign: int
-    units: int  # how many are left to do
-
-
-@dataclass(frozen=True, slots=True)
-class Advanced:
-    """There is more in the store."""
-
-    bugs: bool  # also among the findings
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterStatus:
-    """How it goes where the units run."""
-
-    cluster: ClusterSize | None = None  # None: this machine, or nothing is known yet
-    restarted: int = 0  # units that lost their workers and began again
-
-
-@dataclass(frozen=True, slots=True)
-class AlreadyDone:
-    """The workspace holds this very campaign, finished."""
-
-    campaign: int
 
 
 def run_campaign(
@@ -416,7 +402,7 @@ class _Reporter(Link):
                     self._show(replace(self._status, restarted=self._status.restarted + 1))
                 self._started.add(event.unit)
             case ClusterChanged():
-                self._show(replace(self._status, cluster=ClusterSize(event.workers, event.places)))
+                self._show(replace(self._status, cluster=event.size))
             case FindingReported():
                 self._bugs.add((event.unit, event.finding.state))
                 self._link.emit(Advanced(bugs=True))

@@ -11,11 +11,11 @@ from engine.campaign.inputs import read_file
 from engine.errors import PolicyError
 from engine.files import disk_error, write_text
 from engine.fuzzing.imported_pool import task_of
+from engine.records.events import ClusterSize
 from engine.task.sas import write_sas
 from engine.task.task import Task
 from engine.workers.cluster import look_at
 from engine.workers.link import Link
-from engine.workers.supervisor import ClusterSize
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.campaign.unit import localize_finding
 from engine.errors import LimitReachedError, UsageError, WorkspaceError
 from engine.localize import localizer as localizing
 from engine.localize.localizer import BISECTION, Localizer, Searched
@@ -23,10 +22,9 @@ from engine.task.states import StateTable
 from engine.task.successors import State
 from engine.task.task import Task
 from engine.task.translate import Limits
-from engine.usecases.better_plan import keep_plan, plan_of_localization
 from engine.usecases.run import TakenRun, take_run
-from engine.verify.claims import require_fit
-from engine.workers.link import NULL_LINK, Link
+from engine.verify.claims import better_evidence, require_fit
+from engine.workers.link import Link
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -59,50 +57,20 @@ class LocalizeOptions:
 DEFAULT_OPTIONS = LocalizeOptions()
 
 
-class BugLocalizer:
-    """Localizes stored bugs one by one; those of the same problem share what is known."""
+def keep_localization(store: Workspace, bug: Bug, found: Localization, task: Task) -> None:
+    """Store a localization unless one of the same run is there that knows more.
 
-    def __init__(
-        self,
-        store: Workspace,
-        options: LocalizeOptions = DEFAULT_OPTIONS,
-        link: Link = NULL_LINK,
-        hear: Callable[[Searched], None] = NULL_LINK.emit,
-    ) -> None:
-        self._store, self._options, self._link, self._hear = store, options, link, hear
-        self._by_problem: dict[int, Localizer] = {}
-
-    def localize(self, bug: Bug, limits: LocalizationLimits | None = None) -> Localization:
-        """Which steps of a bug's run are bad; `keep` writes it down."""
-        localizer = self._localizer(bug.problem_id)
-        require_fit(bug, localizer.table.task)
-        return localize_finding(localizer, bug.finding, limits)
-
-    def keep(self, bug: Bug, found: Localization) -> None:
-        """Store a localization unless one of the same run is there that knows more.
-
-        A better plan that came to light becomes the evidence of a bug that had only a bound.
-        """
-        try:
-            known = self._store.localization(bug.row.id)
-        except WorkspaceError:
-            known = None  # damaged, and now mended
-        if known is None or not _knows_more(known, found):
-            self._store.save_localization(bug.row.id, found)
-        plan = None if bug.finding.evidence.is_plan else plan_of_localization(bug, found)
-        if plan is not None:
-            keep_plan(self._store, bug, self.task(bug.problem_id), plan)
-
-    def task(self, problem: int) -> Task:
-        return self._localizer(problem).table.task
-
-    def _localizer(self, problem: int) -> Localizer:
-        if problem not in self._by_problem:
-            table = StateTable(self._store.task(problem))
-            self._by_problem[problem] = _make_localizer(
-                table, self._options, self._link, self._hear
-            )
-        return self._by_problem[problem]
+    A better plan that came to light becomes the evidence of a bug that had only a bound.
+    """
+    try:
+        known = store.localization(bug.row.id)
+    except WorkspaceError:
+        known = None  # damaged, and now replaced
+    if known is None or not _knows_more(known, found):
+        store.save_localization(bug.row.id, found)
+    evidence = better_evidence(bug.finding, found, task)
+    if evidence is not None:
+        store.save_evidence(bug.row.id, evidence)
 
 
 def _make_localizer(
@@ -163,15 +131,21 @@ def localize(
             link.progress(len(done) + part, len(numbers), f"bug {number}")
             link.emit(Localizing(number, event.searches, event.decided, event.steps))
 
-        localizer = BugLocalizer(store, options, link, hear)
+        localizers: dict[int, Localizer] = {}  # bugs of the same problem share what is known
         for number in numbers:
             link.progress(len(done), len(numbers), f"bug {number}")
             bug = store.bug(number)
-            found = localizer.localize(bug, options.limits(began))
+            if bug.problem_id not in localizers:
+                table = StateTable(store.task(bug.problem_id))
+                localizers[bug.problem_id] = _make_localizer(table, options, link, hear)
+            localizer = localizers[bug.problem_id]
+            task = localizer.table.task
+            require_fit(bug, task)
+            found = localizer.localize_finding(bug.finding, options.limits(began))
             link.check()
             not_kept = ""
             try:
-                localizer.keep(bug, found)
+                keep_localization(store, bug, found, task)
             except WorkspaceError as error:
                 not_kept = str(error)
             done.append(Localized(number, found, not_kept))

@@ -7,11 +7,13 @@ about what the store says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
 
 from engine.errors import WorkspaceError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.records.evidence import State, Walk
+from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import NO_DECISION, BugKind, EndReason, Finding, Run, RunOutcome
 from engine.records.localization import Localization
 from engine.task.successors import is_applicable, is_goal, successor
@@ -41,6 +43,22 @@ def find_problem(finding: Finding, task: Task, dominance: DominanceCheck | None 
     if problem := find_run_problem(finding.state, finding.run, task):
         return f"policy run: {problem}"
     return find_gap_problem(finding)
+
+
+def better_evidence(finding: Finding, found: Localization, task: Task) -> Evidence | None:
+    """Return the plan that localizing came across, if only a bound proves the bug so far."""
+    plan = None if finding.evidence.is_plan else found.better_plan
+    return None if plan is None else plan_evidence(finding, plan, task)
+
+
+def plan_evidence(finding: Finding, plan: Sequence[int], task: Task) -> Evidence | None:
+    """Return a plan as evidence of a finding; None if it proves less than is known, or nothing."""
+    cost = sum(task.operators[number].cost for number in plan)
+    if cost > finding.bound:
+        return None
+    evidence = Evidence(finding.state, (Walk(tuple(plan), "search"),), cost)
+    proven = structs.replace(finding, bound=cost, evidence=evidence)
+    return None if find_problem(proven, task) else evidence
 
 
 def find_gap_problem(finding: Finding) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.dominance.checker import DominanceChecker
 from engine.errors import Location, PlumblineError, WorkspaceError
 from engine.files import scratch_folder
 from engine.policies.consent import NO_CONSENT, Consent, consent_name
@@ -102,6 +103,7 @@ class Verifier:
         self._val = val_program()
         self._tasks: dict[int, Task | Verdict] = {}
         self._costs: dict[tuple[int, str], CostToGo] = {}
+        self._dominance: dict[tuple[int, tuple[Factorization, ...]], DominanceChecker] = {}
         self._bugs: list[int] = []
         self._checked: list[CheckedClaim] = []
         self._replies: list[PolicyReply] = []
@@ -274,7 +276,11 @@ class Verifier:
             self._costs[key] = CostToGo(task, self._options.states, self._link.cancelled)
             others = [s for s in self._store.states(problem) if not find_state_problem(s, task)]
             self._costs[key].explore([task.init, *(imported or ())], others)
-        return Subject(config, task, self._costs[key], used, imported)
+        if (problem, used) not in self._dominance:
+            checker = DominanceChecker(task, used, self._link.control)
+            self._dominance[problem, used] = checker
+        dominance = self._dominance[problem, used]
+        return Subject(config, task, self._costs[key], dominance, bool(used), imported)
 
 
 def _with_given(consent: Consent, given: GivenFiles) -> Consent:

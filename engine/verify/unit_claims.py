@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.dominance.checker import TOO_LARGE, DominanceChecker
 from engine.errors import PlumblineError, WorkspaceError
 from engine.pddl import format_domain
-from engine.records.config import CampaignConfig, Factorization
+from engine.records.config import CampaignConfig
 from engine.records.evidence import State
 from engine.records.finding import Finding, RunOutcome
 from engine.records.verification import (
@@ -50,7 +50,8 @@ class Subject:
     config: CampaignConfig
     task: Task
     costs: CostToGo
-    factorizations: tuple[Factorization, ...]  # of the dominance functions that oracles used
+    dominance: DominanceChecker
+    has_morphs: bool  # oracles used dominance functions
     imported: tuple[State, ...] | None  # the states of an imported pool
 
 
@@ -72,8 +73,8 @@ class UnitClaims:
         self.plans: list[tuple[int, int]] = []  # bugs, and how many of their plans VAL accepts
         self._store, self._bugs, self._val, self._link = store, bugs, val, link
         self._config, self._task, self._costs = subject.config, subject.task, subject.costs
-        self._imported, self._factorizations = subject.imported, subject.factorizations
-        self._dominance = DominanceChecker(self._task, self._factorizations, link.control)
+        self._imported, self._has_morphs = subject.imported, subject.has_morphs
+        self._dominance = subject.dominance
         self._pool: list[PoolRow] = store.pool(row.id)
         self._answers: list[AnswerRow] = store.answers(row.id, 0, _LAST)
         longest = self._config.fuzzing.walk_length
@@ -216,8 +217,7 @@ class UnitClaims:
         """A bug in the pool is where its walks lead; another one has to be reachable."""
         number = row.pool_number
         if number is None:
-            morphs = bool(self._factorizations)
-            return check_bug_state(finding.state, reached, self._costs, morphs)
+            return check_bug_state(finding.state, reached, self._costs, self._has_morphs)
         while True:
             if number >= len(self._pool) or self._walks[number] != HOLDS:
                 return false(f"the walk to its state does not hold: {self._name(number)}")

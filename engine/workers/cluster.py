@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from engine import __version__
 from engine.errors import UsageError
+from engine.records.events import ClusterSize
 from engine.workers.server import Address, RemoteExecutor, WorkerAddress, make_call
-from engine.workers.supervisor import ClusterSize
 
 PATIENCE = "10s"
 ANSWER_SECONDS = 60.0

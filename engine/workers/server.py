@@ -19,6 +19,7 @@ from functools import partial
 import msgspec
 
 from engine import __version__
+from engine.records.events import ClusterSize
 from engine.workers.channel import (
     Call,
     ChannelError,
@@ -32,7 +33,7 @@ from engine.workers.channel import (
 )
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure
-from engine.workers.supervisor import ClusterSize, Report, Supervisor
+from engine.workers.supervisor import Report, Supervisor
 
 MAX_BACKLOG = 4096
 """How many may connect at the same moment: a whole cluster. Others would wait for ever."""

@@ -13,10 +13,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Protocol
 
 from engine.errors import UsageError
+from engine.records.events import ClusterSize
 from engine.workers.channel import Call, ChannelError, Command, End, Events, Order
 from engine.workers.launch import Worker, start
 from engine.workers.limits import NO_LIMITS, ProcessLimits
@@ -133,12 +133,6 @@ def _lost(return_code: int, printed: tuple[str, ...]) -> Failure:
         message = f"the worker ended with exit code {return_code}"
     hint = "everything saved so far is safe; start it again"
     return Failure(message, hint, "\n".join(printed)[-_MAX_DETAILS:])
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSize:
-    workers: int
-    places: int  # how many calls run at a time: one per thread of a worker
 
 
 class Executor(Protocol):

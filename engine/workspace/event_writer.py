@@ -98,25 +98,21 @@ def one(connection: sqlite3.Connection, query: str, parameters: Sequence[object]
     return int(value)
 
 
-def save_evidence(
-    connection: sqlite3.Connection, finding: int, evidence: Evidence, gap: int | None
-) -> None:
+def save_evidence(connection: sqlite3.Connection, finding: int, evidence: Evidence) -> None:
     """Unless a better bound is known by now."""
     bound = evidence.bound
     row = connection.execute(
-        "SELECT seconds FROM findings WHERE id = ? AND bound >= ?", (finding, bound)
+        "UPDATE findings SET bound = ?, gap = policy_cost - ?, evidence_kind = ? "
+        "WHERE id = ? AND bound >= ? RETURNING gap, seconds",
+        (bound, bound, evidence.kind, finding, bound),
     ).fetchone()
     if row is None:
         return
     connection.execute(
-        "UPDATE findings SET bound = ?, gap = ?, evidence_kind = ? WHERE id = ?",
-        (bound, gap, evidence.kind, finding),
-    )
-    connection.execute(
         "UPDATE evidence SET document = ? WHERE finding = ?",
         (encode(evidence).decode(), finding),
     )
-    add_history(connection, finding, bound, gap, *row)
+    add_history(connection, finding, bound, *row)
 
 
 def add_history(
@@ -472,6 +468,8 @@ class EventWriter:
             (event.unit, self._state(event.unit, event.state)),
         )
         save_localization(self.connection, finding, event.localization)
+        if event.better is not None:
+            save_evidence(self.connection, finding, event.better)
 
     def _log(self, level: str, unit: int | None, text: str) -> None:
         self.connection.execute(

@@ -261,10 +261,10 @@ class Workspace(WorkspaceReader):
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
-    def save_evidence(self, finding: int, evidence: Evidence, gap: int | None) -> None:
+    def save_evidence(self, finding: int, evidence: Evidence) -> None:
         """Evidence that is as good as what is known, in its place."""
         with self._connection.writing() as connection:
-            save_evidence(connection, finding, evidence, gap)
+            save_evidence(connection, finding, evidence)
 
     def save_localization(self, finding: int, localization: Localization) -> None:
         """What was found out about the steps of a bug's run, in place of what was known."""

@@ -184,12 +184,13 @@ def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_failures_have_an_infinite_gap() -> None:
+    from engine.records.finding import BugKind, BugStatus
     from engine.workspace.filter import parse_filter
     from engine.workspace.rows import BugRow
 
     row = BugRow(
-        *(1, 1, 1, "qualitative", "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
-        *("new", "a note", 0.5, None, False),
+        *(1, 1, 1, BugKind.FAILS, "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
+        *(BugStatus.NEW, "a note", 0.5, None, False),
     )
     for text, expected in {
         "": True,

@@ -1,4 +1,4 @@
-"""The look-ahead kernel against a plain greedy search, and what the oracle makes of it."""
+"""Bound maintenance: what is known of one state says something of others, and its look-ahead."""
 
 import heapq
 
@@ -6,23 +6,76 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.amount import amount
+from reference.oracle_sessions import (
+    MORPH,
+    examine,
+    proven,
+    state_id,
+    switch_session,
+    switch_task,
+)
 from reference.random_tasks import tasks
 from reference.small_tasks import one_key
 
-from engine.errors import CancelledError
+from engine.errors import CancelledError, UsageError
 from engine.native.control import Control
 from engine.native.searches import NativeLookahead
 from engine.oracles.bmo import DominanceLookahead
 from engine.oracles.objective import OBJECTIVES
+from engine.oracles.registry import parse_oracle
 from engine.oracles.session import OracleSession
 from engine.policies.builtin import open_builtin
 from engine.policies.runs import PolicyRuns
+from engine.records.events import OracleVerdict
 from engine.records.finding import INFINITY
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
 from engine.task.task import Task
 
 Step = tuple[int, int, int]
+WASTEFUL = {(0, 0): "ahead-0", (1, 0): "flip-0", (1, 1): "ahead-1", (2, 1): "ahead-2"}
+"""It flips a switch that leads nowhere."""
+STRAIGHT = {(x, y): f"ahead-{x}" for x in range(3) for y in range(2)}
+
+
+def test_the_states_of_a_run_are_compared_with_each_other() -> None:
+    session = switch_session(switch_task((5, 1, 2)), WASTEFUL)
+    state = state_id(session, 0, 0)
+    examination = examine(session, "bmo:lookahead=0", state)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 8)
+    assert proven(session, state, "bmo") == [
+        ("policy", "ahead-0"),
+        ("bmo:lookahead=0", MORPH),  # with the goal itself
+    ]
+
+
+def test_a_tested_state_tells_about_another_one() -> None:
+    policy = {(1, 1): "ahead-1", (2, 1): "ahead-2"}
+    session = switch_session(switch_task(), policy)
+    known, state = state_id(session, 1, 1), state_id(session, 1, 0)
+    examination = examine(session, "bmo:lookahead=0", known, state)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 2)
+    assert proven(session, state, "bmo")[0] == ("bmo:lookahead=0", MORPH)
+    assert set(session.findings) == {state}
+
+
+def test_an_optimal_policy_is_not_flagged() -> None:
+    session = switch_session(switch_task((5, 1, 2)), STRAIGHT)
+    states = [state_id(session, x, y) for x in range(3) for y in range(2)]
+    assert examine(session, "bmo", *states).verdict is OracleVerdict.NOT_REFUTED
+    assert not session.findings
+
+
+def test_where_nothing_leads_to_the_goal_there_is_no_bug() -> None:
+    session = switch_session(switch_task(), STRAIGHT)
+    states = [state_id(session, place, 0) for place in (0, 1, 4, 5)]
+    assert examine(session, "bmo", *states).verdict is not OracleVerdict.BUG
+    assert not session.findings
+
+
+def test_it_declines_factors_that_are_none() -> None:
+    with pytest.raises(UsageError, match="'whole' is no factorization; write atomic, merged"):
+        parse_oracle("bmo:factors=whole")
 
 
 def plain_visits(table: StateTable, start: int, size: int) -> dict[int, Step]:

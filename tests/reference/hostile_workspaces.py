@@ -19,7 +19,8 @@ from engine.records.comparison import CompareOptions
 from engine.records.inputs import File
 from engine.records.project import Project
 from engine.records.training import EpochRecord, Training, TrainingPlan, TrainingStatus
-from engine.usecases.localize import BugLocalizer
+from engine.usecases.localize import localize
+from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 from reference.bug_workspace import CONFIG, make_workspace
 from reference.hostile_files import cells, other_documents
@@ -60,9 +61,7 @@ def filled(path: Path) -> Path:
     folder = path.parent
     domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
     with Workspace.open(path) as store:
-        bug = store.bug(store.bugs()[0].id)
-        localizer = BugLocalizer(store)
-        localizer.keep(bug, localizer.localize(bug))
+        localize(NULL_LINK, path, [store.bugs()[0].id])
         draft = parse_config((FERRY / "campaign.toml").read_text(), FERRY / "campaign.toml")
         store.set_project(Project(str(domain), (problem,), ("builtin:gc",), draft=draft))
         for spoiled in ("", "(not (free)) "):

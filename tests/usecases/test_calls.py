@@ -11,7 +11,7 @@ from engine.campaign.changes import Comparison
 from engine.policies.consent import Consent
 from engine.records.comparison import CompareOptions, EquivalenceVerdict, Parameters, ReadingResult
 from engine.records.comparison import Comparison as DomainComparison
-from engine.records.events import CampaignStatus
+from engine.records.events import AlreadyDone, CampaignStatus
 from engine.records.inputs import File
 from engine.records.training import EpochRecord, TrainingPlan
 from engine.records.verification import (
@@ -21,7 +21,7 @@ from engine.records.verification import (
     Verification,
     undecided,
 )
-from engine.usecases.campaign import AlreadyDone, CampaignEnd, resume_campaign
+from engine.usecases.campaign import CampaignEnd, resume_campaign
 from engine.usecases.changes import Changes, find_changes
 from engine.usecases.compare import compare
 from engine.usecases.export import export_bundles, export_unit_file

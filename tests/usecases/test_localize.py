@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from reference import fdr
-from reference.bug_workspace import what_is_known
+from reference.bug_workspace import make_workspace, what_is_known
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
@@ -21,6 +21,7 @@ from engine.campaign.unit import run_unit
 from engine.cli import main
 from engine.commands.console import ConsoleLink
 from engine.errors import CancelledError, WorkspaceError
+from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig, Unit
@@ -36,12 +37,13 @@ from engine.records.events import (
 from engine.records.finding import INFINITY
 from engine.records.localization import CauseKind, StepVerdict, by_schema
 from engine.task.sas import parse_sas
+from engine.task.states import StateTable
 from engine.usecases.campaign import run as run_campaign
 from engine.usecases.localize import (
-    BugLocalizer,
     Localized,
     LocalizeOptions,
     Localizing,
+    keep_localization,
     localize,
 )
 from engine.workers.channel import pack, unpack
@@ -238,15 +240,16 @@ def test_three_bugs_with_one_bad_action_have_one_root_cause(one_road: Path) -> N
 
 def test_a_localization_is_read_as_it_was_written(one_road: Path) -> None:
     with Workspace.open(one_road) as store:
-        localizer = BugLocalizer(store)
         for row in store.bugs():
             bug = store.bug(row.id)
-            found = localizer.localize(bug)
+            task = store.task(bug.problem_id)
+            found = Localizer(StateTable(task)).localize_finding(bug.finding)
             store.save_localization(row.id, found)
             assert store.localization(row.id) == found
-            limited = BugLocalizer(store).localize(bug, LocalizationLimits(total_expansions=0))
+            limits = LocalizationLimits(total_expansions=0)
+            limited = Localizer(StateTable(task)).localize_finding(bug.finding, limits)
             assert limited.undecided_steps
-            localizer.keep(bug, limited)  # knows less, hence does not replace it
+            keep_localization(store, bug, limited, task)  # knows less, does not replace it
             assert store.localization(row.id) == found
 
 
@@ -258,9 +261,9 @@ def test_all_kinds_of_localizations_are_read_as_they_were_written(
     with Workspace.create(tmp_path / "w.plumb") as store:
         config = configure(problems='"p1.pddl"', policies='"builtin:random"')
         run_campaign(config, store, executor=in_threads())
-        localizer = BugLocalizer(store)
+        localizer = Localizer(StateTable(store.task(1)))
         for row in store.bugs():
-            found = localizer.localize(store.bug(row.id))
+            found = localizer.localize_finding(store.bug(row.id).finding)
             store.save_localization(row.id, found)
             assert store.localization(row.id) == found
             assert found.cause is not None
@@ -274,8 +277,7 @@ def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> Non
         forge(store.path, "UPDATE localizations SET steps = x'0102'")
         with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
             store.localization(1)
-        localizer, bug = BugLocalizer(store), store.bug(1)
-        localizer.keep(bug, localizer.localize(bug))
+        localize(RecordingLink(), one_road, [1])
         assert store.localization(1) is not None
 
 
@@ -285,6 +287,31 @@ def bugs_with_bounds_only(path: Path) -> list[int]:
         fine = [bug for bug in bounds if store.bug(bug).finding.run.reason == "loop"]
     assert len(fine) > 2
     return fine[:3]
+
+
+BOUNDS_ONLY = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["builtin:gc"]
+fuzzing.size = 12
+testing.oracles = ["bmo"]
+"""
+
+
+def test_a_campaign_keeps_the_plans_that_localizing_keeps(tmp_path: Path) -> None:
+    known = []
+    for name, more in (("after", ""), ("within", "localization.enabled = true\n")):
+        (tmp_path / name).mkdir()
+        path = make_workspace(tmp_path / name, BOUNDS_ONLY + more)
+        with Workspace.open(path) as store:
+            kinds = {row.evidence_kind for row in store.bugs()}
+        assert ("dominance" in kinds) == (name == "after")
+        if name == "after":
+            localize(RecordingLink(), path, None)
+        with Workspace.open(path) as store:
+            bugs = [store.bug(row.id) for row in store.bugs()]
+            known.append([(bug.finding, bug.row.gap, bug.row.root_cause) for bug in bugs])
+    assert known[0] == known[1]
 
 
 def test_a_plan_that_comes_to_light_becomes_evidence(workspace: Path) -> None:

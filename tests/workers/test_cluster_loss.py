@@ -18,11 +18,18 @@ from reference.slow_policy import write_slow_policy
 
 from engine.errors import UsageError, WorkerLostError
 from engine.records.config import CampaignConfig
-from engine.records.events import CampaignEvent, ClusterChanged, StateTested, UnitStarted, Warned
+from engine.records.events import (
+    CampaignEvent,
+    ClusterChanged,
+    ClusterSize,
+    StateTested,
+    UnitStarted,
+    Warned,
+)
 from engine.usecases.campaign import run
 from engine.workers import cluster as cluster_module
 from engine.workers.cluster import look_at, problem_with_address
-from engine.workers.supervisor import ClusterSize, make_executor
+from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
 Contents = Callable[[Workspace], dict[str, list[Any]]]
@@ -140,7 +147,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
         if isinstance(event, StateTested) and victim.poll() is None:
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()
-        if event == ClusterChanged(workers=0, places=0):
+        if event == ClusterChanged(ClusterSize(workers=0, places=0)):
             hold.unlink()
             cluster.workers.append(cluster.start_worker())
 
@@ -149,7 +156,7 @@ def test_a_lost_worker_is_told_and_its_unit_begins_again(
         config = configure(policies='"slow.py:factory"')
         assert run(config, store, RecordingLink(hear=emit), executor=executor).finished
         assert [unit.status for unit in store.units()] == ["finished"]
-    sizes = [event.workers for event in seen if isinstance(event, ClusterChanged)]
+    sizes = [event.size.workers for event in seen if isinstance(event, ClusterChanged)]
     assert sizes == [1, 0, 1]
     assert sum(isinstance(event, UnitStarted) for event in seen) == 2
     (warning,) = (event for event in seen if isinstance(event, Warned))

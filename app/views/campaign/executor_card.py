@@ -18,9 +18,9 @@ from app.services.context import Context
 from app.services.jobs import Failure, Job
 from app.widgets.builders import button, card, describe
 from app.widgets.fields import calm, number
+from engine.records.events import ClusterSize
 from engine.report.words import sentence
 from engine.usecases.connect import check_cluster
-from engine.workers.supervisor import ClusterSize
 
 INDENT = 24
 """Pixels, so that fields align with the text of their radio button."""

@@ -20,9 +20,10 @@ from app.models.plan_table import (
     StepLine,
 )
 from app.models.step_cursor import Side, StepCursor, interesting_step
+from engine.localize.localizer import Localizer
 from engine.records.localization import StepVerdict
 from engine.report.trace import evidence_trace, policy_trace
-from engine.usecases.localize import BugLocalizer
+from engine.task.states import StateTable
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -36,7 +37,7 @@ def compare(store: Workspace) -> Callable[[Bug], PlanComparison]:
 
     def make(bug: Bug) -> PlanComparison:
         task = store.task(bug.problem_id)
-        found = BugLocalizer(store).localize(bug)
+        found = Localizer(StateTable(task)).localize_finding(bug.finding)
         policy, better = (
             policy_trace(task, bug.finding.state, bug.finding.run),
             evidence_trace(task, bug.finding.evidence),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.localize.localizer import Localizer
 from engine.oracles.better_plan import better_plan
 from engine.records.verification import HOLDS
+from engine.task.states import StateTable
 from engine.task.validate import validate_operators
-from engine.usecases.better_plan import keep_plan, plan_of_localization
-from engine.usecases.localize import BugLocalizer
 from engine.usecases.verify import FINDERS
+from engine.verify.claims import plan_evidence
 from engine.verify.stored import Verifier, VerifyOptions
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
@@ -22,7 +23,9 @@ def test_a_plan_as_good_as_the_bound_becomes_the_evidence(store: Workspace, bug_
     task = store.task(bug.problem_id)
     plan = better_plan(task, bug.finding.state, bug.row.policy_cost)
     assert plan is not None
-    assert keep_plan(store, bug, task, plan)
+    evidence = plan_evidence(bug.finding, plan, task)
+    assert evidence is not None
+    store.save_evidence(bug.row.id, evidence)
     kept = store.bug(bug.row.id)
     assert kept.finding.evidence.operators == plan
     assert kept.row.evidence_kind == "plan"
@@ -38,18 +41,17 @@ def test_a_plan_that_proves_less_or_nothing_is_not_kept(store: Workspace, bug_wi
     plan = better_plan(task, bug.finding.state, None)
     assert plan is not None
     there_and_back = (*bug.finding.run.operators, bug.finding.run.last_decision)[-2:]
-    assert not keep_plan(store, bug, task, (*there_and_back, *plan) * 9), "dearer than the bound"
-    assert not keep_plan(store, bug, task, plan[:-1]), "does not reach the goal"
-    assert store.bug(bug.row.id) == bug
+    too_expensive = (*there_and_back, *plan) * 9
+    assert plan_evidence(bug.finding, too_expensive, task) is None
+    assert plan_evidence(bug.finding, plan[:-1], task) is None  # does not reach the goal
 
 
 def test_localization_comes_across_plans(store: Workspace) -> None:
-    localizer = BugLocalizer(store)
     seen = 0
     for row in store.bugs()[::7]:
         bug = store.bug(row.id)
-        task = localizer.task(bug.problem_id)
-        plan = plan_of_localization(bug, localizer.localize(bug))
+        task = store.task(bug.problem_id)
+        plan = Localizer(StateTable(task)).localize_finding(bug.finding).better_plan
         if plan is None:
             continue
         seen += 1

@@ -25,11 +25,12 @@ from app.shell.shortcuts import group_of_page
 from app.views.bugs.page import BugsPage
 from app.views.bugs.plan_view import PlanView
 from engine.cli import main
+from engine.localize.localizer import Localizer
 from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
-from engine.usecases.localize import BugLocalizer
-from engine.workspace.rows import Bug
+from engine.task.states import StateTable
+from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -472,6 +473,18 @@ def test_without_bugs_the_next_step_is_a_campaign(
     assert asked.args == ["campaign", None]
 
 
+def test_without_bugs_it_says_what_was_tested(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+) -> None:
+    Workspace.create(tmp_path / "empty.plumb").close()
+    page = make_page(tmp_path / "empty.plumb")
+    assert page._empty.title.text() == "No bugs yet"
+    page._show_tested(StateCounts(132, 120))
+    assert page._empty.title.text() == "No bugs found"
+    text = page._empty.text.text()
+    assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
+
+
 def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
     for mode in ("dark", "light"):
         page.context.theme.set_mode(mode)
@@ -539,6 +552,7 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+@pytest.mark.processes
 def test_the_window_and_the_command_line_store_the_same(
     qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
 ) -> None:
@@ -568,8 +582,8 @@ def test_a_plan_that_a_campaign_came_across_is_shown(
 ) -> None:
     bug = bug_with("loop", "dominance")
     with Workspace.open(workspace) as store:
-        localizer = BugLocalizer(store)
-        store.save_localization(bug.row.id, localizer.localize(bug))
+        table = StateTable(store.task(bug.problem_id))
+        store.save_localization(bug.row.id, Localizer(table).localize_finding(bug.finding))
     page = make_page(workspace)
     show(qtbot, page, bug.row.id)
     comparison = page.detail.cursor_at.comparison
@@ -584,10 +598,10 @@ def test_sorting_columns_and_tabs_by_keyboard(qtbot: QtBot, page: BugsPage) -> N
     names = [column.name for column in page.table.columns]
     page.view.setCurrentIndex(page.table.index(0, names.index("bound")))
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    bounds = [page.table.line(row).row.bound for row in range(page.table.rowCount())]
+    bounds = [page.table.line(row).bound for row in range(page.table.rowCount())]
     assert bounds == sorted(bounds)
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    assert page.table.line(0).row.bound == max(bounds)
+    assert page.table.line(0).bound == max(bounds)
     page.actions_of.by_name["columns"].trigger()
     menu = page.view.findChild(QMenu)
     assert menu is not None

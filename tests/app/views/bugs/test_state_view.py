@@ -15,14 +15,15 @@ from app.models.fact_list import FactList, Heading
 from app.models.plan_table import PlanComparison
 from app.models.state_graph import GraphLayout
 from app.views.bugs.evidence_view import chain_states
+from engine.localize.localizer import Localizer
 from engine.records.finding import INFINITY
 from engine.records.localization import Localization, LocalizedStep, StepVerdict
 from engine.report.bug_text import cause_text, cost_to_go, explain, verdict_text, why_bad
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, state_facts
 from engine.report.trace import evidence_trace, policy_trace
 from engine.task.atoms import format_atom, state_atoms
+from engine.task.states import StateTable
 from engine.task.task import Task
-from engine.usecases.localize import BugLocalizer
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
@@ -120,7 +121,7 @@ def test_too_many_objects_are_no_picture(
 
 def localized(store: Workspace, bug: Bug) -> PlanComparison:
     task = store.task(bug.problem_id)
-    found = BugLocalizer(store).localize(bug)
+    found = Localizer(StateTable(task)).localize_finding(bug.finding)
     return PlanComparison.of(
         policy_trace(task, bug.finding.state, bug.finding.run),
         evidence_trace(task, bug.finding.evidence),

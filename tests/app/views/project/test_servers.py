@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -47,6 +48,8 @@ from engine.task.load import load_sas, load_task
 from engine.workspace.workspace import Workspace
 
 POLICY = "builtin:hadd"
+
+pytestmark = pytest.mark.processes  # servers are asked and run by them
 
 
 @contextmanager
