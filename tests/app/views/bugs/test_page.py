@@ -552,6 +552,7 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+@pytest.mark.processes
 def test_the_window_and_the_command_line_store_the_same(
     qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
 ) -> None:
