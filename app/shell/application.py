@@ -88,10 +88,13 @@ class Application(QObject):
         self.crash_log.uninstall()
 
     def tell(self, text: str, details: str) -> None:
-        """An error that belongs to no window in particular."""
+        """An error, in the window whose signal is being answered or else in the active one."""
         if not self.windows:
             sys.stderr.write(printable(f"error: {text}\n{details}"))
-        active = [window for window in self.windows if window.isActiveWindow()]
+        asking = self.sender()
+        active = [window for window in self.windows if window is asking] or [
+            window for window in self.windows if window.isActiveWindow()
+        ]
         for window in (active or self.windows)[:1]:
             window.context.messages.error(text, details)
 

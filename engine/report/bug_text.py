@@ -16,7 +16,7 @@ from engine.task.atoms import format_atom, format_fact, state_atoms
 from engine.task.task import Task
 from engine.verify.claims import SOLVED
 from engine.workspace.filter import KIND_WORDS
-from engine.workspace.rows import Bug, BugRow
+from engine.workspace.rows import Bug, BugRow, StateCounts
 
 _ENDINGS = {
     EndReason.LOOP: "it runs into a loop",
@@ -24,6 +24,16 @@ _ENDINGS = {
     EndReason.INAPPLICABLE: "it chooses an inapplicable action",
     EndReason.STEP_LIMIT: "it reaches the step limit",
 }
+
+
+def tested_text(counts: StateCounts) -> str:
+    """What campaigns that found no bug have shown."""
+    rest = counts.tested - counts.optimal
+    return (
+        f"{count_text(counts.tested, 'state')} tested. The policy is proven optimal in "
+        f"{counts.optimal}; in {rest}, no oracle refuted it. Test more states or use other oracles "
+        "to look further."
+    )
 
 
 def explain(bug: Bug, task: Task) -> tuple[str, ...]:

@@ -58,6 +58,12 @@ class BugRow:
         return f"{self.status}{original}"
 
 
+@dataclass(frozen=True, slots=True)
+class StateCounts:
+    tested: int
+    optimal: int  # states in which an oracle proved the policy optimal
+
+
 @dataclass(frozen=True)
 class Bug:
     """All that is known of one bug."""

@@ -350,3 +350,17 @@ def test_stopping_does_not_wait_until_all_units_are_submitted(
         assert executor.submitted == MIN_SUBMITTED
         assert {unit.status for unit in store.units()} == {"waiting"}
     assert not [event for event in link.events if isinstance(event, UnitStopped)]
+
+
+def test_states_without_bugs_are_counted(
+    configure: Configure, path: Path, in_threads: MakeExecutor
+) -> None:
+    config = configure(policies='"builtin:optimal"', more="[fuzzing]\nsize = 12\n")
+    with Workspace.create(path) as store:
+        run(config, store, executor=in_threads())
+        counts = store.tested()
+        assert not store.bugs()
+        assert counts.tested == store.pool_states() > 0
+        (unit,) = store.units()
+        proven = max(oracle.optimal for oracle in unit.statistics.oracles)
+        assert 0 < proven <= counts.optimal <= counts.tested

@@ -179,6 +179,7 @@ class VerdictView(QWidget):
         self.details.setTabVisible(2, bool(reading.exclusions))
         self.details.setTabText(2, f"Conflicts ({len(reading.exclusions)})")
         self.operator_table.select_row(0)
+        self._show_operator()  # without operators no row is selected
         self.details.setCurrentIndex(1 if reading.counterexample is not None else 0)
 
     def _how_telling(self, operator: OperatorCover) -> tuple[bool, bool]:

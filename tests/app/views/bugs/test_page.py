@@ -30,7 +30,7 @@ from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
 from engine.task.states import StateTable
-from engine.workspace.rows import Bug
+from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -473,6 +473,18 @@ def test_without_bugs_the_next_step_is_a_campaign(
     assert asked.args == ["campaign", None]
 
 
+def test_without_bugs_it_says_what_was_tested(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+) -> None:
+    Workspace.create(tmp_path / "empty.plumb").close()
+    page = make_page(tmp_path / "empty.plumb")
+    assert page._empty.title.text() == "No bugs yet"
+    page._show_tested(StateCounts(132, 120))
+    assert page._empty.title.text() == "No bugs found"
+    text = page._empty.text.text()
+    assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
+
+
 def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
     for mode in ("dark", "light"):
         page.context.theme.set_mode(mode)
@@ -540,6 +552,7 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+@pytest.mark.processes
 def test_the_window_and_the_command_line_store_the_same(
     qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
 ) -> None:
