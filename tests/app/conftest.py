@@ -28,6 +28,7 @@ from app.services.jobs import Jobs
 from app.services.messages import Messages
 from app.services.settings import Settings
 from app.services.theme import POINT_SIZE, Theme
+from engine.caches import BACKUP_VARIABLE
 
 PATIENCE = 300_000
 """Milliseconds until something is surely broken: machines are slow at times."""
@@ -47,6 +48,7 @@ def own_folders(
     for name in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(translations))
+    monkeypatch.setenv(BACKUP_VARIABLE, str(home / "backups"))
     return home
 
 
