@@ -169,6 +169,18 @@ def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> N
         assert all(part.objectName() and part.accessibleName() for part in parts)
 
 
+def test_what_is_no_address_is_not_added(page: ProjectPage) -> None:
+    press(page, "project-server")
+    dialog = dialog_of(page)
+    assert isinstance(dialog, ServerDialog)
+    dialog.address.setText("nowhere")
+    press(dialog, "server-go")
+    assert "'nowhere' is not the address of a policy server" in dialog.verdict.text()
+    assert dialog.isVisible()
+    assert page.files.project.is_empty
+    press(dialog, "server-cancel")
+
+
 def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
     """Somebody listens and never says a word."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
