@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Semaphore
@@ -20,7 +20,13 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
+from engine.campaign.inputs import (
+    policy_inputs,
+    pool_input,
+    portfolio_inputs,
+    problem_inputs,
+    read_file,
+)
 from engine.campaign.unit import run_unit
 from engine.errors import WorkerLostError
 from engine.logs import log_path
@@ -92,11 +98,12 @@ class _Inputs:
 
     @classmethod
     def read(cls, config: CampaignConfig) -> _Inputs:
+        read = cache(read_file)  # a policy may be in the portfolio as well
         return cls(
-            problem_inputs(config),
-            policy_inputs(config),
-            portfolio_inputs(config),
-            pool_input(config),
+            problem_inputs(config, read),
+            policy_inputs(config, read),
+            portfolio_inputs(config, read),
+            pool_input(config, read),
         )
 
     def key(self, config: CampaignConfig) -> str:

@@ -17,7 +17,7 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from engine.errors import CancelledError, PlumblineError
 from engine.workers.channel import (
@@ -108,7 +108,7 @@ def find_function(name: str) -> FunctionType:
     """The function of that name, if others may call it."""
     module, _, function = name.partition(":")
     if name.startswith(CALLABLE) and function.isidentifier():
-        found = getattr(importlib.import_module(module), function, None)
+        found = getattr(_imported(module), function, None)
         if (
             isinstance(found, FunctionType)
             and found.__module__ == module
@@ -116,6 +116,16 @@ def find_function(name: str) -> FunctionType:
         ):
             return found
     raise ChannelError(f"{name!r:.100} is not a function to call from another process")
+
+
+def _imported(name: str) -> ModuleType | None:
+    """None if it does not exist; what is missing inside of one is another matter."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        return None
 
 
 def _first_parameter(function: FunctionType) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ class Connection:
         self._lock = FileLock(path, self._descriptor)
         self._is_held = self._is_interrupted = False
         self._seen = (0, 0)  # the file as our last transaction left it
+        self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
                 f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
@@ -90,6 +91,8 @@ class Connection:
         """A transaction: all or nothing."""
         if not self._writable:
             raise WorkspaceError("the file cannot be written", Location.of(self.path), _OWNER)
+        if self.before_change is not None:
+            self.before_change()
         with workspace_errors(self.path), self._turn(exclusive=True, patience=patience):
             self.refuse_loss()
             self._sqlite.execute("BEGIN IMMEDIATE")

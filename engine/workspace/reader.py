@@ -366,20 +366,19 @@ class WorkspaceReader:
         return bool(starts > 1 or losses)
 
     def states(self, problem: int) -> list[State]:
-        """All states of a problem that anything refers to."""
+        """All states of a problem that anything refers to, as far as they can be read."""
         rows = self._rows("SELECT packed FROM states WHERE problem = ?", (problem,))
-        with stored_records(self.path), decoding():
-            return [unpack(packed) for (packed,) in rows]
+        return [state for (packed,) in rows if (state := _readable(packed)) is not None]
 
     def bug_states(self, unit: int) -> dict[int, State]:
-        """Where the bugs of a unit are, by their numbers."""
+        """Where the bugs of a unit are, by their numbers, as far as that can be read."""
         rows = self._rows(
             "SELECT f.id, s.packed FROM findings f JOIN states s ON s.id = f.state "
             "WHERE f.unit = ?",
             (unit,),
         )
-        with stored_records(self.path), decoding():
-            return {number: unpack(packed) for number, packed in rows}
+        found = ((number, _readable(packed)) for number, packed in rows)
+        return {number: state for number, state in found if state is not None}
 
     def dangling(self) -> str:
         """A table with a row that refers to what is missing; empty if there is none."""
@@ -577,3 +576,10 @@ class WorkspaceReader:
     def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
         with stored_records(self.path), self._connection.reading() as connection:
             return rows_of(kind, connection.execute(query, parameters))
+
+
+def _readable(packed: bytes) -> State | None:
+    try:
+        return unpack(packed)
+    except ValueError:
+        return None

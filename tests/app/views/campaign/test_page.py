@@ -134,6 +134,7 @@ def figures(page: CampaignPage) -> dict[str, str]:
     return {name: label.text() for name, label in view_of(page).figures.numbers.items()}
 
 
+@pytest.mark.processes
 def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     qtbot: QtBot,
     page: CampaignPage,
@@ -416,6 +417,7 @@ def test_it_is_stopped_and_resumed(
     assert not view.resume.isVisible()
 
 
+@pytest.mark.processes
 def test_a_killed_worker_loses_nothing(
     qtbot: QtBot, page: CampaignPage, endless: Callable[[], None]
 ) -> None:

@@ -72,6 +72,7 @@ def drop(slot: DomainSlot, path: Path) -> None:
     slot.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, Qt.KeyboardModifier.NoModifier))
 
 
+@pytest.mark.processes
 def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> None:
     assert "domain A is missing" in page.run_button.toolTip()
     page.open_example()
