@@ -117,7 +117,7 @@ def _one_of(choices: tuple[str, ...]) -> _Field:
         if value not in choices:
             close = get_close_matches(str(value), choices, 1)
             hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(choices)}"
-            raise ValueError(f"'{value}' is not known here; {hint}")
+            raise ValueError(f"unknown value '{value}'; {hint}")
         return str(value)
 
     return _Field(check)
@@ -249,7 +249,7 @@ class _Reader:
         try:
             found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
         except (RecursionError, ValueError, NotImplementedError) as error:
-            self._fail(place, f"'{pattern:.60}' is no pattern: {error}", "check the path")
+            self._fail(place, f"'{pattern:.60}' is not a pattern: {error}", "check the path")
         if not found:
             self._fail(place, f"no file matches '{pattern}'", "check the path")
         return found
@@ -257,7 +257,7 @@ class _Reader:
     def _file(self, place: KeyPath, name: str) -> str:
         path = self.folder / name
         if not path.is_file():
-            self._fail(place, f"there is no file '{name}'", "paths are relative to this file")
+            self._fail(place, f"file '{name}' does not exist", "paths are relative to this file")
         return str(path)
 
     def _domain(self, problems: tuple[str, ...]) -> str | None:
@@ -290,7 +290,7 @@ class _Reader:
     def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
         files = [str(path) for path in portfolio_files(folder)] if folder.is_dir() else []
         if not files:
-            self._fail(place, f"there are no policy files in '{folder.name}'", "check the path")
+            self._fail(place, f"'{folder.name}' contains no policy files", "check the path")
         return files
 
     def _seeds(self) -> tuple[int, ...]:
@@ -327,7 +327,7 @@ class _Reader:
         for key in table:
             if key not in known:
                 close = get_close_matches(key, known, 1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
+                hint = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(known)}"
                 self._fail((*path, key), f"unknown setting '{_dotted((*path, key))}'", hint)
 
     def _fail(self, path: KeyPath, message: str, hint: str = "") -> NoReturn:

@@ -152,7 +152,7 @@ class CampaignCounts:
 
 @dataclass(frozen=True, slots=True)
 class BugPoint:
-    """What a bug costs: what is possible, and what the policy pays (None: it fails)."""
+    """What a bug costs: what is possible, and what the policy's run costs (None: it fails)."""
 
     id: int
     bound: int

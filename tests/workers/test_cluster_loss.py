@@ -80,9 +80,9 @@ def test_addresses(address: str) -> None:
     [
         ("", "name the address"),
         ("tcp://host", "has no port: write tcp://host:8786"),
-        ("http://host:8786", "'http' is no protocol"),
-        ("tcp://host:99999", "99999 is no port"),
-        ("tcp://ho st:1", "is no address"),
+        ("http://host:8786", "'http' is not a protocol"),
+        ("tcp://host:99999", "99999 is not a port"),
+        ("tcp://ho st:1", "is not an address"),
     ],
 )
 def test_what_is_no_address_is_said_without_asking(address: str, problem: str) -> None:
