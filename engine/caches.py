@@ -1,4 +1,4 @@
-"""The caches on disk: where they are, how large they are, and how large they may become.
+"""Caches and backups on disk: where they are, how large they are, and how large they may become.
 
 A limit that a user has chosen stands in a small file beside the caches, so that the window, the
 command line and the workers of campaigns keep the same one.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def _entries(folder: Path) -> list[tuple[float, int, Path]]:
 
 
 FOLDER_VARIABLE = "PLUMBLINE_CACHE_DIR"
+BACKUP_VARIABLE = "PLUMBLINE_BACKUP_DIR"
 DEFAULT_MEGABYTES = 500
 MAX_MEGABYTES = 10**6
 _LIMITS = "limits.json"
@@ -77,14 +79,22 @@ def cache_folder() -> Path:
     return Path(chosen or platformdirs.user_cache_dir("plumbline", appauthor=False))
 
 
+def backup_folder() -> Path:
+    """Where copies of workspaces are kept."""
+    chosen = os.environ.get(BACKUP_VARIABLE)
+    data = Path(platformdirs.user_data_dir("plumbline", appauthor=False))
+    return Path(chosen) if chosen else data / "backups"
+
+
 @dataclass(frozen=True, slots=True)
 class DiskCache:
-    name: str  # of its folder
+    name: str
     holds: str  # in words
+    place: Callable[[], Path] | None = None  # default: a folder of its name beside other caches
 
     @property
     def folder(self) -> Path:
-        return cache_folder() / self.name
+        return self.place() if self.place else cache_folder() / self.name
 
     def size(self) -> int:
         """Bytes of all its files."""
@@ -113,7 +123,8 @@ class DiskCache:
 
 TRANSLATIONS = DiskCache("translations", "translated tasks")
 DOMINANCE = DiskCache("dominance", "dominance functions")
-DISK_CACHES = (TRANSLATIONS, DOMINANCE)
+BACKUPS = DiskCache("backups", "backups of workspaces", backup_folder)
+DISK_CACHES = (TRANSLATIONS, DOMINANCE, BACKUPS)
 
 
 def _limits() -> dict[str, object]:

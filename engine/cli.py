@@ -38,6 +38,7 @@ COMMANDS = {
     "verify": "check everything that a workspace claims with independent code",
     "report": "write the results of a campaign as one file",
     "export": "write bugs as bundles to reproduce them, or files for other tools",
+    "restore": "list the backups of workspaces and restore one",
     "aoc": "decide whether an action is optimal in a state",
     "dominance": "show which states are provably better than others, and by how much",
     "train": "train a policy for a domain on small problems",

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from reference.amount import LONG, amount
 
+from engine.caches import BACKUP_VARIABLE
+
 pytest_plugins = ["reference.bug_fixtures", "reference.campaign_fixtures"]
 
 settings.register_profile(
@@ -33,6 +35,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)  # as before for us, but not for others
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _backups(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Workspaces that tests change are backed up somewhere else than those of the user."""
+    os.environ[BACKUP_VARIABLE] = str(tmp_path_factory.mktemp("backups"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

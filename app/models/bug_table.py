@@ -15,33 +15,24 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 
 from app.models.table_model import Column, Index, Palette, SortKeys, TableModel
-from engine.records.finding import BugKind
+from engine.records.finding import BugKind, BugStatus
 from engine.report.bug_text import kind_text
 from engine.report.words import count_text
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
 
 STATUS_ICONS = {
-    "new": "new",
-    "confirmed": "check",
-    "ignored": "ignore",
-    "duplicate": "duplicate",
+    BugStatus.NEW: "new",
+    BugStatus.CONFIRMED: "check",
+    BugStatus.IGNORED: "ignore",
+    BugStatus.DUPLICATE: "duplicate",
 }
 STATUS_TOKENS = {
-    "new": "accent",
-    "confirmed": "bad",
-    "ignored": "muted",
-    "duplicate": "muted",
+    BugStatus.NEW: "accent",
+    BugStatus.CONFIRMED: "bad",
+    BugStatus.IGNORED: "muted",
+    BugStatus.DUPLICATE: "muted",
 }
-
-
-class BugLine:
-    """A bug in the table; `row` is replaced when something about the bug changes."""
-
-    __slots__ = ("row",)
-
-    def __init__(self, row: BugRow) -> None:
-        self.row = row
 
 
 def _number(value: int | None) -> str:
@@ -51,13 +42,13 @@ def _number(value: int | None) -> str:
 def _cost(row: BugRow) -> str:
     if row.policy_cost is None:
         return "never"
-    return f"≥ {row.policy_cost}" if row.kind == BugKind.STOPPED else f"{row.policy_cost}"
+    return f"≥ {row.policy_cost}" if row.kind is BugKind.STOPPED else f"{row.policy_cost}"
 
 
 def _gap(row: BugRow) -> str:
     if row.gap is None:
         return "∞"
-    return f"≥ {row.gap}" if row.kind == BugKind.STOPPED else str(row.gap)
+    return f"≥ {row.gap}" if row.kind is BugKind.STOPPED else str(row.gap)
 
 
 def _seconds(value: float) -> str:
@@ -67,71 +58,71 @@ def _seconds(value: float) -> str:
 _INFINITE = float("inf")
 
 COLUMNS: tuple[Column[Any], ...] = (
-    Column("id", "Bug", lambda line: line.row.id, numeric=True, tip="The bug's number"),
+    Column("id", "Bug", lambda row: row.id, numeric=True, tip="The bug's number"),
     Column(
         "status",
         "Status",
-        lambda line: line.row.status,
-        icon=lambda line: STATUS_ICONS.get(line.row.status, ""),
-        token=lambda line: STATUS_TOKENS.get(line.row.status, "text"),
-        text=lambda line: line.row.status_text,
-        row_tip=lambda line: line.row.note or line.row.status_text,
+        lambda row: row.status.value,
+        icon=lambda row: STATUS_ICONS[row.status],
+        token=lambda row: STATUS_TOKENS[row.status],
+        text=lambda row: row.status_text,
+        row_tip=lambda row: row.note or row.status_text,
         tip="Result of triage: press C to confirm, I to ignore, D to mark a duplicate",
     ),
     Column(
         "kind",
         "Kind",
-        lambda line: kind_text(line.row.kind),
-        icon=lambda line: "error" if line.row.gap is None else "cost",
+        lambda row: kind_text(row.kind),
+        icon=lambda row: "error" if row.gap is None else "cost",
         tip="Fails: the policy never reaches the goal. Too expensive: a lower cost suffices",
     ),
-    Column("problem", "Problem", lambda line: line.row.problem),
+    Column("problem", "Problem", lambda row: row.problem),
     Column(
         "cost",
         "Policy cost",
-        lambda line: _INFINITE if line.row.policy_cost is None else line.row.policy_cost,
-        lambda line: _cost(line.row),
+        lambda row: _INFINITE if row.policy_cost is None else row.policy_cost,
+        _cost,
         numeric=True,
-        token=lambda line: "policy",
+        token=lambda row: "policy",
         tip="Cost of the policy from the bug state to the goal",
     ),
     Column(
         "bound",
         "Best known",
-        lambda line: line.row.bound,
+        lambda row: row.bound,
         numeric=True,
-        token=lambda line: "better",
+        token=lambda row: "better",
         tip="Proven upper bound on the optimal cost from the bug state",
     ),
     Column(
         "gap",
         "Gap",
-        lambda line: _INFINITE if line.row.gap is None else line.row.gap,
-        lambda line: _gap(line.row),
+        lambda row: _INFINITE if row.gap is None else row.gap,
+        _gap,
         numeric=True,
         tip="Policy cost minus best known cost; ∞ if the policy fails",
     ),
     Column(
         "action",
         "Bad action",
-        lambda line: line.row.bad_action or None,
-        lambda line: f"({line.row.bad_action})" if line.row.bad_action else "",
+        lambda row: row.bad_action or None,
+        lambda row: f"({row.bad_action})" if row.bad_action else "",
         mono=True,
-        token=lambda line: "bad" if line.row.bad_action else "muted",
-        row_tip=lambda line: (
-            f"({line.row.bad_action})" if line.row.bad_action else "Localize the bug to find it"
+        token=lambda row: "bad" if row.bad_action else "muted",
+        row_tip=lambda row: (
+            f"({row.bad_action})" if row.bad_action else "Localize the bug to find it"
         ),
         tip="Action of the root cause, once the bug is localized",
     ),
-    Column("oracle", "Found by", lambda line: line.row.found_by, tip="Oracle that proved it first"),
+    Column("oracle", "Found by", lambda row: row.found_by, tip="Oracle that proved it first"),
     Column(
         "evidence",
         "Evidence",
-        lambda line: "plan" if line.row.evidence_kind == "plan" else "bound",
-        icon=lambda line: "optimal" if line.row.evidence_kind == "plan" else "unknown",
-        row_tip=lambda line: (
+        lambda row: "plan" if row.evidence_kind == "plan" else "bound",
+        icon=lambda row: "optimal" if row.evidence_kind == "plan" else "unknown",
+        row_tip=lambda row: (
             "A better plan is known"
-            if line.row.evidence_kind == "plan"
+            if row.evidence_kind == "plan"
             else "Dominance proves that a better plan exists, but none is known"
         ),
         tip="Plan: a better plan is known. Bound: a better plan is proven to exist",
@@ -139,31 +130,31 @@ COLUMNS: tuple[Column[Any], ...] = (
     Column(
         "region",
         "Region",
-        lambda line: line.row.region,
-        lambda line: _number(line.row.region),
+        lambda row: row.region,
+        lambda row: _number(row.region),
         numeric=True,
         tip="Bugs in connected states form a region, numbered by its first bug",
     ),
     Column(
         "root",
         "Root cause",
-        lambda line: line.row.root_cause,
-        lambda line: _number(line.row.root_cause),
+        lambda row: row.root_cause,
+        lambda row: _number(row.root_cause),
         numeric=True,
         tip="Bugs with the same bad action in the same state share a root cause",
     ),
     Column(
         "time",
         "Time",
-        lambda line: line.row.seconds,
-        lambda line: _seconds(line.row.seconds),
+        lambda row: row.seconds,
+        lambda row: _seconds(row.seconds),
         numeric=True,
         tip="Time since the start of its unit until the bug was found",
     ),
-    Column("policy", "Policy", lambda line: line.row.policy, shown=False),
-    Column("seed", "Seed", lambda line: line.row.seed, numeric=True, shown=False),
-    Column("campaign", "Campaign", lambda line: line.row.campaign, numeric=True, shown=False),
-    Column("note", "Note", lambda line: line.row.note or None, tip="Your note"),
+    Column("policy", "Policy", lambda row: row.policy, shown=False),
+    Column("seed", "Seed", lambda row: row.seed, numeric=True, shown=False),
+    Column("campaign", "Campaign", lambda row: row.campaign, numeric=True, shown=False),
+    Column("note", "Note", lambda row: row.note or None, tip="Your note"),
 )
 
 
@@ -185,29 +176,29 @@ class Group:
     collapsed: bool
 
 
-Line = BugLine | Group
+Line = BugRow | Group
 
 
 class BugTable(TableModel[Any]):
-    """Rows are `BugLine`s and, in groups, `Group`s."""
+    """Rows are `BugRow`s and, in groups, `Group`s."""
 
     def __init__(self, palette: Palette, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, palette, parent)
         self.group_by = GroupBy.NOTHING
         self.terms: tuple[Term, ...] = ()
         self.shown_bugs = 0
-        self._lines: dict[int, BugLine] = {}
+        self._places: dict[int, int] = {}  # of bugs in all rows
         self._collapsed: set[str] = set()
         self._unsettled = False
         self._values: dict[str, list[str]] | None = None
 
     @property
     def total(self) -> int:
-        return len(self._lines)
+        return len(self._rows)
 
     @property
     def last_id(self) -> int:
-        return self._rows[-1].row.id if self._rows else 0
+        return self._rows[-1].id if self._rows else 0
 
     def line(self, number: int) -> Line:
         line: Line = self.row(number)
@@ -218,15 +209,15 @@ class BugTable(TableModel[Any]):
         if not 0 <= number < len(self._shown):
             return None
         line = self._shown[number]
-        return line.row if isinstance(line, BugLine) else None
+        return line if isinstance(line, BugRow) else None
 
     def known(self, bug: int) -> BugRow | None:
-        line = self._lines.get(bug)
-        return None if line is None else line.row
+        place = self._places.get(bug)
+        return None if place is None else self._rows[place]
 
     def places_of(self, bugs: Collection[int]) -> list[int]:
         """In which rows bugs are shown."""
-        wanted = {id(self._lines[bug]) for bug in bugs if bug in self._lines}
+        wanted = {id(self.known(bug)) for bug in bugs}
         return [number for number, line in enumerate(self._shown) if id(line) in wanted]
 
     def values(self) -> dict[str, list[str]]:
@@ -236,9 +227,9 @@ class BugTable(TableModel[Any]):
         return self._values
 
     def _find_values(self) -> dict[str, list[str]]:
-        rows = [line.row for line in self._rows]
+        rows = self._rows
         return {
-            "status": list(STATUS_ICONS),
+            "status": list(BugStatus),
             "kind": ["fails", "too expensive"],
             "problem": sorted({row.problem for row in rows}),
             "policy": sorted({row.policy for row in rows}),
@@ -253,15 +244,16 @@ class BugTable(TableModel[Any]):
         In a table that is neither sorted nor in groups new bugs appear at once at its end,
         else with the next `settle`.
         """
-        new, changed = [], []
+        new: list[BugRow] = []
+        changed: dict[int, BugRow] = {}
         for row in rows:
-            line = self._lines.get(row.id)
-            if line is None:
-                line = self._lines[row.id] = BugLine(row)
-                new.append(line)
-            elif line.row != row:
-                line.row = row
-                changed.append(line)
+            place = self._places.get(row.id)
+            if place is None:
+                self._places[row.id] = len(self._rows) + len(new)
+                new.append(row)
+            elif self._rows[place] != row:
+                changed[id(self._rows[place])] = row
+                self._rows[place] = row
         if new and not self.sort_keys and self.group_by is GroupBy.NOTHING:
             self.add_rows(new)
             self.shown_bugs = len(self._shown)
@@ -271,6 +263,7 @@ class BugTable(TableModel[Any]):
         if new or changed:
             self._values = None
         if changed:
+            self._shown = [changed.get(id(line), line) for line in self._shown]
             self._unsettled = True
             self.restyle()
         return len(new) + len(changed)
@@ -332,7 +325,7 @@ class BugTable(TableModel[Any]):
     def _pass(self, rows: list[Any]) -> list[Any]:
         for term in self.terms:
             holds = term.holds
-            rows = [line for line in rows if holds(line.row)]
+            rows = [row for row in rows if holds(row)]
         return list(rows)
 
     def _in_order(self, rows: list[Any]) -> list[Any]:
@@ -340,11 +333,11 @@ class BugTable(TableModel[Any]):
         self.shown_bugs = len(ordered)
         return ordered if self.group_by is GroupBy.NOTHING else self._in_groups(ordered)
 
-    def _in_groups(self, lines: list[BugLine]) -> list[Line]:
+    def _in_groups(self, lines: list[BugRow]) -> list[Line]:
         """The largest group first; what belongs to none comes last."""
         name = _GROUPS[self.group_by]
         titles: dict[str, str] = {}
-        groups: dict[str, list[BugLine]] = {}
+        groups: dict[str, list[BugRow]] = {}
         for line in lines:
             key, title = name(line)
             titles.setdefault(key, title)
@@ -357,32 +350,32 @@ class BugTable(TableModel[Any]):
         return arranged
 
 
-def _root_cause(line: BugLine) -> tuple[str, str]:
-    cause = line.row.root_cause
+def _root_cause(row: BugRow) -> tuple[str, str]:
+    cause = row.root_cause
     if cause is None:
         return "", "Not localized yet"
-    action = f"({line.row.bad_action})" if line.row.bad_action else "no action"
-    return f"root {cause}", f"Root cause {cause}  {action}  in {line.row.problem}"
+    action = f"({row.bad_action})" if row.bad_action else "no action"
+    return f"root {cause}", f"Root cause {cause}  {action}  in {row.problem}"
 
 
-def _region(line: BugLine) -> tuple[str, str]:
-    region = line.row.region
+def _region(row: BugRow) -> tuple[str, str]:
+    region = row.region
     if region is None:
         return "", "No region"
-    return f"region {region}", f"Region of bug {region}  in {line.row.problem}"
+    return f"region {region}", f"Region of bug {region}  in {row.problem}"
 
 
-def _schema(line: BugLine) -> tuple[str, str]:
-    schema = line.row.bad_action.partition(" ")[0]
+def _schema(row: BugRow) -> tuple[str, str]:
+    schema = row.bad_action.partition(" ")[0]
     return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localized yet")
 
 
-_GROUPS: dict[GroupBy, Callable[[BugLine], tuple[str, str]]] = {
+_GROUPS: dict[GroupBy, Callable[[BugRow], tuple[str, str]]] = {
     GroupBy.ROOT_CAUSE: _root_cause,
     GroupBy.REGION: _region,
     GroupBy.SCHEMA: _schema,
-    GroupBy.PROBLEM: lambda line: (line.row.problem, line.row.problem),
-    GroupBy.KIND: lambda line: (line.row.kind, kind_text(line.row.kind).capitalize()),
-    GroupBy.ORACLE: lambda line: (line.row.found_by, f"Found by {line.row.found_by}"),
+    GroupBy.PROBLEM: lambda row: (row.problem, row.problem),
+    GroupBy.KIND: lambda row: (row.kind, kind_text(row.kind).capitalize()),
+    GroupBy.ORACLE: lambda row: (row.found_by, f"Found by {row.found_by}"),
 }
 """The key and the title of the group of a bug; an empty key means none."""

@@ -104,10 +104,12 @@ def pool_problem(
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
-    """A preset says how to fuzz and to test, and leaves the rest as it is."""
+    """A preset says how to fuzz and to test, whether to localize, and leaves the rest as it is."""
     values = PRESETS[name].values
     fuzzing, testing = FuzzSettings(**values["fuzzing"]), _testing(values["testing"])
-    return structs.replace(config, fuzzing=fuzzing, testing=testing)
+    localizes = bool(values.get("localization", {}).get("enabled"))
+    localization = structs.replace(config.localization, enabled=localizes)
+    return structs.replace(config, fuzzing=fuzzing, testing=testing, localization=localization)
 
 
 def preset_of(config: CampaignConfig) -> str:

@@ -269,15 +269,15 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         lambda bug: _cost(bug.cost_before),
         text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
-        tip="Policy cost in the other campaign",
+        tip="Policy cost in the older campaign",
     ),
     Column(
         "after",
-        "Cost now",
+        "Cost after",
         lambda bug: _cost(bug.cost_after),
         text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
-        tip="Policy cost in this campaign",
+        tip="Policy cost in the newer campaign",
     ),
     Column("bound", "Best known", lambda bug: bug.finding.bound, numeric=True),
     Column(

@@ -183,7 +183,7 @@ class ProjectFiles(QObject):
         fits, misfits = [], []
         for path, row in self.rows.items():
             run, pool = row.runs.get(name), row.pools.get(name)
-            if run is not None and run.outcome == "error":
+            if run is not None and run.outcome is None:
                 misfits.append(run.reason)
             elif pool is not None and pool.error:
                 misfits.append(pool.error)

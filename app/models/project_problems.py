@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.models.table_model import Column, Palette, TableModel
 from engine.pddl import Severity
+from engine.records.finding import EndReason, RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import ProblemChecked
 from engine.report.words import count_text
@@ -16,13 +17,24 @@ from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured
 
 WAITING = "…"
 _REASONS = {
-    "loop": "runs into a loop",
-    "no-action": "chooses no action",
-    "inapplicable": "chooses an inapplicable action",
-    "policy-error": "the policy raised an error",
-    "step-limit": "stopped after 10,000 steps",
+    EndReason.LOOP.value: "runs into a loop",
+    EndReason.NO_ACTION.value: "chooses no action",
+    EndReason.INAPPLICABLE.value: "chooses an inapplicable action",
+    EndReason.POLICY_ERROR.value: "the policy raised an error",
+    EndReason.STEP_LIMIT.value: "stopped after 10,000 steps",
 }
-_OUTCOMES = {"failed": "fails: ", "aborted": "undecided: ", "error": "cannot run: "}
+_OUTCOMES = {
+    RunOutcome.FAILED: "fails: ",
+    RunOutcome.ABORTED: "undecided: ",
+    None: "cannot run: ",
+}
+_OUTCOME_LOOKS = {
+    RunOutcome.SOLVED: ("check", "proven"),
+    RunOutcome.FAILED: ("bad", "bad"),
+    RunOutcome.ABORTED: ("unknown", "undecided"),
+    None: ("error", "bad"),
+}
+"""Icon and color of how a run ended; None: the policy cannot run."""
 
 
 @dataclass(eq=False)
@@ -58,7 +70,7 @@ class ProblemRow:
         self.runs = {
             policy: run
             for policy, run in self.runs.items()
-            if PolicySpec.parse(policy).kind is not SpecKind.SERVER and run.outcome != "error"
+            if PolicySpec.parse(policy).kind is not SpecKind.SERVER and run.outcome is not None
         }
         if self.task is not None and self.task.error:
             self.task = None
@@ -95,7 +107,7 @@ class ProblemRow:
     def outcome(self) -> str:
         if self.run is None:
             return WAITING if self.is_waiting and self.policy and not self._is_useless else ""
-        if self.run.outcome == "solved":
+        if self.run.outcome is RunOutcome.SOLVED:
             return "solved"
         words = _REASONS.get(self.run.reason, self.run.reason)
         return _OUTCOMES.get(self.run.outcome, "") + words
@@ -125,21 +137,20 @@ def _status_tip(row: ProblemRow) -> str:
 
 
 def _outcome_token(row: ProblemRow) -> str:
-    outcome = row.run.outcome if row.run is not None else ""
-    tokens = {"solved": "proven", "failed": "bad", "error": "bad", "aborted": "undecided"}
-    return tokens.get(outcome, "muted")
+    return "muted" if row.run is None else _outcome_look(row.run)[1]
 
 
 def _outcome_icon(row: ProblemRow) -> str:
-    outcome = row.run.outcome if row.run is not None else ""
-    return {"solved": "check", "failed": "bad", "error": "error", "aborted": "unknown"}.get(
-        outcome, ""
-    )
+    return "" if row.run is None else _outcome_look(row.run)[0]
+
+
+def _outcome_look(run: PolicyRan) -> tuple[str, str]:
+    return _OUTCOME_LOOKS.get(run.outcome, ("", "muted"))
 
 
 def _solved_cost(row: ProblemRow) -> int | None:
     run = row.run
-    return run.cost if run is not None and run.outcome == "solved" else None
+    return run.cost if run is not None and run.outcome is RunOutcome.SOLVED else None
 
 
 COLUMNS: tuple[Column[ProblemRow], ...] = (

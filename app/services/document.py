@@ -45,10 +45,12 @@ class Document(QObject):
     changed = Signal(str)  # a topic
     lost = Signal()  # the file was deleted or replaced while it was open
     looked = Signal(object)  # once a second: the `Writer` of any process, or None
+    shared = Signal(bool)  # once a second: whether another window has the workspace open
 
     def __init__(self, store: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.store = store
+        store.announce()
         reading = store.for_another_thread()
         self._version = reading.data_version()
         self._others_version, self._own_changes = self._changes()
@@ -124,6 +126,7 @@ class Document(QObject):
                 if self._others_wrote():
                     self.changed.emit("outside")
             self.looked.emit(look.writer)
+        self.shared.emit(self.store.is_open_elsewhere())
         self._watch.start()
 
     def _others_wrote(self) -> bool:

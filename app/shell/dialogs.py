@@ -110,8 +110,9 @@ class CachesDialog(QDialog):
         self.limits: list[QSpinBox] = []
         self.clear_buttons: list[QPushButton] = []
         what = paragraph(
-            "Caches keep results that are expensive to compute. A full cache drops its least "
-            "recently used entries first. It is safe to clear a cache.",
+            "Caches keep results that are expensive to compute, backups keep workspaces as they "
+            "were. At its limit each drops its oldest entries first. It is safe to clear a cache; "
+            "without backups, a lost workspace cannot be restored.",
             role="",
         )
         place = QLabel(str(cache_folder()))

@@ -164,6 +164,19 @@ class MainWindow(QMainWindow):
         AboutDialog(self).open()
 
     @Slot()
+    def show_backups(self) -> None:
+        from app.shell.restore import RestoreDialog
+
+        dialog = RestoreDialog(self.context, self)
+        dialog.restored.connect(self._tell_restored)
+        dialog.open()
+
+    @Slot(object)
+    def _tell_restored(self, path: Path) -> None:
+        self.context.messages.info(f"Restored the backup as {path}")
+        self.workspace_requested.emit(path)
+
+    @Slot()
     def show_caches(self) -> None:
         from app.shell.dialogs import CachesDialog
 

@@ -187,6 +187,7 @@ class Menus(QObject):
         self._add(
             menu,
             Entry("shortcuts", "Show &shortcuts…", window.show_shortcuts, ("?", "F1")),
+            Entry("restore", "&Restore a backup\u2026", window.show_backups),
             Entry("caches", "&Caches\u2026", window.show_caches),
             Entry("about", "&About Plumbline", window.show_about),
         )

@@ -21,8 +21,10 @@ class WorkspaceNotices(QObject):
         self._context, self._save_copy = context, save_copy
         self._writer: Writer | None = None
         self._shown: Message | None = None
+        self._shared: Message | None = None
         context.document.lost.connect(self._tell_lost)
         context.document.looked.connect(self._tell_writer)
+        context.document.shared.connect(self._tell_shared)
 
     def tell_all(self) -> None:
         document = self._context.document
@@ -50,6 +52,18 @@ class WorkspaceNotices(QObject):
                 actions=[("Save a copy\u2026", self._save_copy)],
                 lasting=True,  # until that campaign is done
             )
+
+    @Slot(bool)
+    def _tell_shared(self, shared: bool) -> None:
+        if shared and self._shared is None:
+            self._shared = self._context.messages.info(
+                "This workspace is also open in another window of Plumbline. What is changed there "
+                "appears here.",
+                lasting=True,  # until that window is closed
+            )
+        elif not shared and self._shared is not None:
+            self._context.messages.withdraw(self._shared)
+            self._shared = None
 
     @Slot()
     def _tell_lost(self) -> None:

@@ -42,7 +42,7 @@ class Trend(Enum):
     UNKNOWN = "unknown"
 
 
-_OUTCOMES: dict[str, RunOutcome] = {
+_OUTCOMES = {
     BugKind.FAILS: FAILED,
     BugKind.TOO_EXPENSIVE: SOLVED,
     BugKind.STOPPED: ABORTED,
@@ -57,10 +57,10 @@ class PolicyCost:
     at_most: float
 
     @classmethod
-    def of(cls, outcome: str, cost: int | None) -> PolicyCost:
-        if outcome == SOLVED and cost is not None:
+    def of(cls, outcome: RunOutcome, cost: int | None) -> PolicyCost:
+        if outcome is SOLVED and cost is not None:
             return cls(cost, cost)
-        return cls(inf, inf) if outcome == FAILED else cls(cost or 0, inf)
+        return cls(inf, inf) if outcome is FAILED else cls(cost or 0, inf)
 
     @classmethod
     def of_bug(cls, bug: BugRow) -> PolicyCost:

@@ -7,6 +7,7 @@ configuration, so that a stored one never changes its meaning.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -250,13 +251,17 @@ class _Reader:
             found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
         except (RecursionError, ValueError, NotImplementedError) as error:
             self._fail(place, f"'{pattern:.60}' is not a pattern: {error}", "check the path")
+        except OSError as error:  # a name that is too long, a folder that may not be read
+            self._fail(
+                place, f"cannot look for '{pattern:.60}': {error.strerror}", "check the path"
+            )
         if not found:
             self._fail(place, f"no file matches '{pattern}'", "check the path")
         return found
 
     def _file(self, place: KeyPath, name: str) -> str:
         path = self.folder / name
-        if not path.is_file():
+        if not os.path.isfile(path):  # also if the name is too long for a file
             self._fail(place, f"file '{name}' does not exist", "paths are relative to this file")
         return str(path)
 
@@ -288,7 +293,7 @@ class _Reader:
                     yield str(spec.at(file))
 
     def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
-        files = [str(path) for path in portfolio_files(folder)] if folder.is_dir() else []
+        files = [str(path) for path in portfolio_files(folder)] if os.path.isdir(folder) else []
         if not files:
             self._fail(place, f"'{folder.name}' contains no policy files", "check the path")
         return files

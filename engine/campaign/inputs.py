@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError
-from engine.pddl import check_files
-from engine.pddl.diagnostics import raise_errors
+from engine.files import decode_text
+from engine.pddl import parse_domain, parse_problem
+from engine.pddl.reader import decode
 from engine.records.config import CampaignConfig
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.policy_spec import PolicySpec
-from engine.task.load import load_sas
+from engine.task.load import SAS_FILE
+from engine.task.sas import parse_sas
 
 
 def read_file(path: str) -> File:
@@ -30,41 +32,51 @@ def read_file(path: str) -> File:
     return File(Path(path).name, content, path)
 
 
-def problem_inputs(config: CampaignConfig) -> tuple[ProblemInput, ...]:
+Read = Callable[[str], File]
+
+
+def problem_inputs(config: CampaignConfig, read: Read = read_file) -> tuple[ProblemInput, ...]:
     """All problems, each checked as far as that goes without translating it."""
-    domain = None if config.domain is None else read_file(config.domain)
+    domain = None if config.domain is None else read(config.domain)
+    model = None if domain is None else parse_domain(_pddl(domain), domain.path)
     names = short_names(config.problems)
     inputs = []
     for path, name in zip(config.problems, names, strict=True):
-        if config.domain is None:
-            load_sas(path)
+        problem = read(path)
+        if model is None:
+            parse_sas(decode_text(problem.content, path, SAS_FILE), path)
         else:
-            raise_errors(check_files(config.domain, path).diagnostics)
-        inputs.append(ProblemInput(name, read_file(path), domain, config.unit_costs))
+            parse_problem(_pddl(problem), model, path)
+        inputs.append(ProblemInput(name, problem, domain, config.unit_costs))
     return tuple(inputs)
 
 
-def policy_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
-    return read_policies(config.policies)
+def _pddl(file: File) -> str:
+    return decode(file.content, file.path)
 
 
-def portfolio_inputs(config: CampaignConfig) -> tuple[PolicyInput, ...]:
-    return read_policies(config.portfolio)
+def policy_inputs(config: CampaignConfig, read: Read = read_file) -> tuple[PolicyInput, ...]:
+    return read_policies(config.policies, read)
 
 
-def pool_input(config: CampaignConfig) -> File | None:
-    return None if config.pool is None else read_file(config.pool)
+def portfolio_inputs(config: CampaignConfig, read: Read = read_file) -> tuple[PolicyInput, ...]:
+    return read_policies(config.portfolio, read)
 
 
-def read_policies(specs: Sequence[str]) -> tuple[PolicyInput, ...]:
+def pool_input(config: CampaignConfig, read: Read = read_file) -> File | None:
+    return None if config.pool is None else read(config.pool)
+
+
+def read_policies(specs: Sequence[str], read: Read = read_file) -> tuple[PolicyInput, ...]:
     """Policies by their names, with the files that they are in."""
     names = short_names(specs, lambda spec, parts: PolicySpec.parse(spec).short_name(parts))
-    return tuple(map(PolicyInput, names, specs, map(_policy_file, specs)))
+    files = [_policy_file(spec, read) for spec in specs]
+    return tuple(map(PolicyInput, names, specs, files))
 
 
-def _policy_file(spec: str) -> File | None:
+def _policy_file(spec: str, read: Read) -> File | None:
     path = PolicySpec.parse(spec).path
-    return None if path is None else read_file(str(path))
+    return None if path is None else read(str(path))
 
 
 def short_names(

@@ -18,6 +18,7 @@ from engine.pddl.problem_checks import check_problem
 from engine.pddl.reader import (
     Report,
     check_files,
+    check_problem_file,
     check_texts,
     parse_domain,
     parse_problem,
@@ -40,6 +41,7 @@ __all__ = [
     "check_domain",
     "check_files",
     "check_problem",
+    "check_problem_file",
     "check_texts",
     "definition_kind",
     "diff_domains",

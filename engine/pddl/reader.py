@@ -55,6 +55,7 @@ class Report:
     problem: Problem | None
     diagnostics: tuple[Diagnostic, ...]
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)  # by path
+    is_complete: bool = False  # whether all names of the domain are known
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -107,7 +108,22 @@ def check_files(domain_path: str | Path, problem_path: str | Path | None = None)
     domain_text = texts.get(str(domain_path))
     problem_text = texts.get(str(problem_path)) if problem_path is not None else None
     report = check_texts(domain_text, problem_text, str(domain_path), str(problem_path or ""))
-    return Report(report.domain, report.problem, (*found, *report.diagnostics), texts)
+    return replace(report, diagnostics=(*found, *report.diagnostics), texts=texts)
+
+
+def check_problem_file(domain: Report, path: str | Path) -> Report:
+    """Report on a problem alone, of a domain that `check_files` has read; raises nothing."""
+    try:
+        text = read_text(path)
+    except UnreadableFileError as error:
+        return replace(domain, diagnostics=(Diagnostic.of_error(error),))
+    problem, found = _problem(text, domain.domain if domain.is_complete else None, str(path))
+    report = Report(domain.domain, problem, tuple(found), {str(path): text}, domain.is_complete)
+    if domain.domain is None or not (domain.is_complete and domain.ok and report.ok):
+        return report
+    unsupported = unsupported_for_task(domain.domain, problem)
+    own = [_as_warning(item) for item in unsupported if item.location.file == str(path)]
+    return replace(report, diagnostics=(*found, *own))
 
 
 def check_texts(
@@ -129,7 +145,7 @@ def check_texts(
     if domain is not None and trusted and not any(i.severity is Severity.ERROR for i in found):
         found = found + [_as_warning(item) for item in unsupported_for_task(domain, problem)]
     texts = {domain_path: domain_text or "", problem_path: problem_text or ""}
-    return Report(domain, problem, tuple(found), texts)
+    return Report(domain, problem, tuple(found), texts, trusted)
 
 
 def _domain(text: str, path: str) -> tuple[Domain | None, list[Diagnostic], bool]:

@@ -213,7 +213,7 @@ class PolicyRuns:
         """The run from a state as far as it has been walked, for whoever has no table."""
         run, last = self.trace(start), NO_DECISION
         if run.outcome is RunOutcome.FAILED:
-            (last,) = self.decisions([run.states[-1]]).tolist()
+            last = int(self._graph.decision[run.states[-1]])
         return Run(run.outcome, run.reason, run.cost, run.operators, last)
 
     def _result(self, start: int) -> tuple[RunOutcome, EndReason, int]:

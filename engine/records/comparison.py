@@ -126,24 +126,6 @@ class OperatorCover(Record):
     def __str__(self) -> str:
         return "(" + " ".join((self.operator, *self.parameters)) + ")"
 
-    def sentences(self) -> list[str]:
-        other = "B" if self.domain == "A" else "A"
-        if not self.covered:
-            return [f"{self} of {self.domain} cannot always be done in {other}"]
-        lines = []
-        for number, macro in enumerate(self.macros):
-            where = f"if {macro.patterns[0]}, " if number else ""
-            if len(macro.cases) == 1 and not macro.cases[0].condition:
-                lines.append(
-                    f"{self} of {self.domain} is {where}done in {other} by {macro.cases[0]}"
-                )
-                continue
-            lines.append(f"{self} of {self.domain} is {where}done in {other} case by case:")
-            lines += [
-                f"  where {case.condition or 'anything holds'}: {case}" for case in macro.cases
-            ]
-        return lines
-
 
 class Counterexample(Record):
     """One problem, as PDDL in the words of either domain: one step solves it here, nothing there.
@@ -174,17 +156,6 @@ class Exclusion(Record):
     objects: tuple[ThingOfBoth, ...]
     state: tuple[Atom, ...]
     projected: bool
-
-    def __str__(self) -> str:
-        other = "B" if self.domain == "A" else "A"
-        pairs = [*map(str, self.predicates), *(f"type {s} -> {t}" for s, t in self.types)]
-        action = " ".join((self.operator, *self.arguments))
-        state = " ".join(map(str, self.state)) or "nothing"
-        looked_at = " (looking at these predicates only)" if self.projected else ""
-        return (
-            f"not {' and '.join(pairs)}: where {state} holds, ({action}) of {self.domain} "
-            f"cannot be done in {other}{looked_at}"
-        )
 
 
 class Effort(Record):

@@ -77,5 +77,21 @@ class Training(Record):
 
 
 def best_of(history: Sequence[EpochRecord]) -> EpochRecord:
-    """The epoch that solved most; of equals the one with cheaper runs, of these the first."""
-    return min(history, key=lambda record: (-record.success, record.cost, record.epoch))
+    """The epoch that solved most; of equals the one with cheaper runs, then with less loss."""
+    return min(
+        history, key=lambda record: (-record.success, record.cost, record.loss, record.epoch)
+    )
+
+
+LOSS_SHARE = 0.99
+"""A loss falls if it is at most this share of the lowest one before."""
+
+
+def stagnation(history: Sequence[EpochRecord]) -> int:
+    """How many epochs ago runs last became better or the loss last fell."""
+    first = min(history, key=lambda record: (-record.success, record.cost, record.epoch))
+    lowest, fell = history[0].loss, history[0].epoch
+    for record in history:
+        if record.loss <= LOSS_SHARE * lowest:
+            lowest, fell = record.loss, record.epoch
+    return history[-1].epoch - max(first.epoch, fell)

@@ -16,14 +16,24 @@ from engine.task.atoms import format_atom, format_fact, state_atoms
 from engine.task.task import Task
 from engine.verify.claims import SOLVED
 from engine.workspace.filter import KIND_WORDS
-from engine.workspace.rows import Bug, BugRow
+from engine.workspace.rows import Bug, BugRow, StateCounts
 
-_ENDINGS: dict[str, str] = {
+_ENDINGS = {
     EndReason.LOOP: "it runs into a loop",
     EndReason.NO_ACTION: "it chooses no action",
     EndReason.INAPPLICABLE: "it chooses an inapplicable action",
     EndReason.STEP_LIMIT: "it reaches the step limit",
 }
+
+
+def tested_text(counts: StateCounts) -> str:
+    """What campaigns that found no bug have shown."""
+    rest = counts.tested - counts.optimal
+    return (
+        f"{count_text(counts.tested, 'state')} tested. The policy is proven optimal in "
+        f"{counts.optimal}; in {rest}, no oracle refuted it. Test more states or use other oracles "
+        "to look further."
+    )
 
 
 def explain(bug: Bug, task: Task) -> tuple[str, ...]:
@@ -193,18 +203,15 @@ def _finite(bound: int) -> int | None:
     return None if bound == INFINITY else bound
 
 
-FAILS = BugKind.FAILS
-
-
-def kind_text(kind: str) -> str:
-    return KIND_WORDS.get(kind, kind)
+def kind_text(kind: BugKind) -> str:
+    return KIND_WORDS[kind]
 
 
 def headline(row: BugRow) -> str:
     """The bug in one line."""
-    if row.kind == FAILS:
+    if row.kind is BugKind.FAILS:
         return f"fails; {row.bound} suffices"
-    least = "at least " if row.kind == BugKind.STOPPED else ""
+    least = "at least " if row.kind is BugKind.STOPPED else ""
     return f"costs {least}{row.policy_cost}; {row.bound} suffices"
 
 

@@ -19,6 +19,7 @@ from engine.records.comparison import (
     ReadingResult,
 )
 from engine.records.inputs import File
+from engine.report.comparison_text import exclusion_text
 
 TITLES = {
     Parameters.DISTINCT: "Different parameters are different objects",
@@ -119,7 +120,7 @@ def _conflict(exclusion: Exclusion) -> dict[str, Any]:
         "types": dict(exclusion.types),
         "domain": exclusion.domain,
         "operator": exclusion.operator,
-        "sentence": str(exclusion),
+        "sentence": exclusion_text(exclusion),
     }
 
 
@@ -145,6 +146,7 @@ def comparison_report(comparison: Comparison, a: File, b: File, suffix: str) -> 
             readings=comparison.readings,
             verdicts=VERDICTS,
             seconds=comparison.seconds,
+            exclusion_text=exclusion_text,
             style=style,
             version=__version__,
         )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.records.comparison import Comparison, EquivalenceVerdict, Parameters, ReadingResult
+from engine.records.comparison import (
+    Comparison,
+    EquivalenceVerdict,
+    Exclusion,
+    OperatorCover,
+    Parameters,
+    ReadingResult,
+    Side,
+)
 from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
 
 READINGS = {
@@ -40,9 +48,40 @@ def _reading(reading: ReadingResult) -> Iterator[str]:
         if renamed:
             yield "  types of A -> B: " + ", ".join(renamed)
     for operator in reading.operators:
-        yield from (f"  {line}" for line in operator.sentences())
+        yield from (f"  {line}" for line in cover_sentences(operator))
     if reading.counterexample is not None:
         yield from _refutation(reading)
+
+
+def cover_sentences(cover: OperatorCover) -> Iterator[str]:
+    """How the other domain does an operator."""
+    name, other = f"{cover} of {cover.domain}", _other(cover.domain)
+    if not cover.covered:
+        yield f"{name} cannot always be done in {other}"
+    for number, macro in enumerate(cover.macros):
+        where = f"if {macro.patterns[0]}, " if number else ""
+        if len(macro.cases) == 1 and not macro.cases[0].condition:
+            yield f"{name} is {where}done in {other} by {macro.cases[0]}"
+            continue
+        yield f"{name} is {where}done in {other} case by case:"
+        for case in macro.cases:
+            yield f"  where {case.condition or 'anything holds'}: {case}"
+
+
+def exclusion_text(exclusion: Exclusion) -> str:
+    """Why these predicates cannot be mapped so."""
+    pairs = [*map(str, exclusion.predicates), *(f"type {s} -> {t}" for s, t in exclusion.types)]
+    action = " ".join((exclusion.operator, *exclusion.arguments))
+    state = " ".join(map(str, exclusion.state)) or "nothing"
+    looked_at = " (looking at these predicates only)" if exclusion.projected else ""
+    return (
+        f"not {' and '.join(pairs)}: where {state} holds, ({action}) of {exclusion.domain} "
+        f"cannot be done in {_other(exclusion.domain)}{looked_at}"
+    )
+
+
+def _other(side: Side) -> Side:
+    return "B" if side == "A" else "A"
 
 
 def _refutation(reading: ReadingResult) -> Iterator[str]:
@@ -65,7 +104,7 @@ def _refutation(reading: ReadingResult) -> Iterator[str]:
         yield from (f"    {line}" for line in found.problem_b.splitlines())
     if reading.exclusions:
         yield "  Every mapping of the predicates has one of these conflicts:"
-        yield from (f"    {exclusion}" for exclusion in reading.exclusions[:SHOWN])
+        yield from (f"    {exclusion_text(exclusion)}" for exclusion in reading.exclusions[:SHOWN])
         if len(reading.exclusions) > SHOWN:
             yield f"    and {len(reading.exclusions) - SHOWN} more"
 

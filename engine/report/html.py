@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.campaign.config_writer import config_text
 from engine.records.localization import CauseKind
@@ -13,6 +14,9 @@ from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import Content
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 LISTED = 2000
 """The list is limited, because a browser has to lay it out."""
@@ -27,18 +31,23 @@ CAUSE_WORDS = {
 }
 
 
-def html_report(content: Content) -> str:
+@cache
+def _template() -> Template:
+    """Compiled once: that takes longer than a report."""
     from jinja2 import Environment
 
-    environment = Environment(autoescape=True, trim_blocks=False)
-    source = files("engine.report")
-    template = environment.from_string(
-        source.joinpath("report.html.j2").read_text(encoding="utf-8")
-    )
+    return Environment(autoescape=True, trim_blocks=False).from_string(_source("report.html.j2"))
+
+
+def _source(name: str) -> str:
+    return files("engine.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def html_report(content: Content) -> str:
     listed = content.bugs[:LISTED]
-    return template.render(
+    return _template().render(
         title="Bug report",
-        style=source.joinpath("style.css").read_text(encoding="utf-8"),
+        style=_source("style.css"),
         content=content,
         totals=content.totals,
         tiles=_tiles(content.totals),

@@ -26,6 +26,7 @@ from engine.task.translation_cache import TranslationCache
 from engine.workers.link import NULL_LINK
 
 SAS_SUFFIX = ".sas"
+SAS_FILE = "a SAS file of the Fast Downward translator"
 
 # What the translator writes instead of a task when there is nothing to search for.
 _PLACEHOLDER = Variable("var0", ("Atom dummy(val1)", "Atom dummy(val2)"))
@@ -81,7 +82,7 @@ def load_task(
 
 def load_sas(path: str | Path) -> Task:
     """The task in a file of the translator; it has no PDDL source, so states have no export."""
-    return parse_sas(read_text(path, "a SAS file of the Fast Downward translator"), str(path))
+    return parse_sas(read_text(path, SAS_FILE), str(path))
 
 
 def load_task_files(

@@ -33,7 +33,7 @@ from engine.records.events import (
     TrainingEvent,
     TrainingFinished,
 )
-from engine.records.training import EpochRecord, TrainingConfig, best_of
+from engine.records.training import EpochRecord, TrainingConfig, best_of, stagnation
 from engine.task.task import PddlSource, Task
 from engine.training.exploration import explore, run_cost
 from engine.training.folder import TrainingFolder, TrainingState
@@ -178,9 +178,8 @@ class _Training:
     def _reason_to_stop(self) -> str:
         if not self._history:
             return ""
-        stagnation = self._history[-1].epoch - best_of(self._history).epoch
-        if stagnation >= self._config.patience:
-            return f"no better policy in {stagnation} epochs"
+        if (epochs := stagnation(self._history)) >= self._config.patience:
+            return f"no better policy and no lower loss in {epochs} epochs"
         if len(self._history) >= self._config.epochs:
             return "all epochs done"
         return ""

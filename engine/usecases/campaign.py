@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Semaphore
@@ -20,7 +20,13 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from engine.campaign.inputs import policy_inputs, pool_input, portfolio_inputs, problem_inputs
+from engine.campaign.inputs import (
+    policy_inputs,
+    pool_input,
+    portfolio_inputs,
+    problem_inputs,
+    read_file,
+)
 from engine.campaign.unit import run_unit
 from engine.errors import WorkerLostError
 from engine.logs import log_path
@@ -92,11 +98,12 @@ class _Inputs:
 
     @classmethod
     def read(cls, config: CampaignConfig) -> _Inputs:
+        read = cache(read_file)  # a policy may be in the portfolio as well
         return cls(
-            problem_inputs(config),
-            policy_inputs(config),
-            portfolio_inputs(config),
-            pool_input(config),
+            problem_inputs(config, read),
+            policy_inputs(config, read),
+            portfolio_inputs(config, read),
+            pool_input(config, read),
         )
 
     def key(self, config: CampaignConfig) -> str:
@@ -235,8 +242,7 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        running = [unit for unit in self._units if unit in self._started - self._ended]
-        self.tell([UnitStopped(unit) for unit in running])
+        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""

@@ -13,9 +13,10 @@ from pathlib import Path
 from engine.campaign.inputs import read_file
 from engine.errors import CancelledError, PlumblineError
 from engine.fuzzing.imported_pool import ImportedPool, contents
-from engine.pddl import Diagnostic, Domain, check_files
+from engine.pddl import Diagnostic, Report, check_files, check_problem_file
 from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
+from engine.records.finding import RunOutcome
 from engine.records.project import (
     DomainChecked,
     PoolChecked,
@@ -40,13 +41,12 @@ def is_grounded(problem: str) -> bool:
 def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
     """Emits one result per file, the domain first, and at the end what is good to run."""
     total = 1 + len(project.problems) + len(project.policies) + len(project.pools)
-    domain = None
-    if project.domain is not None:
-        domain = _check_domain(link, project.domain)
+    report = None if project.domain is None else _check_domain(link, project.domain)
+    domain = report.domain if report is not None and report.ok else None
     problems, policies, pools = [], [], []
     for done, path in enumerate(project.problems, start=1):
         _go_on(link, done, total, path)
-        problem = _check_problem(project.domain, path, project.unit_costs)
+        problem = _check_problem(report, path, project.unit_costs)
         link.emit(problem)
         if not problem.is_broken and (domain is not None or is_grounded(path)):
             problems.append(path)
@@ -73,7 +73,7 @@ def _go_on(link: Link, done: int, total: int, name: str) -> None:
     link.progress(done, total, Path(name).name)
 
 
-def _check_domain(link: Link, path: str) -> Domain | None:
+def _check_domain(link: Link, path: str) -> Report:
     report = check_files(path)
     domain = report.domain
     counts = (0, 0, 0)
@@ -81,10 +81,10 @@ def _check_domain(link: Link, path: str) -> Domain | None:
         counts = len(domain.types), len(domain.predicates), len(domain.actions)
     name = domain.name if domain is not None else Path(path).name
     link.emit(DomainChecked(path, name, *counts, report.diagnostics))
-    return domain if report.ok else None
+    return report
 
 
-def _check_problem(domain: str | None, path: str, unit_costs: bool) -> ProblemChecked:
+def _check_problem(domain: Report | None, path: str, unit_costs: bool) -> ProblemChecked:
     """What is wrong with the domain is told where the domain is checked."""
     if is_grounded(path):
         try:
@@ -96,12 +96,8 @@ def _check_problem(domain: str | None, path: str, unit_costs: bool) -> ProblemCh
         hint = "add its domain"
         missing = Diagnostic.of_error(PlumblineError("no domain", hint=hint))
         return ProblemChecked(path, Path(path).name, None, (missing,))
-    report = check_files(domain, path)
-    own = tuple(
-        item
-        for item in report.diagnostics
-        if item.location.file != domain and not (unit_costs and item.about_costs)
-    )
+    report = check_problem_file(domain, path)
+    own = tuple(item for item in report.diagnostics if not (unit_costs and item.about_costs))
     if report.problem is None:
         return ProblemChecked(path, Path(path).name, None, own)
     return ProblemChecked(path, report.problem.name, len(report.problem.objects), own)
@@ -130,11 +126,11 @@ class TaskMeasured:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRan:
-    """`outcome` is solved, failed, aborted (by a limit) or error."""
+    """`outcome` is None if the policy cannot run on the problem."""
 
     problem: str
     policy: str
-    outcome: str
+    outcome: RunOutcome | None
     reason: str
     cost: int | None = None
     steps: int | None = None
@@ -241,18 +237,18 @@ def _ran(
     cancelled: Callable[[], bool],
 ) -> PolicyRan:
     if isinstance(policy, PlumblineError):
-        return PolicyRan(problem, spec, "error", _said(policy, spec))
+        return PolicyRan(problem, spec, None, _said(policy, spec))
     deadline = time.monotonic() + SECONDS
     try:
         taken = take_run(policy, task, cancelled=lambda: cancelled() or time.monotonic() > deadline)
     except CancelledError:
         raise
     except PlumblineError as error:
-        return PolicyRan(problem, spec, "error", _said(error, spec))
+        return PolicyRan(problem, spec, None, _said(error, spec))
     if taken.stopped:
         if cancelled():
             raise CancelledError
-        return PolicyRan(problem, spec, "aborted", f"time limit of {SECONDS:g} s reached")
+        return PolicyRan(problem, spec, RunOutcome.ABORTED, f"time limit of {SECONDS:g} s reached")
     run, errors = taken.run, taken.statistics.errors
     reason = errors[0] if errors else str(run.reason)
-    return PolicyRan(problem, spec, str(run.outcome), reason, run.cost, len(run.operators))
+    return PolicyRan(problem, spec, run.outcome, reason, run.cost, len(run.operators))

@@ -1,12 +1,13 @@
-"""Copies a workspace in the background, also while a campaign writes to it."""
+"""Copies workspaces, restores backups of them, and keeps caches within their limits."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from engine.caches import DISK_CACHES
-from engine.errors import CancelledError, PlumblineError
+from engine.errors import CancelledError, PlumblineError, UsageError
 from engine.workers.link import Link
+from engine.workspace.backup import Backup, free_place
 from engine.workspace.workspace import Workspace
 
 MEGABYTE = 2**20
@@ -21,6 +22,14 @@ def save_copy(link: Link, workspace: Path, path: Path) -> Path:
     with Workspace.open(workspace) as store:
         store.save_copy(path, tell)
     return path
+
+
+def restore_backup(link: Link, backup: Backup, path: Path | None = None) -> Path:
+    """Save a backup under a name that is free, by default where the workspace was."""
+    place = path or free_place(backup)
+    if place.exists():
+        raise UsageError(f"{place} already exists", hint="choose another name")
+    return save_copy(link, backup.file, place)
 
 
 Sizes = tuple[int, ...]

@@ -75,14 +75,21 @@ class UnitClaims:
         self._config, self._task, self._costs = subject.config, subject.task, subject.costs
         self._imported, self._has_morphs = subject.imported, subject.has_morphs
         self._dominance = subject.dominance
-        self._pool: list[PoolRow] = store.pool(row.id)
+        self._damage = ""  # why the pool cannot be read
+        self._pool: list[PoolRow] = []
+        try:
+            self._pool = store.pool(row.id)
+        except WorkspaceError as error:
+            self._damage = error.message
         self._answers: list[AnswerRow] = store.answers(row.id, 0, _LAST)
         longest = self._config.fuzzing.walk_length
         self._walks = check_pool(self._pool, self._task, longest, self._imported)
 
     def claims(self, decisions: Decisions | str, *, whole: bool) -> Iterator[CheckedClaim]:
         """All claims of the unit, or only those about its bugs."""
-        if whole:
+        if self._damage:
+            yield CheckedClaim(ClaimKind.STATES, f"unit {self.row.id}", false(self._damage))
+        elif whole:
             yield from self._pool_claims(decisions)
             yield from self._answer_claims()
             yield from self._totals()
@@ -218,6 +225,8 @@ class UnitClaims:
         number = row.pool_number
         if number is None:
             return check_bug_state(finding.state, reached, self._costs, self._has_morphs)
+        if self._damage:
+            return undecided(self._damage)
         while True:
             if number >= len(self._pool) or self._walks[number] != HOLDS:
                 return false(f"the walk to its state does not hold: {self._name(number)}")

@@ -1,19 +1,39 @@
-"""A whole copy of a workspace, page by page, of the moment at which it was begun."""
+"""Whole copies of a workspace, of the moment at which they were begun, and backups made of them.
+
+A process makes a backup before it first changes a workspace and every ten minutes while it changes
+it, unless there is one that young. Backups have a folder of their own with a limit
+(`engine/caches.py`). A name tells the workspace, by its place and its identity, and the time.
+"""
 
 from __future__ import annotations
 
+import calendar
+import hashlib
+import logging
+import re
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import Location, WorkspaceError
-from engine.files import replacing
+from engine.caches import BACKUPS, shrink
+from engine.errors import Location, PlumblineError, WorkspaceError
+from engine.files import replacing, write_text
 from engine.workspace.connection import Connection, workspace_errors
 from engine.workspace.schema import set_identity
 
 PAGES_AT_ONCE = 256
 """About a megabyte, to tell the progress often."""
+
+BACKUP_SECONDS = 600.0
+RECENT, DAYS = 4, 6
+"""Of each workspace the last few backups are kept, and the last one of some days before."""
+
+_NAME = re.compile(r"([0-9a-f]{16})-([0-9]{8}T[0-9]{6})\.plumb")
+_TIME = "%Y%m%dT%H%M%S"
+_log = logging.getLogger("engine.workspace.backup")
 
 Progress = Callable[[int, int], None]
 """Told how many bytes are copied, and how many there are; may raise to end the copy."""
@@ -55,3 +75,103 @@ def _in_bytes(
         progress((total - remaining) * page, total * page)
 
     return tell
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    file: Path
+    workspace: Path  # where it was
+    seconds: float  # when, as a time of the system's clock
+    size: int
+
+
+def backups() -> list[Backup]:
+    """All that there are, the newest first."""
+    found = []
+    with suppress(FileNotFoundError):
+        for file in BACKUPS.folder.iterdir():
+            with suppress(OSError):  # it goes at this moment
+                if parts := _NAME.fullmatch(file.name):
+                    place = file.with_name(f"{parts[1]}.path").read_text(encoding="utf-8")
+                    seconds = _seconds(parts[2])
+                    found.append(Backup(file, Path(place), seconds, file.stat().st_size))
+    return sorted(found, key=lambda backup: (backup.seconds, backup.file.name), reverse=True)
+
+
+def free_place(backup: Backup) -> Path:
+    """Where it can be restored: where it was, or beside what is there now."""
+    place = backup.workspace
+    name = f"{place.stem}-{time.strftime('%Y-%m-%d-%H%M', time.localtime(backup.seconds))}"
+    number = 1
+    while place.exists():
+        ending = f"-{number}" if number > 1 else ""
+        place = backup.workspace.with_name(f"{name}{ending}{backup.workspace.suffix}")
+        number += 1
+    return place
+
+
+class BackupWatch:
+    """Makes backups of one open workspace; that none can be made keeps nobody from working."""
+
+    def __init__(self, connection: Connection, *, is_new: bool) -> None:
+        self._connection = connection
+        self._due = time.monotonic() + BACKUP_SECONDS if is_new else 0.0
+
+    def look(self) -> None:
+        """Called before every change."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + BACKUP_SECONDS
+        try:
+            self._keep()
+        except (OSError, PlumblineError) as error:
+            _log.warning("no backup of %s was made: %s", self._connection.path, error)
+
+    def _keep(self) -> None:
+        connection, folder = self._connection, BACKUPS.folder
+        header = connection.header()
+        if header is None or connection.size > BACKUPS.max_bytes():
+            return
+        if self._is_blank():
+            self._due = 0.0
+            return
+        text = f"{connection.place}\n{header.identity}"
+        key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        now = time.time()
+        known = sorted((_seconds(name[2]), file) for name, file in _files_of(folder, key))
+        if known and abs(now - known[-1][0]) < BACKUP_SECONDS:
+            return
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / f"{key}-{time.strftime(_TIME, time.gmtime(now))}.plumb"
+        write_text(folder / f"{key}.path", str(connection.place))
+        copy_workspace(connection, file)
+        for old in _superfluous([*known, (now, file)]):
+            old.unlink(missing_ok=True)
+        shrink(folder, BACKUPS.max_bytes())
+
+    def _is_blank(self) -> bool:
+        """Whether there is nothing to lose yet."""
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'writer'"
+        tables = [name for (name,) in self._connection.rows(query)]
+        return not any(self._connection.rows(f'SELECT 1 FROM "{name}" LIMIT 1') for name in tables)
+
+
+def _files_of(folder: Path, key: str) -> Iterator[tuple[re.Match[str], Path]]:
+    for file in folder.glob(f"{key}-*.plumb"):
+        if name := _NAME.fullmatch(file.name):
+            yield name, file
+
+
+def _superfluous(known: Sequence[tuple[float, Path]]) -> list[Path]:
+    """All but the last few, and the last one of each of some days before."""
+    older = [(int(seconds // 86400), file) for seconds, file in known[:-RECENT]]
+    last_of_day = dict(older)
+    kept = [last_of_day[day] for day in sorted(last_of_day)[-DAYS:]]
+    return [file for _, file in older if file not in kept]
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(calendar.timegm(time.strptime(text, _TIME)))
+    except ValueError:  # a file that was not made here
+        return 0.0

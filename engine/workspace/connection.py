@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Connection:
         self._lock = FileLock(path, self._descriptor)
         self._is_held = self._is_interrupted = False
         self._seen = (0, 0)  # the file as our last transaction left it
+        self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
                 f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
@@ -90,6 +91,8 @@ class Connection:
         """A transaction: all or nothing."""
         if not self._writable:
             raise WorkspaceError("the file cannot be written", Location.of(self.path), _OWNER)
+        if self.before_change is not None:
+            self.before_change()
         with workspace_errors(self.path), self._turn(exclusive=True, patience=patience):
             self.refuse_loss()
             self._sqlite.execute("BEGIN IMMEDIATE")
@@ -118,6 +121,14 @@ class Connection:
             self._seen = self._stamp()
             self._lock.release()
             self._is_held = False
+
+    def announce(self) -> None:
+        """Let others know that somebody looks at the file."""
+        with suppress(WorkspaceError):
+            self._lock.announce()
+
+    def is_announced_elsewhere(self) -> bool:
+        return self._lock.is_announced_elsewhere()
 
     def _acquire(self, exclusive: bool, patience: float) -> None:
         acquire = partial(

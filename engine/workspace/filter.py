@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from engine.errors import Location, UsageError
+from engine.records.finding import BugKind
 from engine.workspace.rows import BugRow
 
 Condition = Callable[[BugRow], bool]
 
 KIND_WORDS = {
-    "qualitative": "fails",
-    "quantitative": "too expensive",
-    "unclassified": "stopped, too expensive",
+    BugKind.FAILS: "fails",
+    BugKind.TOO_EXPENSIVE: "too expensive",
+    BugKind.STOPPED: "stopped, too expensive",
 }
 """The kinds of bugs as people say them; filters know both."""
 
@@ -51,7 +52,7 @@ COLUMNS: dict[str, Column] = {
         Column(
             "kind",
             "fails (qualitative) or too expensive (quantitative)",
-            text=lambda bug: f"{bug.kind} {KIND_WORDS.get(bug.kind, '')}",
+            text=lambda bug: f"{bug.kind} {KIND_WORDS[bug.kind]}",
         ),
         Column("problem", "the problem", text=lambda bug: bug.problem),
         Column("policy", "the policy that was tested", text=lambda bug: bug.policy),

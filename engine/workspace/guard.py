@@ -16,6 +16,7 @@ from pathlib import Path
 
 from engine.errors import DamagedRecordError, Location, WorkspaceError
 from engine.files import replacing
+from engine.workspace.backup import BackupWatch
 from engine.workspace.connection import (
     CHOOSE,
     DAMAGED,
@@ -46,10 +47,12 @@ SCHEMA_STEPS = 1000
 def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
     """A connection to a workspace of the present version."""
     _refuse_impossible(path, may_create)
+    is_new = False
     if may_create:
         with workspace_errors(path):
-            _make_if_empty(path.resolve())
+            is_new = _make_if_empty(path.resolve())
     connection = _connect(path)
+    connection.before_change = BackupWatch(connection, is_new=is_new).look
     try:
         _prepare(connection)
     except BaseException:
@@ -58,13 +61,15 @@ def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
     return connection
 
 
-def _make_if_empty(place: Path) -> None:
+def _make_if_empty(place: Path) -> bool:
     """Put a new workspace into its place as a whole: no failure leaves half a file there."""
     is_new = not place.exists()
-    if is_new or place.stat().st_size == 0:
-        # Another process that was faster has made the same.
-        with suppress(FileExistsError), replacing(place, only_new=is_new) as part:
-            part.stream.write(new_workspace())
+    if not is_new and place.stat().st_size > 0:
+        return False
+    # Another process that was faster has made the same.
+    with suppress(FileExistsError), replacing(place, only_new=is_new) as part:
+        part.stream.write(new_workspace())
+    return True
 
 
 def second_connection(path: Path) -> Connection:

@@ -29,7 +29,7 @@ CAMPAIGN_PATIENCE_SECONDS = 600.0
 SILENCE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 2.0
 
-_TURNSTILE, _CONTENT = 2**62, 2**62 + 1  # bytes that no file has
+_TURNSTILE, _CONTENT, _PRESENCE = range(2**62, 2**62 + 3)  # bytes that no file has
 _LONGEST_NAP = 0.01
 
 
@@ -54,6 +54,18 @@ class FileLock:
 
     def release(self) -> None:
         self._set(_TURNSTILE, fcntl.F_UNLCK, length=2)
+
+    def announce(self) -> None:
+        """Let others know that the file is open here, until its descriptor is closed."""
+        self._set(_PRESENCE, fcntl.F_RDLCK)
+
+    def is_announced_elsewhere(self) -> bool:
+        request = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _PRESENCE, 1, 0)
+        try:
+            answer = fcntl.fcntl(self._descriptor, fcntl.F_OFD_GETLK, request)
+        except OSError:
+            return False  # a disk without locks, which whoever writes says
+        return bool(struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK)
 
     def _wait(self, byte: int, kind: int, given_up: Callable[[], bool]) -> None:
         nap = _LONGEST_NAP / 16

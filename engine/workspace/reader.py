@@ -12,6 +12,7 @@ from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceErr
 from engine.pddl import check_texts
 from engine.records.codec import check, decode, expand, unpack
 from engine.records.config import Unit
+from engine.records.events import OracleVerdict
 from engine.records.evidence import State
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization, RootCause
@@ -40,6 +41,7 @@ from engine.workspace.rows import (
     PoolRow,
     Row,
     RunRow,
+    StateCounts,
     StoredComparison,
     TestedState,
     UnitInputs,
@@ -97,6 +99,14 @@ class WorkspaceReader:
     def save_copy(self, path: Path, progress: Progress | None = None) -> None:
         """Copy the whole workspace as it is now, also if its file was deleted since."""
         copy_workspace(self._connection, path, progress)
+
+    def announce(self) -> None:
+        """Let other windows know that the workspace is open here, until it is closed."""
+        self._connection.announce()
+
+    def is_open_elsewhere(self) -> bool:
+        """Whether another window has announced itself."""
+        return self._connection.is_announced_elsewhere()
 
     def writer(self) -> Writer | None:
         """The campaign, of any process, that writes to the file at the moment."""
@@ -356,20 +366,19 @@ class WorkspaceReader:
         return bool(starts > 1 or losses)
 
     def states(self, problem: int) -> list[State]:
-        """All states of a problem that anything refers to."""
+        """All states of a problem that anything refers to, as far as they can be read."""
         rows = self._rows("SELECT packed FROM states WHERE problem = ?", (problem,))
-        with stored_records(self.path), decoding():
-            return [unpack(packed) for (packed,) in rows]
+        return [state for (packed,) in rows if (state := _readable(packed)) is not None]
 
     def bug_states(self, unit: int) -> dict[int, State]:
-        """Where the bugs of a unit are, by their numbers."""
+        """Where the bugs of a unit are, by their numbers, as far as that can be read."""
         rows = self._rows(
             "SELECT f.id, s.packed FROM findings f JOIN states s ON s.id = f.state "
             "WHERE f.unit = ?",
             (unit,),
         )
-        with stored_records(self.path), decoding():
-            return {number: unpack(packed) for number, packed in rows}
+        found = ((number, _readable(packed)) for number, packed in rows)
+        return {number: state for number, state in found if state is not None}
 
     def dangling(self) -> str:
         """A table with a row that refers to what is missing; empty if there is none."""
@@ -427,6 +436,17 @@ class WorkspaceReader:
             (campaign,),
         )
         return int(count)
+
+    def tested(self) -> StateCounts:
+        """How many states of all campaigns were tested, and what is known of them."""
+        (counts,) = self._read(
+            StateCounts,
+            "SELECT count(*) AS tested, count(o.number) AS optimal FROM pool p LEFT JOIN "
+            "(SELECT DISTINCT unit, number FROM answers WHERE verdict = ?) o "
+            "ON o.unit = p.unit AND o.number = p.number WHERE p.tested",
+            OracleVerdict.OPTIMAL.value,
+        )
+        return counts
 
     def counts(self) -> dict[int, CampaignCounts]:
         """By campaign."""
@@ -556,3 +576,10 @@ class WorkspaceReader:
     def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
         with stored_records(self.path), self._connection.reading() as connection:
             return rows_of(kind, connection.execute(query, parameters))
+
+
+def _readable(packed: bytes) -> State | None:
+    try:
+        return unpack(packed)
+    except ValueError:
+        return None

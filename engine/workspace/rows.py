@@ -10,16 +10,17 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from enum import StrEnum
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 from engine.errors import DamagedRecordError
 from engine.records.codec import check, decode, unpack
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.config import CampaignConfig
-from engine.records.events import UnitStatistics
+from engine.records.events import OracleVerdict, UnitStatistics
 from engine.records.evidence import Evidence, State
-from engine.records.finding import Finding, Run
+from engine.records.finding import BugKind, BugStatus, EndReason, Finding, Run, RunOutcome
 from engine.records.inputs import File
 from engine.records.localization import CauseKind, RootCause
 from engine.workspace.event_writer import operator_of
@@ -32,7 +33,7 @@ class BugRow:
     id: int
     campaign: int
     unit: int
-    kind: str
+    kind: BugKind
     problem: str
     policy: str
     seed: int
@@ -43,7 +44,7 @@ class BugRow:
     evidence_kind: str
     region: int | None
     root_cause: int | None
-    status: str
+    status: BugStatus
     note: str
     seconds: float
     pool_number: int | None  # None: the state is not in the pool
@@ -53,7 +54,14 @@ class BugRow:
 
     @property
     def status_text(self) -> str:
-        return self.status if self.duplicate_of is None else f"{self.status} of {self.duplicate_of}"
+        original = "" if self.duplicate_of is None else f" of {self.duplicate_of}"
+        return f"{self.status}{original}"
+
+
+@dataclass(frozen=True, slots=True)
+class StateCounts:
+    tested: int
+    optimal: int  # states in which an oracle proved the policy optimal
 
 
 @dataclass(frozen=True)
@@ -98,8 +106,8 @@ class PoolRow:
     reference: int
     walk: tuple[int, ...]
     seconds: float
-    outcome: str | None  # None: not known yet
-    reason: str | None
+    outcome: RunOutcome | None  # None: not known yet
+    reason: EndReason | None
     policy_cost: int | None
     tested: bool
 
@@ -167,7 +175,7 @@ class FindingMoment:
     unit: int
     state: int
     oracle: str
-    kind: str
+    kind: BugKind
     seconds: float
 
 
@@ -184,7 +192,7 @@ class TestedState:
 class AnswerRow:
     number: int
     oracle: str
-    verdict: str
+    verdict: OracleVerdict
     bound: int | None  # what the oracle proved by itself
     seconds: float
 
@@ -213,11 +221,12 @@ class RunRow:
 
     state: int
     policy: int
-    outcome: str
+    outcome: RunOutcome
     policy_cost: int | None
 
 
 Row = TypeVar("Row")
+Kind = TypeVar("Kind", bound=StrEnum)
 
 
 @contextmanager
@@ -254,11 +263,12 @@ def by_name(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
 def bug_of(row: Mapping[str, Any]) -> Bug:
     values = {field.name: row[field.name] for field in dataclasses.fields(BugRow)}
     with decoding():
+        values |= {name: make(row[name]) for name, make in _DECODERS[BugRow].items()}
         state, operators = unpack(row["state"]), unpack(row["operators"])
     run = Run(row["outcome"], row["reason"], row["cost"], operators, row["last_decision"])
     evidence = decode(row["evidence"], Evidence)
     return Bug(
-        BugRow(**{**values, "retrospective": bool(row["retrospective"])}),
+        BugRow(**values),
         row["problem_id"],
         row["policy_id"],
         check(Finding(state, row["kind"], run, row["bound"], evidence, row["found_by"])),
@@ -291,11 +301,24 @@ def root_cause_of(row: Mapping[str, Any], bugs: Sequence[int]) -> RootCause:
     )
 
 
+def _or_none(kind: type[Kind]) -> Callable[[str | None], Kind | None]:
+    return cache(lambda text: None if text is None else kind(text))
+
+
 _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
-    BugRow: {"retrospective": bool},
+    BugRow: {"kind": cache(BugKind), "status": cache(BugStatus), "retrospective": bool},
     UnitRow: {"statistics": _statistics},
     CampaignRow: {"config": _config},
-    PoolRow: {"state": unpack, "walk": unpack, "tested": bool},
+    PoolRow: {
+        "state": unpack,
+        "walk": unpack,
+        "outcome": _or_none(RunOutcome),
+        "reason": _or_none(EndReason),
+        "tested": bool,
+    },
+    FindingMoment: {"kind": cache(BugKind)},
+    AnswerRow: {"verdict": cache(OracleVerdict)},
+    RunRow: {"outcome": cache(RunOutcome)},
     ComparisonRow: {
         "options": partial(decode, kind=CompareOptions),
         "comparison": partial(decode, kind=Comparison),

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
+from engine.records.events import OracleVerdict
 from engine.records.finding import BugKind, BugStatus, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
@@ -282,17 +283,16 @@ _CLASSES = {
     "BLOB": "typeof({0}) = 'blob'",
     "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # infinity is no time
 }
-_OUTCOMES = tuple(map(str, RunOutcome))
-_REASONS = tuple(map(str, EndReason))
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
-    ("findings", "kind"): tuple(kind.value for kind in BugKind),
+    ("findings", "kind"): tuple(BugKind),
     ("findings", "status"): tuple(BugStatus),
-    ("runs", "outcome"): _OUTCOMES,
-    ("runs", "reason"): _REASONS,
-    ("pool", "outcome"): _OUTCOMES,
-    ("pool", "reason"): _REASONS,
+    ("runs", "outcome"): tuple(RunOutcome),
+    ("runs", "reason"): tuple(EndReason),
+    ("pool", "outcome"): tuple(RunOutcome),
+    ("pool", "reason"): tuple(EndReason),
+    ("answers", "verdict"): tuple(OracleVerdict),
 }
 
 

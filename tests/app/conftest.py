@@ -27,7 +27,8 @@ from app.services.document import Document
 from app.services.jobs import Jobs
 from app.services.messages import Messages
 from app.services.settings import Settings
-from app.services.theme import Theme
+from app.services.theme import POINT_SIZE, Theme
+from engine.caches import BACKUP_VARIABLE
 
 PATIENCE = 300_000
 """Milliseconds until something is surely broken: machines are slow at times."""
@@ -47,6 +48,7 @@ def own_folders(
     for name in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(translations))
+    monkeypatch.setenv(BACKUP_VARIABLE, str(home / "backups"))
     return home
 
 
@@ -125,14 +127,21 @@ def _is_there(item: QObject) -> bool:
     return bool(isValid(item))
 
 
-@pytest.fixture
-def theme(qapp: QApplication) -> Iterator[Theme]:
-    """Light, at the usual size."""
+@pytest.fixture(scope="session")
+def drawn(qapp: QApplication) -> Iterator[Theme]:
+    """Draws every icon once for all tests."""
     theme = Theme()
-    theme.set_mode("light")
     yield theme
-    qapp.setStyleSheet("")
     theme.deleteLater()
+
+
+@pytest.fixture
+def theme(qapp: QApplication, drawn: Theme) -> Iterator[Theme]:
+    """Light, at the usual size."""
+    drawn.point_size = POINT_SIZE
+    drawn.set_mode("light")
+    yield drawn
+    qapp.setStyleSheet("")
 
 
 @pytest.fixture

@@ -127,3 +127,20 @@ def test_mistakes_are_reported_at_their_place(folder: Path, text: str) -> None:
 def test_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="does not exist"):
         read_config(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("grpc://host", "is not the address of a policy server; write grpc://host:port"),
+        ("plug.py", "write plug.py:FACTORY"),
+        ("plug.py:1x", "'1x' is not the name of a function"),
+        ("builtin:", "names no policy"),
+    ],
+)
+def test_what_names_no_policy_has_a_place(folder: Path, policy: str, said: str) -> None:
+    text = f'domain = "domain.pddl"\nproblems = "p1.pddl"\npolicies = ["builtin:gc",\n"{policy}"]\n'
+    with pytest.raises(ConfigurationError) as caught:
+        parse(folder, text)
+    assert (caught.value.location.line, caught.value.location.column) == (4, 1)
+    assert said in str(caught.value)

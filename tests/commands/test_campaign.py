@@ -184,12 +184,13 @@ def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_failures_have_an_infinite_gap() -> None:
+    from engine.records.finding import BugKind, BugStatus
     from engine.workspace.filter import parse_filter
     from engine.workspace.rows import BugRow
 
     row = BugRow(
-        *(1, 1, 1, "qualitative", "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
-        *("new", "a note", 0.5, None, False),
+        *(1, 1, 1, BugKind.FAILS, "p", "y", 0, None, 5, None, "ehc", "plan", None, None),
+        *(BugStatus.NEW, "a note", 0.5, None, False),
     )
     for text, expected in {
         "": True,
@@ -304,6 +305,43 @@ def test_init_writes_an_example_once(
     assert "already exists" in error(capsys, "campaign", "--init")
     call(capsys, "campaign", "--init", folder / "other.toml")
     assert (folder / "other.toml").read_text() == (folder / "campaign.toml").read_text()
+
+
+def test_init_prints_to_standard_output(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["campaign", "--init", "-"]) == 0
+    assert "[fuzzing]" in capsys.readouterr().out
+    assert not (folder / "-").exists()
+
+
+FIRST_PLUGIN = """
+class First:
+    def __init__(self, task):
+        self.task = task
+
+    def decide(self, states):
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+def make(task):
+    return First(task)
+"""
+
+
+def test_a_bundle_warns_before_it_tells_to_run_a_plugin(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "first.py").write_text(FIRST_PLUGIN)
+    (folder / "c.toml").write_text(CONFIG.replace("builtin:gc", "first.py:make"))
+    path = folder / "w.plumb"
+    call(capsys, "campaign", folder / "c.toml", "--out", path)
+    forge(path, "UPDATE findings SET oracle = '[click](http://x) <b>`# run'")
+    number = call(capsys, "bugs", path)["bugs"][0]["id"]
+    call(capsys, "export", path, "--bug", number, "--out", folder / "out")
+    text = (folder / "out" / f"bug-{number}" / "README.md").read_text()
+    assert 0 < text.index("**Warning:** the policy is a program") < text.index("plumbline run")
+    assert "found by `[click](http://x) <b>'# run` while" in text
 
 
 def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

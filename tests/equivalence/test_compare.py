@@ -24,6 +24,7 @@ from engine.pddl.model import TypedName as Typed
 from engine.records.comparison import Comparison, EquivalenceVerdict
 from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
 from engine.report.comparison import comparison_json
+from engine.report.comparison_text import cover_sentences
 
 PICK_UP_STACK = (
     "take-stack", "?x ?y", "(clear ?x) (table ?x) (empty) (clear ?y)",
@@ -95,7 +96,7 @@ def test_one_operator_done_case_by_case(domain, compare, parameters) -> None:
         ["(get ?t)", "(work ?t ?j)", "(put ?t)"],
         ["(work ?t ?j)"],
     ]
-    text = "\n".join(line for operator in reading.operators for line in operator.sentences())
+    text = "\n".join(line for operator in reading.operators for line in cover_sentences(operator))
     assert "(just-work ?t ?j) of B is done in A case by case:" in text
     assert "where (not (tool ?t)): (get ?t) (work ?t ?j) (put ?t)" in text
 

@@ -51,6 +51,12 @@ plumbline bugs disk/w.plumb
 """
 
 
+@pytest.fixture
+def caches(tmp_path: Path) -> Path:
+    """Its own: here it matters what is translated."""
+    return tmp_path / "home" / "cache"
+
+
 def in_own_mounts() -> list[str]:
     """What lets a script mount something for itself, without rights, where that is allowed."""
     prefix = ["unshare", "--user", "--map-root-user", "--mount"]

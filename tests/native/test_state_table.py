@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reference import fdr
 from reference.random_tasks import make_task, tasks
 
+from engine.native.states import NativeTask
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 
@@ -137,6 +138,21 @@ def test_malformed_tasks_are_refused() -> None:
     bad = make_task((2, 2), (Operator("twice", ((0, 0), (0, 1)), (), 1),), (0, 0), ())
     with pytest.raises(ValueError, match="out of range"):
         StateTable(bad)
+
+
+def test_facts_without_number_are_refused() -> None:
+    sizes = np.array([2**31 - 1, 2**31 - 1], np.int32)
+    none, rows, begin = np.empty(0, np.int64), np.empty((0, 2), np.int32), np.zeros(1, np.int32)
+    with pytest.raises(ValueError, match="out of range"):
+        NativeTask(
+            domain_sizes=sizes,
+            pre_begin=begin,
+            preconditions=rows,
+            eff_begin=begin,
+            effects=rows,
+            costs=none,
+            goal=rows,
+        )
 
 
 def test_a_table_outlives_the_callers_reference_to_the_task() -> None:

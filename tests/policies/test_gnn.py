@@ -19,41 +19,16 @@ from engine.task.states import StateTable
 from engine.task.task import Task
 from tests.reference import fdr
 from tests.reference import gnn as reference
+from tests.reference.policy_files import gnn_contents
 
-HIDDEN, ITERATIONS = 4, 3
+HIDDEN = 4
 Write = Callable[..., Path]
-
-
-def contents_for(domain: Domain, solvable: bool = False, seed: int = 1) -> dict:
-    generator = torch.Generator().manual_seed(seed)
-    names = [(predicate.name, predicate.arity) for predicate in reversed(domain.predicates)]
-    names += [(f"{name}_goal", arity) for name, arity in names]
-    weights: dict[str, torch.Tensor] = {"model.dummy": torch.empty(0)}
-
-    def mlp(name: str, inputs: int, middle: int, outputs: int) -> None:
-        for layer, (rows, columns) in {"0": (middle, inputs), "2": (outputs, middle)}.items():
-            scale = columns**-0.5
-            weights[f"{name}.{layer}.weight"] = scale * torch.randn(
-                rows, columns, generator=generator
-            )
-            weights[f"{name}.{layer}.bias"] = torch.randn(rows, generator=generator)
-
-    for number, (_, arity) in enumerate(names):
-        if arity:
-            size = arity * HIDDEN
-            mlp(f"model.relation_network.relation_modules.{number}", size, size, size)
-    mlp("model.relation_network.update", 2 * HIDDEN, 2 * HIDDEN, HIDDEN)
-    for head in ("readout", *(["solvable_readout"] if solvable else [])):
-        mlp(f"{head}.pre", HIDDEN, HIDDEN, HIDDEN)
-        mlp(f"{head}.post", HIDDEN, HIDDEN, 1)
-    settings = {"predicates": names, "hidden_size": HIDDEN, "iterations": ITERATIONS}
-    return {"epoch": 2, "state_dict": weights, "hyper_parameters": settings}
 
 
 @pytest.fixture
 def write(tmp_path: Path, domain: Domain) -> Write:
     def write_checkpoint(change: Callable[[dict], object] | None = None, **options) -> Path:
-        contents = contents_for(domain, **options)
+        contents = gnn_contents(domain, hidden=HIDDEN, **options)
         if change is not None:
             change(contents)
         torch.save(contents, tmp_path / "net.ckpt")

@@ -40,6 +40,8 @@ def test_a_kind_is_registered_under_its_name() -> None:
     suffixes = policy_suffixes()
     assert len(set(suffixes)) == len(suffixes)
     assert set(checkpoint_suffixes()) == set(suffixes) - {".cache"}
+    assert [kind.name for kind in policy_kinds() if kind.trainable] == ["asnets"]
+    assert [kind.name for kind in policy_kinds() if kind.of_task] == ["remote", "policy cache"]
 
 
 @pytest.mark.parametrize(

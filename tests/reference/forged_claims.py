@@ -47,6 +47,14 @@ fuzzing.size = 4
 testing.oracles = ["lookahead:depth=2", "astar:expansions=2000"]
 """
 """Without dominance functions, so that all its states can be reached."""
+THIRD = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["detours.cache"]
+fuzzing.size = 5
+testing.oracles = ["bmo:lookahead=0"]
+"""
+"""Without localization, so that no plan takes the place of dominance values."""
 
 
 def make_true_workspace(folder: Path) -> Path:
@@ -55,7 +63,7 @@ def make_true_workspace(folder: Path) -> Path:
     (folder / "detours.cache").write_text(_detours(load_task(*_files(folder))))
     path = folder / "true.plumb"
     with Workspace.create(path) as store:
-        for text in (FIRST, SECOND):
+        for text in (FIRST, SECOND, THIRD):
             run(parse_config(text, folder / "campaign.toml"), store, executor=InThreads(1))
     return path
 

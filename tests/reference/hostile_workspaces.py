@@ -53,7 +53,12 @@ STRANGE_SCHEMAS = (
 
 def full_workspace(folder: Path) -> Path:
     """One with something in every table."""
-    path = make_workspace(folder, CONFIG.replace("size = 30", "size = 4"))
+    return filled(make_workspace(folder, CONFIG.replace("size = 30", "size = 4")))
+
+
+def filled(path: Path) -> Path:
+    """With a localization, a project, comparisons and a training beside its campaign."""
+    folder = path.parent
     domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
     with Workspace.open(path) as store:
         localize(NULL_LINK, path, [store.bugs()[0].id])

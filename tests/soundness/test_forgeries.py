@@ -266,10 +266,9 @@ FORGERIES: dict[str, tuple[ClaimKind, Forgery]] = {
     "no plan at all": (BOUNDS, evidence("q", lambda d: d.update(steps=[]))),
     "evidence for another state": (
         BOUNDS,
-        lambda forger: forger.do(
-            "UPDATE evidence SET document = (SELECT document FROM evidence WHERE finding = {l}) "
-            "WHERE finding = {q}"
-        ),
+        "UPDATE evidence SET document = (SELECT document FROM evidence e JOIN findings f "
+        "ON f.id = e.finding WHERE f.state != (SELECT state FROM findings WHERE id = {q})) "
+        "WHERE finding = {q}",
     ),
     "a larger dominance value": (BOUNDS, raise_gain),
     "a dominance value of other states": (BOUNDS, evidence("d", morph_elsewhere)),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -348,5 +349,20 @@ def test_stopping_does_not_wait_until_all_units_are_submitted(
         end = run(config.with_seeds(*range(500)), store, link, executor=executor)
         assert end.status == "stopped"
         assert executor.submitted == MIN_SUBMITTED
-        assert {unit.status for unit in store.units()} == {"waiting"}
-    assert not [event for event in link.events if isinstance(event, UnitStopped)]
+        statuses = Counter(unit.status for unit in store.units())
+        assert statuses["stopped"] == MIN_SUBMITTED
+        assert statuses["waiting"] == len(store.units()) - MIN_SUBMITTED
+
+
+def test_states_without_bugs_are_counted(
+    configure: Configure, path: Path, in_threads: MakeExecutor
+) -> None:
+    config = configure(policies='"builtin:optimal"', more="[fuzzing]\nsize = 12\n")
+    with Workspace.create(path) as store:
+        run(config, store, executor=in_threads())
+        counts = store.tested()
+        assert not store.bugs()
+        assert counts.tested == store.pool_states() > 0
+        (unit,) = store.units()
+        proven = max(oracle.optimal for oracle in unit.statistics.oracles)
+        assert 0 < proven <= counts.optimal <= counts.tested

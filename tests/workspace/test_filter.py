@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.records.finding import BugKind, BugStatus
 from engine.workspace.filter import (
     COLUMNS,
     FilterError,
@@ -21,10 +22,10 @@ from engine.workspace.filter import (
 from engine.workspace.rows import BugRow
 
 DEAR = BugRow(
-    *(7, 1, 3, "quantitative", "p03", "ferry.pt", 4, 24, 17, 7, "bmo:lookahead=100", "plan"),
-    *(2, None, "new", "loads the wrong car", 1.5, 0, False),
+    *(7, 1, 3, BugKind.TOO_EXPENSIVE, "p03", "ferry.pt", 4, 24, 17, 7, "bmo:lookahead=100", "plan"),
+    *(2, None, BugStatus.NEW, "loads the wrong car", 1.5, 0, False),
 )
-FAILS = replace(DEAR, id=8, kind="qualitative", policy_cost=None, gap=None, region=None, note="")
+FAILS = replace(DEAR, id=8, kind=BugKind.FAILS, policy_cost=None, gap=None, region=None, note="")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 
 from app.shell.dialogs import AboutDialog, CachesDialog
+from app.shell.restore import RestoreDialog
 from app.shell.shortcuts import ShortcutSheet
 from tools.screenshots.stage import LARGE, Stage
 
@@ -35,6 +36,11 @@ def take(stage: Stage) -> None:
     stage.settle()
     stage.grab("caches", caches)
     caches.close()
+    window.show_backups()
+    restore = window.findChild(RestoreDialog)
+    stage.settle()
+    stage.grab("restore", restore, docs=True)
+    restore.close()
     window.show_about()
     about = window.findChild(AboutDialog)
     QTest.qWait(50)

@@ -15,6 +15,7 @@ from app.services.theme import Theme
 from app.widgets.builders import button
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
+from engine.records.finding import BugKind
 from engine.records.localization import CauseKind, Localization, LocalizedStep
 from engine.report.bug_text import verdict_text
 from engine.report.trace import Ending
@@ -164,12 +165,12 @@ class BugHeader(QWidget):
         note = f"  ·  {row.note}" if row.note and self.note.isHidden() else ""
         self.place.setText(f"{row.problem}  ·  {row.policy}  ·  found by {row.found_by}{note}")
         self.status.setText(row.status_text)
-        self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS.get(row.status, 'text'))}")
+        self.status.setStyleSheet(f"color: {self._color(STATUS_TOKENS[row.status])}")
         self._picture(self._icon, "error" if row.gap is None else "cost", "policy")
         self._picture(
             self._status_icon,
-            STATUS_ICONS.get(row.status, "new"),
-            STATUS_TOKENS.get(row.status, "text"),
+            STATUS_ICONS[row.status],
+            STATUS_TOKENS[row.status],
         )
         self._render_cause()
 
@@ -183,7 +184,7 @@ class BugHeader(QWidget):
                 f'{number} <b style="color:{policy}">Never</b> reaches the goal{how}; '
                 f"{enough} suffices."
             )
-        least = "at least " if row.kind == "unclassified" else ""
+        least = "at least " if row.kind is BugKind.STOPPED else ""
         return (
             f'{number} Costs {least}<b style="color:{policy}">{row.policy_cost}</b>; '
             f'{enough} suffices. Gap {least}<b style="color:{bad}">{row.gap}</b>'

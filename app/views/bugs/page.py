@@ -32,17 +32,22 @@ from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
 from engine.records.verification import Standing, Verification
+from engine.report.bug_text import tested_text
 from engine.report.verification_text import bug_text, headline, summary_lines
 from engine.usecases.better_plan import FoundPlan
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
 from engine.workspace.filter import Term
-from engine.workspace.rows import Bug, BugRow
+from engine.workspace.rows import Bug, BugRow, StateCounts
 
 MAX_DRAGGED_FILES = 100
 _TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
 """More files are not written for one movement of the mouse."""
+
+
+NO_BUGS_YET = "No bugs yet"
+HOW_TO_FIND_BUGS = "Run a campaign to test the policy; the bugs it finds appear here."
 
 
 class BugsPage(Page):
@@ -64,6 +69,9 @@ class BugsPage(Page):
         self.group = QComboBox()
         self._bug_query = LatestQuery(
             context.document.reader, self, self._show_whole, self._cannot_show
+        )
+        self._tested_query = LatestQuery(
+            context.document.reader, self, self._show_tested, self._cannot_count
         )
         self._bug: int | None = None
         self._row: BugRow | None = None  # what the table says of it
@@ -156,8 +164,8 @@ class BugsPage(Page):
         self._empty = EmptyState(
             theme,
             "bugs",
-            "No bugs yet",
-            "Run a campaign to test the policy; the bugs it finds appear here.",
+            NO_BUGS_YET,
+            HOW_TO_FIND_BUGS,
             action_text="Configure campaign",
             on_action=self._go_to_campaign,
         )
@@ -244,9 +252,23 @@ class BugsPage(Page):
         of = f"{shown} of {total}" if self.table.terms or self.feed.complete else f"{total}"
         self.count.setText(f"{of}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
+        if empty:
+            self._tested_query.ask(lambda store: store.tested())
         self._stack.setCurrentIndex(1 if empty else 0)
         unfit = total and not shown and self.table.terms
         self._tables.setCurrentIndex(1 if unfit else 0)
+
+    def _show_tested(self, counts: StateCounts) -> None:
+        """What is known without any bug."""
+        if not counts.tested:
+            self._empty.title.setText(NO_BUGS_YET)
+            self._empty.text.setText(HOW_TO_FIND_BUGS)
+            return
+        self._empty.title.setText("No bugs found")
+        self._empty.text.setText(tested_text(counts))
+
+    def _cannot_count(self, error: PlumblineError) -> None:
+        self.context.messages.error(f"Cannot count the tested states: {error}")
 
     @Slot()
     def _back_to_table(self) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDrag, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.models.bug_table import BugLine, BugTable, Group
+from app.models.bug_table import BugTable, Group
 from app.models.table_model import Column
 from app.services.theme import COLORS, Theme
 from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
@@ -200,19 +200,17 @@ class _BugDelegate(QStyledItemDelegate):
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
         painter.restore()
 
-    def _paint_cell(
-        self, painter: QPainter, rect: QRect, line: BugLine, column: Column[Any]
-    ) -> None:
-        token = column.token(line) if column.token else "text"
+    def _paint_cell(self, painter: QPainter, rect: QRect, row: BugRow, column: Column[Any]) -> None:
+        token = column.token(row) if column.token else "text"
         inner = rect.adjusted(PADDING, 0, -PADDING, 0)
-        icon = column.icon(line) if column.icon else ""
+        icon = column.icon(row) if column.icon else ""
         if icon:
             self._theme.icon(icon, token).paint(painter, icon_place(inner.left(), rect))
             inner.setLeft(inner.left() + ICON + PADDING)
         font, metrics = self._mono if column.mono else self._plain
         painter.setFont(font)
         painter.setPen(self._colors[token])
-        text = column.text_of(line)
+        text = column.text_of(row)
         if column.mono:
             text = elided_action(metrics, text, inner.width())
         else:

@@ -115,7 +115,7 @@ class Figures(QFrame):
 
 class CampaignView(QWidget):
     bug_requested = Signal(int)
-    bugs_requested = Signal()
+    bugs_requested = Signal(int)  # of this campaign
     resume_requested = Signal(int)
     again_requested = Signal(int)  # its settings into the form
 
@@ -264,8 +264,8 @@ class CampaignView(QWidget):
         self.bugs = button(
             "Show bugs",
             "campaign-bugs",
-            "Show the bugs found",
-            clicked=self.bugs_requested,
+            "Show the bugs that this campaign found",
+            clicked=self._request_bugs,
             icon=(theme, "bugs"),
         )
         kept = (self.again, self.report, self.export, self.bugs)
@@ -341,6 +341,11 @@ class CampaignView(QWidget):
             self._context.messages.info("Run a campaign first; there is nothing to report yet.")
         else:
             self.reporting.ask(self._line.row.id)
+
+    @Slot()
+    def _request_bugs(self) -> None:
+        if self._line is not None:
+            self.bugs_requested.emit(self._line.row.id)
 
     @Slot()
     def _again(self) -> None:

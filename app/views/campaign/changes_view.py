@@ -110,10 +110,10 @@ class ChangesView(QWidget):
         other = self.other.currentData()
         if other is None or self._campaign is None or not self.isVisible():
             return
+        pair = min(other, self._campaign), max(other, self._campaign)  # the older one first
         if self._bugs > MANY_BUGS:
-            self._compare_in_background(other, self._campaign)
+            self._compare_in_background(*pair)
             return
-        pair = other, self._campaign
         self._forget_others(pair)
         self._context.document.reader.ask(
             self,
@@ -159,7 +159,8 @@ class ChangesView(QWidget):
 
     def _from_to(self, comparison: Comparison) -> str:
         count = len(comparison.shared_problems)
-        way = f"from campaign {self.other.currentData()} to campaign {self._campaign}"
+        before, after = self._pair or (0, 0)
+        way = f"from campaign {before} to campaign {after}"
         return f"{way}, {count_text(count, 'problem')} in common" if count else ""
 
     @Slot()

@@ -404,9 +404,10 @@ class CampaignPage(Page):
     def _show_bug(self, bug: int) -> None:
         self.page_requested.emit("bugs", bug)
 
-    @Slot()
-    def _show_bugs(self) -> None:
-        self.page_requested.emit("bugs", None)
+    @Slot(int)
+    def _show_bugs(self, campaign: int) -> None:
+        several = len(self.list.lines.rows) > 1
+        self.page_requested.emit("bugs", f"campaign:{campaign}" if several else "")
 
     @Slot(int)
     def _show_done(self, campaign: int) -> None:

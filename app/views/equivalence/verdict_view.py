@@ -42,7 +42,7 @@ from engine.records.comparison import (
     Parameters,
     ReadingResult,
 )
-from engine.report.comparison_text import READINGS
+from engine.report.comparison_text import READINGS, exclusion_text
 from engine.report.words import count_text, sentence
 
 ICON = QSize(24, 24)
@@ -174,11 +174,12 @@ class VerdictView(QWidget):
             1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
         )
         self._show_counterexample()
-        self.conflicts.show_text("\n".join(map(str, reading.exclusions)))
+        self.conflicts.show_text("\n".join(map(exclusion_text, reading.exclusions)))
         self.details.setTabVisible(1, reading.counterexample is not None)
         self.details.setTabVisible(2, bool(reading.exclusions))
         self.details.setTabText(2, f"Conflicts ({len(reading.exclusions)})")
         self.operator_table.select_row(0)
+        self._show_operator()  # without operators no row is selected
         self.details.setCurrentIndex(1 if reading.counterexample is not None else 0)
 
     def _how_telling(self, operator: OperatorCover) -> tuple[bool, bool]:

@@ -38,6 +38,7 @@ from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.campaign.recognize import Found
 from engine.pddl import Severity
+from engine.records.finding import RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.report.policy_text import BUILTIN
 from engine.report.words import count_text
@@ -352,8 +353,9 @@ class ProjectPage(Page):
 
     def _problem_count(self) -> str:
         rows = self.files.rows.values()
-        solved = sum(row.outcome == "solved" for row in rows)
-        tried = sum(row.run is not None for row in rows)
+        runs = [row.run for row in rows if row.run is not None]
+        solved = sum(run.outcome is RunOutcome.SOLVED for run in runs)
+        tried = len(runs)
         if not rows:
             return "none yet; drop problem files here"
         words = f"{len(rows)}"

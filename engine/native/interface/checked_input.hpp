@@ -35,9 +35,6 @@ inline bool well_formed(const Task& task, std::span<const Fact> facts) {
 }
 
 inline bool well_formed(const Task& task) {
-  for (const std::int32_t size : task.domain_sizes) {
-    if (size < 1) return false;
-  }
   for (std::int32_t op = 0; op < task.n_operators(); ++op) {
     if (!well_formed(task, task.preconditions[op]) || !well_formed(task, task.effects[op])) return false;
     const Cost cost = task.costs[static_cast<std::size_t>(op)];

@@ -3,6 +3,7 @@
 // the sizes of arrays (engine/native/library.py), this code checks their contents.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -136,8 +137,10 @@ PLUMBLINE_API Status plumbline_task_create(std::int32_t n_variables, const std::
     Task task;
     task.domain_sizes.assign(domain_sizes, domain_sizes + n_variables);
     task.fact_offset.push_back(0);
-    for (const std::int32_t size : task.domain_sizes)
-      task.fact_offset.push_back(task.fact_offset.back() + size);
+    for (const std::int32_t size : task.domain_sizes) {
+      if (size < 1 || size > std::numeric_limits<std::int32_t>::max() - task.n_facts()) return false;
+      task.fact_offset.push_back(task.n_facts() + size);
+    }
     task.preconditions = to_rows(n_operators, pre_begin, preconditions);
     task.effects = to_rows(n_operators, eff_begin, effects);
     task.costs.assign(costs, costs + n_operators);

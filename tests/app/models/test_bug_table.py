@@ -14,6 +14,7 @@ from app.models.bug_table import BugTable, Group, GroupBy
 from app.models.table_model import ASCENDING, DESCENDING
 from app.services.theme import Theme
 from app.views.bugs.table_view import BugTableView
+from engine.records.finding import BugKind, BugStatus
 from engine.workspace.filter import parse_terms
 from engine.workspace.rows import BugRow
 
@@ -22,8 +23,8 @@ TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 
 def bug(number: int, **changes: object) -> BugRow:
     row = BugRow(
-        *(number, 1, 1, "quantitative", f"p{number % 3}", "policy", 0, 20 + number, 10),
-        *(10 + number, "bmo", "plan", 1 + number % 2, None, "new", "", 0.5, 0, False),
+        *(number, 1, 1, BugKind.TOO_EXPENSIVE, f"p{number % 3}", "policy", 0, 20 + number, 10),
+        *(10 + number, "bmo", "plan", 1 + number % 2, None, BugStatus.NEW, "", 0.5, 0, False),
     )
     return replace(row, **changes)  # type: ignore[arg-type]
 
@@ -49,7 +50,7 @@ def view(qtbot: QtBot, theme: Theme, table: BugTable) -> BugTableView:
 
 def shown(table: BugTable) -> list[int | str]:
     lines = (table.line(row) for row in range(table.rowCount()))
-    return [line.title if isinstance(line, Group) else line.row.id for line in lines]
+    return [line.title if isinstance(line, Group) else line.id for line in lines]
 
 
 def column(table: BugTable, name: str) -> int:
@@ -72,7 +73,7 @@ def test_sort_by_several_columns(table: BugTable) -> None:
 
 
 def test_failures_are_the_worst(table: BugTable) -> None:
-    table.take([bug(5, gap=None, policy_cost=None, kind="qualitative")])
+    table.take([bug(5, gap=None, policy_cost=None, kind=BugKind.FAILS)])
     table.sort_by([(column(table, "gap"), DESCENDING)])
     assert shown(table)[0] == 5
     assert table.places_of([5]) == [0]
@@ -141,12 +142,12 @@ def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
 
 def test_bugs_that_change_keep_their_place_until_the_table_settles(table: BugTable) -> None:
     table.set_terms(parse_terms("status:new"))
-    assert table.take([bug(3, status="confirmed")]) == 1
+    assert table.take([bug(3, status=BugStatus.CONFIRMED)]) == 1
     assert 3 in shown(table)
     assert table.index(2, column(table, "status")).data() == "confirmed"
     table.settle()
     assert 3 not in shown(table)
-    assert table.take([bug(3, status="confirmed")]) == 0, "nothing is new about it"
+    assert table.take([bug(3, status=BugStatus.CONFIRMED)]) == 0, "nothing is new about it"
 
 
 def test_groups_are_opened_and_passed_by_keyboard(

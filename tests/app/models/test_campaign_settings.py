@@ -59,6 +59,13 @@ def test_every_choice_has_words() -> None:
     assert list(campaign_settings.NOVELTY) == [0, 1, 2, 3]
 
 
+def test_the_thorough_preset_localizes() -> None:
+    config = default_config(Project("d", ("p",), ("builtin:gc",)))
+    thorough = with_preset(config, "thorough")
+    assert thorough.localization.enabled
+    assert not with_preset(thorough, "quick").localization.enabled
+
+
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_a_preset_is_recognized(name: str) -> None:
     config = with_preset(default_config(Project("d", ("p",), ("builtin:gc",))), name)

@@ -214,3 +214,19 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     forge(path, f"PRAGMA user_version = {VERSION + 1}")
     with pytest.raises(WorkspaceError, match="newer Plumbline"):
         Document.open(path)
+
+
+def test_a_workspace_in_two_windows_is_said_to_be_and_followed(
+    context: Context, topics: list[str], qtbot: QtBot
+) -> None:
+    notices = WorkspaceNotices(context, lambda: None)
+    other = Document.open(context.document.path)  # a lock belongs to an open file
+    with qtbot.waitSignal(context.messages.posted, timeout=PATIENCE) as told:
+        pass
+    assert "also open in another window" in told.args[0].text
+    other.store.apply([Warned(None, "x")])
+    qtbot.waitUntil(lambda: "outside" in topics, timeout=PATIENCE)
+    with qtbot.waitSignal(context.messages.withdrawn, timeout=PATIENCE) as withdrawn:
+        other.close()
+    assert withdrawn.args == told.args
+    assert notices is not None

@@ -245,6 +245,21 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
     assert len(told) == 4
 
 
+def test_an_error_appears_in_the_window_that_asked(
+    application: Application, tmp_path: Path
+) -> None:
+    """After its file dialog no window may be active."""
+    application.start()
+    first, second = application.windows[0], application.new_workspace()
+    assert second is not None
+    for window in (second, first):
+        before = len(first.context.messages.history), len(second.context.messages.history)
+        window.workspace_requested.emit(tmp_path / "missing.plumb")
+        after = len(first.context.messages.history), len(second.context.messages.history)
+        grown = (1, 0) if window is first else (0, 1)
+        assert (after[0] - before[0], after[1] - before[1]) == grown
+
+
 def test_a_damaged_workspace_is_refused_in_words(application: Application, tmp_path: Path) -> None:
     application.start()
     path = tmp_path / "damaged.plumb"

@@ -28,18 +28,18 @@ def dialog(qtbot: QtBot, context: Context, own_folders: Path) -> CachesDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(dialog)
     dialog.open()
-    assert [label.text() for label in dialog.sizes] == ["…", "…"]
+    assert [label.text() for label in dialog.sizes] == ["…"] * 3
     assert not dialog.clear_buttons[0].isEnabled()
     qtbot.waitUntil(dialog.clear_buttons[0].isEnabled, timeout=PATIENCE)
     return dialog
 
 
 def test_caches_are_measured_and_cleared(qtbot: QtBot, dialog: CachesDialog) -> None:
-    assert [label.text() for label in dialog.sizes] == ["1.2 MB", "0.1 MB"]
-    assert [box.value() for box in dialog.limits] == [500, 500]
+    assert [label.text() for label in dialog.sizes] == ["1.2 MB", "0.1 MB", "0.0 MB"]
+    assert [box.value() for box in dialog.limits] == [500] * 3
     QTest.mouseClick(dialog.clear_buttons[0], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(dialog.clear_buttons[0].isEnabled, timeout=PATIENCE)
-    assert [label.text() for label in dialog.sizes] == ["0.0 MB", "0.1 MB"]
+    assert [label.text() for label in dialog.sizes] == ["0.0 MB", "0.1 MB", "0.0 MB"]
     assert TRANSLATIONS.size() == 0
     assert not dialog.grab().toImage().isNull()
 
@@ -52,7 +52,7 @@ def test_other_limits_hold_when_it_is_closed(
     QTest.keyClicks(dialog.limits[0], "1")
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not context.jobs.running, timeout=PATIENCE)
-    assert [cache.limit_megabytes() for cache in DISK_CACHES] == [1, 500]
+    assert [cache.limit_megabytes() for cache in DISK_CACHES] == [1, 500, 500]
     assert TRANSLATIONS.size() == 800_000
 
 

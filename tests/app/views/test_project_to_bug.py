@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -37,6 +38,7 @@ def workspace(folder: Path) -> Path:
     return folder / "w.plumb"
 
 
+@pytest.mark.processes
 def test_from_the_project_to_a_bug(
     qtbot: QtBot, theme: Theme, settings: Settings, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import what_is_known
 from reference.forging import forge
+from reference.hostile_workspaces import altered
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
@@ -30,7 +31,7 @@ from engine.records.events import FindingReported
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
 from engine.task.states import StateTable
-from engine.workspace.rows import Bug
+from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -386,11 +387,11 @@ def test_verify_says_what_does_not_hold(
 
 
 def test_the_whole_workspace_is_verified(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], sound: Path, tmp_path: Path
 ) -> None:
     """The window says what the command says: how many claims of each kind, what is not checked."""
-    forge(workspace, "UPDATE units SET seed = seed + 1 WHERE id = 1")
-    page = make_page(workspace)
+    statement = "UPDATE units SET seed = seed + 1 WHERE id = 1"
+    page = make_page(altered(sound, tmp_path / "forged.plumb", statement))
     page.actions_of.by_name["verify-all"].trigger()
     done(qtbot, page, "verify")
     message = page.context.messages.history[-1]
@@ -473,6 +474,18 @@ def test_without_bugs_the_next_step_is_a_campaign(
     assert asked.args == ["campaign", None]
 
 
+def test_without_bugs_it_says_what_was_tested(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+) -> None:
+    Workspace.create(tmp_path / "empty.plumb").close()
+    page = make_page(tmp_path / "empty.plumb")
+    assert page._empty.title.text() == "No bugs yet"
+    page._show_tested(StateCounts(132, 120))
+    assert page._empty.title.text() == "No bugs found"
+    text = page._empty.text.text()
+    assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
+
+
 def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
     for mode in ("dark", "light"):
         page.context.theme.set_mode(mode)
@@ -540,6 +553,7 @@ def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_
     assert comparison.better.ending is Ending.GOAL
 
 
+@pytest.mark.processes
 def test_the_window_and_the_command_line_store_the_same(
     qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
 ) -> None:
@@ -585,10 +599,10 @@ def test_sorting_columns_and_tabs_by_keyboard(qtbot: QtBot, page: BugsPage) -> N
     names = [column.name for column in page.table.columns]
     page.view.setCurrentIndex(page.table.index(0, names.index("bound")))
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    bounds = [page.table.line(row).row.bound for row in range(page.table.rowCount())]
+    bounds = [page.table.line(row).bound for row in range(page.table.rowCount())]
     assert bounds == sorted(bounds)
     qtbot.keyClick(page.view, Qt.Key.Key_S)
-    assert page.table.line(0).row.bound == max(bounds)
+    assert page.table.line(0).bound == max(bounds)
     page.actions_of.by_name["columns"].trigger()
     menu = page.view.findChild(QMenu)
     assert menu is not None

@@ -124,6 +124,7 @@ def test_an_address_is_checked_while_it_is_written(card: ExecutorCard, context: 
     assert where(context.settings).executor == "local:3"
 
 
+@pytest.mark.processes
 def test_check_says_what_it_found(qtbot: QtBot, card: ExecutorCard, cluster: Cluster) -> None:
     card.on_cluster.setChecked(True)
     card.address.setText(cluster.address)
@@ -192,6 +193,7 @@ def endless(
     return open_page(f"{policy}:factory")
 
 
+@pytest.mark.processes
 def test_without_its_cluster_a_campaign_begins_here(qtbot: QtBot, page: CampaignPage) -> None:
     page.form.executor.on_cluster.setChecked(True)
     page.form.executor.address.setText("tls://127.0.0.1:1")  # there are no certificates
@@ -209,6 +211,7 @@ def test_without_its_cluster_a_campaign_begins_here(qtbot: QtBot, page: Campaign
     assert page.list.lines.row(0).state is CampaignState.FINISHED
 
 
+@pytest.mark.processes
 def test_a_campaign_survives_its_cluster(
     qtbot: QtBot, endless: CampaignPage, cluster: Cluster, hold: Path
 ) -> None:

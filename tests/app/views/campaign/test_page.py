@@ -134,6 +134,7 @@ def figures(page: CampaignPage) -> dict[str, str]:
     return {name: label.text() for name, label in view_of(page).figures.numbers.items()}
 
 
+@pytest.mark.processes
 def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     qtbot: QtBot,
     page: CampaignPage,
@@ -331,9 +332,14 @@ def test_two_campaigns_are_compared(
         compare.table.select_row(0)
         QTest.keyClick(compare.table, Qt.Key.Key_Return)
     assert wanted.args == ["bugs", compare.model.row(0).finding.id]
+    with qtbot.waitSignal(page.page_requested) as wanted:
+        qtbot.mouseClick(view.bugs, Qt.MouseButton.LeftButton)
+    assert wanted.args == ["bugs", "campaign:2"]
     page.list.table.select_row(1)
     answered(qtbot, page.context)
-    assert compare.counts.text().startswith(f"{changes['gone']} new, 0 gone")
+    assert compare.other.currentText().startswith("Campaign 2")
+    assert compare.direction.text().startswith("from campaign 1 to campaign 2")
+    assert compare.counts.text().startswith(f"0 new, {changes['gone']} gone")
     ended(qtbot, page)
     checked(qtbot, page)
     assert testers
@@ -411,6 +417,7 @@ def test_it_is_stopped_and_resumed(
     assert not view.resume.isVisible()
 
 
+@pytest.mark.processes
 def test_a_killed_worker_loses_nothing(
     qtbot: QtBot, page: CampaignPage, endless: Callable[[], None]
 ) -> None:

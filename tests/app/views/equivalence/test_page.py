@@ -72,6 +72,7 @@ def drop(slot: DomainSlot, path: Path) -> None:
     slot.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, Qt.KeyboardModifier.NoModifier))
 
 
+@pytest.mark.processes
 def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> None:
     assert "domain A is missing" in page.run_button.toolTip()
     page.open_example()
@@ -181,6 +182,22 @@ def test_differences_are_walked_by_keyboard(page: EquivalencePage, qtbot: QtBot)
     qtbot.keyClick(page.diff.left, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert page.diff.left.place[0] == places[1]
     assert page.diff.left.blockCount() == page.diff.right.blockCount()
+
+
+def test_a_comparison_without_operators_shows_none_of_the_one_before(
+    page: EquivalencePage, qtbot: QtBot
+) -> None:
+    page.open_example()
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.verdict.operators.rowCount() > 0, timeout=PATIENCE)
+    assert page.verdict.operator_code.toPlainText()
+    reading = ReadingResult(
+        Parameters.DISTINCT, EquivalenceVerdict.NOT_EQUIVALENT, "A has more predicates"
+    )
+    page.verdict.show_comparison(Comparison((reading,), 1.0), "", "")
+    assert page.verdict.operators.rowCount() == 0
+    assert page.verdict.operator_code.toPlainText() == ""
+    assert page.verdict.macro_code.toPlainText() == ""
 
 
 def test_stopping(page: EquivalencePage, qtbot: QtBot) -> None:

@@ -93,6 +93,7 @@ def test_it_begins_with_examples_and_recent_workspaces(
     assert wanted.args == [other]
 
 
+@pytest.mark.processes
 def test_a_dropped_folder_is_recognized_checked_and_tried(
     qtbot: QtBot, page: ProjectPage, folder: Path
 ) -> None:

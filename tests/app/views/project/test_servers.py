@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -47,6 +48,8 @@ from engine.task.load import load_sas, load_task
 from engine.workspace.workspace import Workspace
 
 POLICY = "builtin:hadd"
+
+pytestmark = pytest.mark.processes  # servers are asked and run by them
 
 
 @contextmanager
@@ -164,6 +167,18 @@ def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> N
         ]
         assert len(parts) > 3
         assert all(part.objectName() and part.accessibleName() for part in parts)
+
+
+def test_what_is_no_address_is_not_added(page: ProjectPage) -> None:
+    press(page, "project-server")
+    dialog = dialog_of(page)
+    assert isinstance(dialog, ServerDialog)
+    dialog.address.setText("nowhere")
+    press(dialog, "server-go")
+    assert "'nowhere' is not the address of a policy server" in dialog.verdict.text()
+    assert dialog.isVisible()
+    assert page.files.project.is_empty
+    press(dialog, "server-cancel")
 
 
 def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:

@@ -53,7 +53,7 @@ def ended(page: TrainPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not page.may_close(), timeout=PATIENCE)
 
 
-def test_a_policy_is_trained_continued_and_used(page: TrainPage, qtbot: QtBot) -> None:
+def test_a_policy_is_trained_shown_again_continued_and_used(page: TrainPage, qtbot: QtBot) -> None:
     tiny(page)
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     assert page.may_close()
@@ -62,6 +62,12 @@ def test_a_policy_is_trained_continued_and_used(page: TrainPage, qtbot: QtBot) -
     assert [epoch.epoch for epoch in page.epochs.rows] == [1, 2]
     assert sum(epoch.best for epoch in page.epochs.rows) == 1
     assert "holds a training" in page.run_button.toolTip()
+
+    page.earlier.setCurrentIndex(0)
+    assert page.run_button.isEnabled()
+    page.earlier.setCurrentIndex(1)
+    assert page.epochs.rowCount() == 2
+    assert page.form.numbers["hidden"].value() == 4
 
     page.form.numbers["epochs"].setValue(3)
     qtbot.mouseClick(page.resume_button, Qt.MouseButton.LeftButton)
@@ -122,17 +128,6 @@ def test_stopping_and_an_impossible_folder(page: TrainPage, qtbot: QtBot, tmp_pa
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     ended(page, qtbot)
     assert "cannot be written" in page.context.messages.history[-1].text
-
-
-def test_earlier_trainings_are_shown_again(page: TrainPage, qtbot: QtBot) -> None:
-    tiny(page)
-    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
-    ended(page, qtbot)
-    page.earlier.setCurrentIndex(0)
-    assert page.run_button.isEnabled()
-    page.earlier.setCurrentIndex(1)
-    assert page.epochs.rowCount() == 2
-    assert page.form.numbers["hidden"].value() == 4
 
 
 def test_without_a_domain_the_way_to_one_is_shown(context: Context, qtbot: QtBot) -> None:

@@ -1,0 +1,68 @@
+"""`plumbline restore`: lists the backups of workspaces, and restores one of them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from engine.commands.console import Console
+from engine.errors import ExitCode, UsageError
+from engine.usecases.housekeeping import restore_backup
+from engine.workspace.backup import Backup, backups
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "workspace",
+        type=Path,
+        nargs="?",
+        metavar="W.plumb",
+        help="workspace, which may be lost (default: all)",
+    )
+    parser.add_argument("--backup", type=int, metavar="N", help="restore the backup of this number")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="where to save it (default: where it was, or beside what is there now)",
+    )
+    parser.epilog = (
+        "Without --backup the backups are listed, the newest first. No file is replaced."
+    )
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    place = args.workspace.resolve() if args.workspace else None
+    found = [backup for backup in backups() if place in (None, backup.workspace)]
+    restored: Path | None = None
+    if args.backup is not None:
+        if not 1 <= args.backup <= len(found):
+            raise UsageError(
+                f"there is no backup {args.backup}", hint="'plumbline restore' lists them"
+            )
+        with console.link("Restoring") as link:
+            restored = restore_backup(link, found[args.backup - 1], args.out)
+    document = {
+        "backups": [
+            {"id": number, "workspace": str(backup.workspace), "time": _when(backup)}
+            | {"bytes": backup.size}
+            for number, backup in enumerate(found, start=1)
+        ],
+        "restored": str(restored) if restored else None,
+    }
+    console.result(document, f"Restored {restored}" if restored else _text(found))
+    return ExitCode.DONE
+
+
+def _text(found: list[Backup]) -> str:
+    if not found:
+        return "No backups."
+    return "\n".join(
+        f"{number:>3}  {_when(backup)}  {backup.size / 1e6:>7,.1f} MB  {backup.workspace}"
+        for number, backup in enumerate(found, start=1)
+    )
+
+
+def _when(backup: Backup) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(backup.seconds))

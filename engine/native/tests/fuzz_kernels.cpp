@@ -1,0 +1,400 @@
+// Fuzzes the C interface with libFuzzer under the address and undefined-behavior sanitizers: bytes become
+// arrays of sizes that fit, as Python makes them, with any contents. Whatever is accepted is used, and
+// answers are held against each other. See CONTRIBUTING.md, "Fuzzing".
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+// With the code itself, so that its declarations exist once.
+#include "interface/abstractions.cpp"
+#include "interface/dominance.cpp"
+#include "interface/oracles.cpp"
+#include "interface/tasks_and_searches.cpp"
+#include "tests/random_task.hpp"
+
+namespace {
+
+constexpr std::int64_t kMostFacts = 4096;  // larger ones only cost time
+
+// Zeros follow the last byte.
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), end_(data + size) {}
+
+  std::int32_t byte() { return data_ < end_ ? *data_++ : 0; }
+  std::int32_t below(std::int32_t n) { return byte() % n; }
+
+  template <class Number>
+  Number any() {
+    Number number = 0;
+    std::uint8_t raw[sizeof(Number)] = {};
+    for (std::uint8_t& part : raw) part = static_cast<std::uint8_t>(byte());
+    std::memcpy(&number, raw, sizeof(Number));
+    return number;
+  }
+
+  // Mostly a number below n, now and then any.
+  std::int32_t wild(std::int32_t n) {
+    const std::int32_t choice = byte();
+    return choice < 250 ? choice % n : any<std::int32_t>();
+  }
+
+ private:
+  const std::uint8_t* data_;
+  const std::uint8_t* end_;
+};
+
+struct Rows {
+  std::vector<std::int32_t> begin{0};
+  std::vector<std::int32_t> pairs;
+
+  void add(Bytes& bytes, const std::vector<std::int32_t>& sizes, std::int32_t most) {
+    const auto n = static_cast<std::int32_t>(sizes.size());
+    for (std::int32_t i = bytes.below(most + 1), v = bytes.wild(n); i > 0; --i) {
+      const std::int32_t size = v >= 0 && v < n ? sizes[static_cast<std::size_t>(v)] : 1;
+      pairs.insert(pairs.end(), {v, bytes.wild(size > 0 ? size : 1)});
+      const std::int32_t step = bytes.wild(3);
+      v = v >= 0 && v < n && step >= 0 && step < n ? v + 1 + step : step;
+    }
+    begin.push_back(static_cast<std::int32_t>(pairs.size() / 2));
+  }
+};
+
+struct TestTask {
+  explicit TestTask(Bytes& bytes) {
+    std::int64_t n_facts = 0;
+    for (std::int32_t v = 1 + bytes.below(8); v > 0; --v) {
+      const std::int32_t choice = bytes.byte();
+      sizes.push_back(choice < 200   ? 1 + choice % 6
+                      : choice < 250 ? 1 + (choice - 200) * 80
+                                     : bytes.any<std::int32_t>());
+      n_facts += sizes.back() > 0 ? sizes.back() : 0;
+    }
+    is_small = n_facts <= kMostFacts || n_facts > std::numeric_limits<std::int32_t>::max();
+    for (std::int32_t op = bytes.below(24); op > 0; --op) {
+      preconditions.add(bytes, sizes, 3);
+      effects.add(bytes, sizes, 3);
+      const std::int64_t prices[] = {0, 1, 1, 2, 3, 70, kMaxOperatorCost};
+      const std::int32_t price = bytes.byte();
+      costs.push_back(price < 250 ? prices[price % 7] : bytes.any<std::int64_t>());
+    }
+    goal.add(bytes, sizes, 3);
+  }
+
+  std::int32_t n_goals() const { return goal.begin.back(); }
+
+  CompiledTask* create() const {
+    CompiledTask* task = nullptr;
+    const Status status = plumbline_task_create(
+        static_cast<std::int32_t>(sizes.size()), sizes.data(), static_cast<std::int32_t>(costs.size()),
+        preconditions.begin.data(), preconditions.pairs.data(), effects.begin.data(), effects.pairs.data(),
+        costs.data(), n_goals(), goal.pairs.data(), &task);
+    CHECK(status == (task != nullptr ? Status::kDone : Status::kBadArgument));
+    return task;
+  }
+
+  std::vector<std::int32_t> state(Bytes& bytes) const {
+    std::vector<std::int32_t> values;
+    for (const std::int32_t size : sizes) values.push_back(bytes.wild(size > 0 ? size : 1));
+    return values;
+  }
+
+  std::vector<std::int32_t> sizes;
+  Rows preconditions, effects, goal;
+  std::vector<std::int64_t> costs;
+  bool is_small = false;
+};
+
+Limits limits_of(Bytes& bytes) {
+  const std::int32_t choice = bytes.byte();
+  return {0, 500, choice < 200 ? std::uint64_t{1} << 26 : static_cast<std::uint64_t>(choice) << 6};
+}
+
+// h* of a state that the table holds, -1 if that is not known.
+Cost optimal_cost(StateStore* states, std::int32_t id, const TestTask& task) {
+  const Limits limits{0, 2000, std::uint64_t{1} << 26};
+  Progress progress{};
+  Outcome outcome{};
+  CHECK(plumbline_states_close(states, &limits, &progress, &outcome) == Status::kDone);
+  if (outcome != Outcome::kSolved) return -1;
+  std::vector<std::int64_t> costs(static_cast<std::size_t>(plumbline_states_size(states)));
+  const Limits none{0, 0, std::uint64_t{1} << 28};
+  CHECK(plumbline_states_optimal_costs(states, task.n_goals(), task.goal.pairs.data(), &none, &progress,
+                                       costs.data(), &outcome) == Status::kDone);
+  return outcome == Outcome::kSolved ? costs[static_cast<std::size_t>(id)] : -1;
+}
+
+void use_states(Bytes& bytes, StateStore* states, const TestTask& test) {
+  std::vector<std::int32_t> ids{bytes.wild(4), bytes.wild(4)};
+  std::vector<std::int64_t> begin(ids.size() + 1);
+  if (plumbline_states_count_applicable(states, 2, ids.data(), begin.data()) == Status::kDone) {
+    std::vector<std::int32_t> operators(static_cast<std::size_t>(begin.back()));
+    CHECK(plumbline_states_applicable(states, 2, ids.data(), operators.data()) == Status::kDone);
+  }
+  std::vector<std::int32_t> values(2 * test.sizes.size());
+  plumbline_states_values(states, 2, ids.data(), values.data());
+  std::uint8_t answers[2];
+  plumbline_states_is_goal(states, 2, ids.data(), answers);
+  const std::int32_t operators[] = {bytes.wild(24), bytes.wild(24)};
+  std::int32_t successors[2];
+  plumbline_states_apply(states, 2, ids.data(), operators, successors);
+  const std::vector<std::int32_t> sought = test.state(bytes);
+  plumbline_states_find(states, 1, sought.data(), successors);
+  Lookahead* lookahead = nullptr;
+  CHECK(plumbline_lookahead_create(states, &lookahead) == Status::kDone);
+  std::int64_t n = 0;
+  if (plumbline_lookahead_begin(lookahead, bytes.wild(4)) == Status::kDone) {
+    CHECK(plumbline_lookahead_resume(lookahead, bytes.byte(), &n) == Status::kDone);
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<std::int32_t> visited(size), before(size), steps(size);
+    std::vector<std::int64_t> costs(size);
+    plumbline_lookahead_visits(lookahead, visited.data(), costs.data(), before.data(), steps.data());
+  }
+  plumbline_lookahead_destroy(lookahead);
+}
+
+void check_answer(const SearchAnswer& answer, SearchResult* result, bool is_optimal, Cost optimal,
+                  const CompiledTask& task, const std::vector<std::int32_t>& start, Cost bound) {
+  CHECK(result != nullptr);
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(answer.plan_length));
+  plumbline_result_plan(result, plan.data());
+  plumbline_result_destroy(result);
+  if (answer.outcome == Outcome::kSolved) {
+    CHECK(testing::plan_cost(task.task, start, plan) == answer.cost);
+    if (optimal >= 0) CHECK(is_optimal ? answer.cost == optimal : answer.cost >= optimal);
+  }
+  if (optimal < 0) return;
+  if (answer.outcome == Outcome::kUnsolvable) CHECK(optimal == kInfinity);
+  if (answer.outcome == Outcome::kNoCheaperPlan) CHECK(optimal >= bound);
+  if (is_optimal) CHECK(answer.lower_bound <= optimal);
+}
+
+void use_searches(Bytes& bytes, const CompiledTask& task, const TestTask& test,
+                  const std::vector<std::int32_t>& start, Cost optimal) {
+  Progress progress{};
+  for (std::int32_t rounds = bytes.below(4); rounds > 0; --rounds) {
+    const Limits limits = limits_of(bytes);
+    const std::int32_t algorithm = bytes.wild(4), heuristic = bytes.wild(kNumHeuristics);
+    const std::int32_t choice = bytes.byte();
+    const Cost bound = choice < 128 ? kInfinity : choice < 250 ? choice - 120 : bytes.any<std::int64_t>();
+    SearchAnswer answer{};
+    SearchResult* result = nullptr;
+    if (heuristic == kTableHeuristic) continue;  // Python checks the size of the table
+    if (plumbline_search(&task, algorithm, heuristic, nullptr, 0, start.data(), test.n_goals(),
+                         test.goal.pairs.data(), bound, &limits, &progress, &answer,
+                         &result) == Status::kDone) {
+      const bool is_optimal =
+          algorithm == static_cast<std::int32_t>(Algorithm::kAstar) && is_admissible(heuristic);
+      check_answer(answer, result, is_optimal, optimal, task, start, bound);
+    }
+    const std::vector<std::int32_t> successor = test.state(bytes);
+    result = nullptr;
+    if (plumbline_check_action(&task, heuristic, nullptr, 0, start.data(), successor.data(), bytes.byte(),
+                               bytes.below(2), choice < 250 ? kInfinity : bound, &limits, &progress, &answer,
+                               &result) == Status::kDone) {
+      plumbline_result_destroy(result);
+    }
+  }
+}
+
+void use_aras(Bytes& bytes, const CompiledTask& task, const TestTask& test,
+              const std::vector<std::int32_t>& start, Cost optimal) {
+  Progress progress{};
+  const Limits limits = limits_of(bytes);
+  SearchAnswer answer{};
+  SearchResult* result = nullptr;
+  const auto greedy = static_cast<std::int32_t>(Algorithm::kGreedyBestFirst);
+  if (plumbline_search(&task, greedy, bytes.below(kNumHeuristics), nullptr, 0, start.data(), test.n_goals(),
+                       test.goal.pairs.data(), kInfinity, &limits, &progress, &answer,
+                       &result) != Status::kDone) {
+    return;
+  }
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(answer.plan_length));
+  plumbline_result_plan(result, plan.data());
+  plumbline_result_destroy(result);
+  if (bytes.byte() > 200) plan.push_back(bytes.wild(24));
+  ArasRun* run = nullptr;
+  if (plumbline_aras_create(&task, start.data(), test.n_goals(), test.goal.pairs.data(),
+                            static_cast<std::int64_t>(plan.size()), plan.data(), bytes.wild(9),
+                            1 + bytes.byte(), &limits, &progress, &run) != Status::kDone) {
+    return;
+  }
+  for (std::int32_t rounds = bytes.below(4); rounds > 0; --rounds) {
+    CHECK(plumbline_aras_improve(run, &answer) == Status::kDone);
+    std::vector<std::int32_t> better(static_cast<std::size_t>(answer.plan_length));
+    plumbline_aras_plan(run, better.data());
+    CHECK(testing::plan_cost(task.task, start, better) == answer.cost);
+    if (optimal >= 0) CHECK(answer.cost >= optimal);
+  }
+  plumbline_aras_destroy(run);
+}
+
+void use_evaluators(Bytes& bytes, const CompiledTask& task, const TestTask& test,
+                    const std::vector<std::int32_t>& start, Cost optimal) {
+  Progress progress{};
+  const Limits limits = limits_of(bytes);
+  const std::int32_t number = bytes.wild(kNumHeuristics + 2) - 2;
+  Evaluator* evaluator = nullptr;
+  AbstractionSize size{};
+  Outcome outcome{};
+  Status status;
+  if (number == -1) {
+    status = plumbline_cartesian_create(&task, start.data(), test.n_goals(), test.goal.pairs.data(),
+                                        bytes.byte() * 8, bytes.below(2), bytes.below(2), &limits, &progress,
+                                        &size, &outcome, &evaluator);
+  } else if (number == -2) {
+    status = plumbline_merge_and_shrink_create(&task, start.data(), test.n_goals(), test.goal.pairs.data(),
+                                               bytes.wild(200), bytes.wild(250), &limits, &progress, &size,
+                                               &outcome, &evaluator);
+  } else {
+    status = plumbline_evaluator_create(&task, number, test.n_goals(), test.goal.pairs.data(), &evaluator);
+  }
+  if (status != Status::kDone || evaluator == nullptr) return;
+  std::int64_t value = 0;
+  CHECK(plumbline_evaluator_values(evaluator, &task, 1, start.data(), &value) == Status::kDone);
+  if (optimal >= 0 && (number < 0 || is_admissible(number))) CHECK(value <= optimal);
+  const std::vector<std::int32_t> other = test.state(bytes);
+  plumbline_evaluator_values(evaluator, &task, 1, other.data(), &value);
+  const std::int32_t op = bytes.wild(24);
+  plumbline_evaluator_successors(evaluator, &task, other.data(), 1, &op, &value);
+  plumbline_evaluator_destroy(evaluator);
+}
+
+void use_task(Bytes& bytes) {
+  const TestTask test(bytes);
+  if (!test.is_small) return;
+  CompiledTask* task = test.create();
+  if (task == nullptr) return;
+  StateStore* states = nullptr;
+  CHECK(plumbline_states_create(task, &states) == Status::kDone);
+  const std::vector<std::int32_t> start = test.state(bytes);
+  std::int32_t id = -1;
+  if (plumbline_states_add(states, 1, start.data(), &id) == Status::kDone) {
+    const Cost optimal = optimal_cost(states, id, test);
+    use_states(bytes, states, test);
+    use_evaluators(bytes, *task, test, start, optimal);
+    use_searches(bytes, *task, test, start, optimal);
+    use_aras(bytes, *task, test, start, optimal);
+  }
+  plumbline_states_destroy(states);
+  plumbline_task_destroy(task);
+}
+
+// Factors whose labels lead from a state to at most one, and tables that heights allow, as Python makes them.
+struct TestSystem {
+  explicit TestSystem(Bytes& bytes) {
+    const std::int32_t n_labels = bytes.below(6);
+    for (std::int32_t i = 1 + bytes.below(3); i > 0; --i) {
+      n_states.push_back(1 + bytes.below(5));
+      n_groups.push_back(1 + bytes.below(4));
+      n_arcs.push_back(0);
+      for (std::int32_t group = 1; group < n_groups.back(); ++group) {
+        for (std::int32_t state = 0; state < n_states.back(); ++state) {
+          if (state > 0 && bytes.below(2) == 0) continue;  // every group has an arc
+          groups.push_back(bytes.byte() < 254 ? group : bytes.wild(4));
+          sources.push_back(state);
+          targets.push_back(bytes.wild(n_states.back()));
+          ++n_arcs.back();
+        }
+      }
+      for (std::int32_t label = 0; label < n_labels; ++label)
+        label_groups.push_back(bytes.wild(n_groups.back()));
+      fill(bytes, n_states.back());
+    }
+    const std::int64_t prices[] = {0, 1, 2, 70, kMaxOperatorCost};
+    for (std::int32_t label = 0; label < n_labels; ++label) costs.push_back(prices[bytes.below(5)]);
+  }
+
+  void fill(Bytes& bytes, std::int32_t n) {
+    const Value most[] = {0, 1, 2, 9, kRange};
+    const std::size_t first = heights.size();
+    for (std::int32_t state = 0; state < n; ++state) heights.push_back(most[bytes.below(5)]);
+    for (std::int32_t s = 0; s < n; ++s) {
+      for (std::int32_t t = 0; t < n; ++t) {
+        const Value allowed =
+            heights[first + static_cast<std::size_t>(s)] - heights[first + static_cast<std::size_t>(t)];
+        tables.push_back(s == t ? 0 : bytes.below(3) == 0 ? kNoValue : allowed);
+      }
+    }
+  }
+
+  std::vector<std::int32_t> n_states, n_groups, groups, sources, targets, label_groups, tables, heights;
+  std::vector<std::int64_t> n_arcs, costs;
+};
+
+void use_tables(Bytes& bytes, const TestSystem& test) {
+  const auto n = static_cast<std::int32_t>(test.n_states.size());
+  std::vector<std::int32_t> n_variables, variables, sizes, lookups;
+  std::vector<std::int64_t> lookup_sizes;
+  for (const std::int32_t states : test.n_states) {
+    n_variables.push_back(1);
+    variables.push_back(bytes.wild(n));
+    sizes.push_back(bytes.wild(6));
+    lookup_sizes.push_back(bytes.below(7));
+    for (std::int64_t k = 0; k < lookup_sizes.back(); ++k) lookups.push_back(bytes.wild(states + 1) - 1);
+  }
+  DominanceTables* tables = nullptr;
+  if (plumbline_tables_create(n, test.n_states.data(), test.tables.data(), n_variables.data(),
+                              variables.data(), sizes.data(), lookup_sizes.data(), lookups.data(),
+                              &tables) != Status::kDone) {
+    return;
+  }
+  std::vector<std::int32_t> values, ids(test.n_states.size()), others;
+  for (std::int32_t i = 0; i < n; ++i) values.push_back(bytes.wild(6));
+  for (const std::int32_t states : test.n_states) others.push_back(bytes.wild(states + 1) - 1);
+  std::int64_t value = 0;
+  if (plumbline_tables_find(tables, 1, n, values.data(), ids.data()) == Status::kDone) {
+    plumbline_tables_values(tables, 1, ids.data(), 1, others.data(), &value);
+  }
+  DominanceComparison* comparison = nullptr;
+  CHECK(plumbline_comparison_create(tables, &comparison) == Status::kDone);
+  std::vector<std::int64_t> bounds;
+  for (std::int32_t i = 0; i < 4; ++i) bounds.push_back(bytes.below(4) == 0 ? kInfinity : bytes.byte());
+  std::vector<std::int32_t> told;
+  std::vector<std::int64_t> gains;
+  for (std::int32_t state = 0; state < 3; ++state) {
+    std::int32_t source = 0;
+    told.push_back(0);
+    gains.push_back(0);
+    plumbline_comparison_add(comparison, 4, bounds.data(), state, bytes.below(2) ? others.data() : ids.data(),
+                             &source, &value);
+    std::int64_t answer[2];
+    plumbline_comparison_tell(comparison, 4, bounds.data(), told.data(), gains.data(), answer);
+    plumbline_comparison_infer(comparison, 4, bounds.data(), 1, others.data(), &source, &value);
+    bounds[static_cast<std::size_t>(state)] = bytes.byte();
+  }
+  plumbline_comparison_destroy(comparison);
+  plumbline_tables_destroy(tables);
+}
+
+void use_dominance(Bytes& bytes) {
+  TestSystem test(bytes);
+  DominanceSystem* system = nullptr;
+  if (plumbline_dominance_create(static_cast<std::int32_t>(test.n_states.size()), test.n_states.data(),
+                                 test.n_groups.data(), test.n_arcs.data(), test.groups.data(),
+                                 test.sources.data(), test.targets.data(),
+                                 static_cast<std::int32_t>(test.costs.size()), test.costs.data(),
+                                 test.label_groups.data(), &system) == Status::kDone) {
+    Progress progress{};
+    Outcome outcome{};
+    const Limits limits = limits_of(bytes);
+    plumbline_dominance_fix_point(system, test.tables.data(), bytes.wild(9), bytes.below(2), &limits,
+                                  &progress, &outcome);
+    plumbline_dominance_closure(system, test.tables.data(), test.heights.data(), &limits, &progress,
+                                &outcome);
+    plumbline_dominance_destroy(system);
+  }
+  use_tables(bytes, test);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  if (bytes.below(3) == 0) {
+    use_dominance(bytes);
+  } else {
+    use_task(bytes);
+  }
+  return 0;
+}

@@ -1,0 +1,51 @@
+"""What the fuzzer found, over and over: every file is read or refused."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from reference.fuzz_targets import Target, targets
+from reference.hostile_readers import READ, REFUSED, taken
+
+from engine.campaign.config_reader import parse_config
+from engine.errors import ConfigurationError
+
+CORPUS: dict[str, list[bytes]] = defaultdict(list)
+for line in Path(__file__).with_name("corpus.txt").read_text().splitlines():
+    if not line.startswith("#"):
+        kind, _, data = line.partition(": ")
+        CORPUS[kind].append(ast.literal_eval(data))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("corpus")
+
+
+@pytest.mark.parametrize("kind", CORPUS)
+def test_what_the_fuzzer_found(folder: Path, kind: str) -> None:
+    target: Target = targets(folder)[kind]()
+    assert any(taken(target.read, seed) == READ for seed in target.seeds())  # some get far
+    for data in CORPUS[kind]:
+        assert taken(target.read, data) in (READ, REFUSED), data
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'problems = ["{LONG}/*.pddl"]\npolicies = ["builtin:gc"]',
+        f'problems = ["{LONG}.pddl"]\npolicies = ["builtin:gc"]',
+        f'problems = ["p.sas"]\npolicies = ["builtin:gc"]\nportfolio = ["{LONG}/"]',
+        f'problems = ["p.sas"]\npolicies = ["{LONG}.pt"]',
+    ],
+)
+def test_names_that_no_file_can_have(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p.sas").write_text("")
+    with pytest.raises(ConfigurationError):
+        parse_config(text, tmp_path / "campaign.toml")

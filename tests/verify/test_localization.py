@@ -1,0 +1,150 @@
+"""What localizing says on random tasks holds, and what is made of it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+from reference import fdr
+from reference.soundness import Table, Truth, optimal_policy, policies, random_task
+
+from engine.localize.localizer import Localizer
+from engine.localize.run_searches import LocalizationLimits
+from engine.records.evidence import Evidence, State, Walk
+from engine.records.finding import BugKind, EndReason, Finding, Run, RunOutcome
+from engine.records.localization import Cause, Localization, StepVerdict
+from engine.records.verification import HOLDS, Standing
+from engine.task.states import StateTable
+from engine.verify.cost_to_go import CostToGo
+from engine.verify.localization import check_cause, check_localization
+
+
+def follow(truth: Truth, policy: Table, state: State) -> Run:
+    """The run of a policy that is a table."""
+    states, operators = [state], list[int]()
+    while not fdr.holds(truth.task.goal, states[-1]):
+        choice = policy.get(states[-1], -1)
+        if choice < 0:
+            return Run(RunOutcome.FAILED, EndReason.NO_ACTION, None, tuple(operators), -1)
+        following = fdr.apply(truth.task.operators[choice], states[-1])
+        if following in states:
+            return Run(RunOutcome.FAILED, EndReason.LOOP, None, tuple(operators), choice)
+        states.append(following)
+        operators.append(choice)
+    cost = sum(truth.task.operators[o].cost for o in operators)
+    return Run(RunOutcome.SOLVED, EndReason.GOAL, cost, tuple(operators))
+
+
+def bugs(truth: Truth, policy: Table) -> Iterator[Finding]:
+    best = optimal_policy(truth)
+    for state in truth.states:
+        if truth.policy_cost(policy, state) > truth.hstar[state]:
+            run, plan = follow(truth, policy, state), follow(truth, best, state)
+            kind = BugKind.FAILS if run.cost is None else BugKind.TOO_EXPENSIVE
+            assert plan.cost is not None
+            walk = Walk(plan.operators, "best")
+            evidence = Evidence(state, (walk,), plan.cost)
+            yield Finding(state, kind, run, plan.cost, evidence, "best")
+
+
+def applicable_policies(truth: Truth, random: Random) -> Iterator[Table]:
+    for _, policy in policies(truth, random):
+        yield {
+            state: choice
+            for state, choice in policy.items()
+            if choice < 0 or fdr.holds(truth.task.operators[choice].precondition, state)
+        }
+
+
+@pytest.mark.parametrize("algorithm", ["bisection", "aoca"])
+@pytest.mark.parametrize("expansions", [None, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_localizing_says_holds(seed: int, expansions: int | None, algorithm: str) -> None:
+    random = Random(seed)
+    truth = Truth.of(random_task(random))
+    costs = CostToGo(truth.task)
+    costs.explore(truth.states)
+    blind = CostToGo(truth.task, 0)
+    limits = LocalizationLimits(search_expansions=expansions)
+    causes = 0
+    for policy in applicable_policies(truth, random):
+        localizer = Localizer(StateTable(truth.task), algorithm=algorithm)
+        for finding in list(bugs(truth, policy))[:12]:
+            found = localizer.localize_finding(finding, limits)
+            assert check_localization(finding, found, truth.task, costs) == HOLDS
+            assert check_cause(finding, found, truth.task) == HOLDS
+            unsure = check_localization(finding, found, truth.task, blind)
+            assert unsure.standing is not Standing.FALSE
+            causes += found.cause is not None
+    assert causes
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[Truth, CostToGo, Finding, Localization]:
+    """A run that reaches the goal with good and bad steps."""
+    for seed in range(50):
+        random = Random(seed)
+        truth = Truth.of(random_task(random))
+        costs = CostToGo(truth.task)
+        costs.explore(truth.states)
+        for policy in applicable_policies(truth, random):
+            localizer = Localizer(StateTable(truth.task))
+            for finding in bugs(truth, policy):
+                found = localizer.localize_finding(finding)
+                verdicts = {step.verdict for step in found.steps}
+                if finding.run.cost is not None and len(verdicts) == 2:
+                    return truth, costs, finding, found
+    raise AssertionError("no such run")
+
+
+def bad_step(**changes: object) -> Callable[[Localization], Localization]:
+    def change(found: Localization) -> Localization:
+        index = found.bad_steps[0]
+        steps = list(found.steps)
+        steps[index] = replace(steps[index], **changes)
+        return replace(found, steps=tuple(steps))
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Localization], Localization]] = {
+    "a good step": bad_step(verdict=StepVerdict.OPTIMAL),
+    "an undecided step": bad_step(verdict=StepVerdict.UNDECIDED),
+    "no plan": bad_step(better_plan=None),
+    "another plan": bad_step(better_plan=(0, 0, 0, 0)),
+    "another action": bad_step(better_operator=None),
+    "a smaller h*": bad_step(optimal_low=0, optimal_high=0),
+    "a larger policy cost": bad_step(policy_cost_to_go=10**6),
+    "no steps": lambda found: replace(found, steps=()),
+    "a limit": lambda found: replace(found, limited=not found.limited),
+    "more searches": lambda found: replace(found, naive_searches=found.naive_searches + 1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_made_of_it_is_false(
+    name: str, example: tuple[Truth, CostToGo, Finding, Localization]
+) -> None:
+    truth, costs, finding, found = example
+    assert check_localization(finding, found, truth.task, costs) == HOLDS
+    changed = CHANGES[name](found)
+    assert check_localization(finding, changed, truth.task, costs).standing is Standing.FALSE
+
+
+def test_another_cause_is_false(
+    example: tuple[Truth, CostToGo, Finding, Localization],
+) -> None:
+    truth, _, finding, found = example
+    cause = found.cause
+    assert cause is not None
+    others: list[Cause | None] = [
+        None,
+        replace(cause, index=cause.index + 1),
+        replace(cause, action="another"),
+        replace(cause, state=(*finding.evidence.state, 0)),
+    ]
+    for other in others:
+        verdict = check_cause(finding, replace(found, cause=other), truth.task)
+        assert verdict.standing is Standing.FALSE
