@@ -242,8 +242,7 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        running = [unit for unit in self._units if unit in self._started - self._ended]
-        self.tell([UnitStopped(unit) for unit in running])
+        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""
