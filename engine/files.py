@@ -80,7 +80,7 @@ def decode_text(data: bytes, path: str | Path, kind: str) -> str:
 
 
 def write_text(path: str | Path, text: str, *, own_folder: bool = False) -> None:
-    write_bytes(path, text.encode("utf-8"), own_folder=own_folder)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), own_folder=own_folder)
 
 
 def write_bytes(path: str | Path, data: bytes, *, own_folder: bool = False) -> None:

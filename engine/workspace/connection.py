@@ -42,7 +42,7 @@ class Connection:
         self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
-                f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
+                f"file:{quote(os.fsencode(self._name))}?mode={'rw' if writable else 'ro'}",
                 uri=True,
                 timeout=PATIENCE_SECONDS,
                 isolation_level=None,

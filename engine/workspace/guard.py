@@ -109,6 +109,8 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
     with workspace_errors(path):
         try:
             status = path.stat()
+        except ValueError:
+            raise WorkspaceError("no file can have this name", where, CHOOSE) from None
         except FileNotFoundError:
             if not path.resolve().parent.is_dir():
                 raise WorkspaceError("its folder does not exist", where, "make it first") from None
