@@ -15,12 +15,12 @@ demo: setup
 	@$(BIN)/python -m app --demo
 
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # All tests with their long checks, of which `make test` takes samples: nothing false is ever said,
 # kernels keep to their memory, every documented command runs.
 soundness: setup
-	PLUMBLINE_LONG=1 $(BIN)/python -m pytest -n auto
+	PLUMBLINE_LONG=1 $(BIN)/python -m pytest -n auto --dist worksteal
 	$(BIN)/python benchmarks/soundness.py
 
 lint: setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -26,10 +27,23 @@ from app.shell.garbage import GarbageCollector
 from app.shell.main_window import MainWindow
 from app.shell.warm_up import WarmUp, steps_for
 from engine.errors import ExitCode, PlumblineError
+from engine.files import resource
 from engine.plain_text import printable
 
 _STEP = QPoint(24, 24)
 """A new window does not hide the last one."""
+
+
+def _know_workspaces_by_name() -> None:
+    """Tell Qt and the desktop's libraries the type of `.plumb` files.
+
+    A file dialog reads files whose type it does not know by name. Closing what it has read would
+    drop the locks that SQLite has on a workspace.
+    """
+    folders = os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+    own = str(resource("share"))
+    if own not in folders.split(os.pathsep):
+        os.environ["XDG_DATA_DIRS"] = f"{folders}{os.pathsep}{own}"
 
 
 class Application(QObject):
@@ -37,6 +51,7 @@ class Application(QObject):
 
     def __init__(self, qt: QApplication) -> None:
         super().__init__()
+        _know_workspaces_by_name()
         qt.setApplicationName("plumbline")
         qt.setApplicationDisplayName("Plumbline")
         qt.setApplicationVersion(engine.__version__)

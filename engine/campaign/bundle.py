@@ -18,7 +18,7 @@ from engine.pddl import format_domain
 from engine.policies.kinds import policy_suffixes
 from engine.records.codec import to_json
 from engine.records.inputs import PolicyInput
-from engine.records.policy_spec import PolicySpec
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.atoms import format_atom, state_atoms
 from engine.task.export import export_domain, export_state_text
 from engine.task.plans import format_operator_plan
@@ -151,22 +151,38 @@ def _readme(bug: Bug, task: Task, policy: PolicyInput, plan: tuple[int, ...] | N
         told = f"has spent {row.policy_cost} without reaching the goal when it is stopped"
     commands = reproduce_commands(bug, task, policy, plan is not None)
     lines = "\n".join(f"    {command}" for command in commands)
+    warning = _warning(PolicySpec.parse(policy.spec))
     better = "`better.plan` is such a plan" if plan is not None else "no such plan was written out"
     return f"""\
 # Bug {row.id}: {row.kind}
 
 In the initial state of this problem the policy `{_inline(row.policy)}` {told},
 but a plan of cost {row.bound} exists: {better}.
-It was found by {_inline(row.found_by)} while testing `{_inline(row.problem)}` (seed {row.seed}).
+It was found by `{_inline(row.found_by)}` while testing `{_inline(row.problem)}` (seed {row.seed}).
 
-What the policy does is in `policy.plan`, everything else in `bug.json`. To see it again, in this
-folder:
+What the policy does is in `policy.plan`, everything else in `bug.json`. {warning}To see it again,
+in this folder:
 
 {lines}
 
 The first command shows the policy's run, `validate` checks the plans, and the search finds the
 optimal cost.
 """
+
+
+def _warning(spec: PolicySpec) -> str:
+    """Before anybody is told to run code of others or to connect to them."""
+    if spec.kind is SpecKind.PLUGIN:
+        return (
+            "\n\n**Warning:** the policy is a program. The first command below runs it with your "
+            "rights.\nRead it first, and run it only if you trust where it came from.\n\n"
+        )
+    if spec.kind is SpecKind.SERVER:
+        return (
+            "\n\n**Warning:** the policy is a server. The first command below connects to it.\n"
+            "Connect only if you trust its address.\n\n"
+        )
+    return ""
 
 
 def _inline(name: str) -> str:

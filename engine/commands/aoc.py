@@ -39,7 +39,10 @@ _CODES = {
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
     parser.add_argument(
-        "--action", required=True, metavar='"(NAME ARGUMENTS)"', help="action to check"
+        "--action",
+        required=True,
+        metavar='"(NAME ARGUMENTS)"',
+        help="action to check, or #N for the operator with this number",
     )
     parser.add_argument(
         "--state",

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         const=Path(INIT_FILE),
         metavar="FILE",
-        help=f"write a commented configuration (default: {INIT_FILE}) and exit",
+        help=f"write a commented configuration (default: {INIT_FILE}; -: print it) and exit",
     )
     parser.add_argument("--out", type=Path, metavar="W.plumb", help="workspace for the results")
     parser.add_argument(
@@ -136,6 +136,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _init(path: Path, console: Console) -> int:
+    if str(path) == "-":
+        console.result({"config": template()}, template())
+        return ExitCode.DONE
     if path.exists():
         raise UsageError(f"{path} already exists", hint="choose another name")
     write_text(path, template())

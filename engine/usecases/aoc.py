@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, replace
 
@@ -85,10 +86,23 @@ def _operator(task: Task, state: State, text: str) -> int:
             f"the state has {len(state)} values, the task {len(task.variables)} variables",
             hint="`plumbline task` shows the variables and the initial state",
         )
+    if re.fullmatch("#[0-9]{1,9}", text) and int(text[1:]) < len(task.operators):
+        return _require_applicable(task, state, int(text[1:]))
     plan = parse_plan(text, "--action")
     if len(plan.steps) != 1:
         raise UsageError(f"'{text}' is not one action", hint='write --action "(name arguments)"')
     number = operators_of_plan(replace(task, init=state), plan)[0]
+    others = task.operators_of_action[plan.steps[0].action]
+    same = [other for other in others if is_applicable(task.operators[other], state)]
+    if len({(task.operators[other].effect, task.operators[other].cost) for other in same}) > 1:
+        raise UsageError(
+            f"{len(same)} operators with different effects or costs are named {plan.steps[0]}",
+            hint=f"choose one: --action {' or '.join(f'#{other}' for other in same[:5])}",
+        )
+    return _require_applicable(task, state, number)
+
+
+def _require_applicable(task: Task, state: State, number: int) -> int:
     operator = task.operators[number]
     if not is_applicable(operator, state):
         missing = [fact for fact in operator.precondition if state[fact[0]] != fact[1]]

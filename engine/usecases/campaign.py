@@ -242,8 +242,7 @@ class _Running:
         deadline = time.monotonic() + STOP_SECONDS
         while self._units and time.monotonic() < deadline:
             self._turn()
-        running = [unit for unit in self._units if unit in self._started - self._ended]
-        self.tell([UnitStopped(unit) for unit in running])
+        self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""
@@ -299,7 +298,7 @@ class _Inbox:
             return
         events = [unpack(event, UNIT_EVENTS) for event in message.events]
         if any(event.unit not in (unit, None) for event in events):
-            raise ChannelError("a unit speaks of another one")
+            raise ChannelError("a unit sent an event of another one")
         while not self._places.acquire(timeout=POLL_SECONDS):
             if self._closed:
                 return

@@ -43,17 +43,6 @@ Categories=Science;ArtificialIntelligence;
 MimeType=application/x-plumbline;
 StartupWMClass=plumbline
 """
-_MIME_TYPE = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">
-  <mime-type type="application/x-plumbline">
-    <comment>Plumbline workspace</comment>
-    <icon name="plumbline"/>
-    <sub-class-of type="application/vnd.sqlite3"/>
-    <glob pattern="*.plumb"/>
-  </mime-type>
-</mime-info>
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +111,7 @@ def _contents(program: Path) -> dict[str, bytes]:
     """What is to be in each file."""
     if not program.is_file():
         raise UsageError(
-            "the window's program is not there",
+            "the program of the window is missing",
             Location.of(program),
             "install Plumbline as docs/install.md says",
         )
@@ -139,7 +128,7 @@ def _contents(program: Path) -> dict[str, bytes]:
     return {
         _ENTRY: entry,
         _ICON: read_bytes(resource("icons", "plumbline.svg"), "an icon"),
-        _TYPE: _MIME_TYPE.encode(),
+        _TYPE: resource("share", _TYPE).read_bytes(),
     }
 
 

@@ -25,7 +25,7 @@ import msgspec
 from engine.records.codec import Record
 from engine.workers.channel import AnyMessage, Call, FrameReader, frame
 from engine.workers.limits import NO_LIMITS, ProcessLimits
-from engine.workers.program import Chunk, Output, kill_group
+from engine.workers.program import Chunk, Output, kill_descendants, kill_group
 
 WORKER = "engine.workers.worker"
 
@@ -220,6 +220,8 @@ def _end(
     selector: selectors.BaseSelector,
     folder: Path | None,
 ) -> None:
+    if process.returncode is None:
+        kill_descendants(process.pid)
     kill_group(process)
     os.close(line)
     selector.close()

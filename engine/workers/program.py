@@ -8,6 +8,7 @@ it, so that a killed job leaves nothing behind.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import selectors
@@ -26,6 +27,8 @@ from engine.plain_text import printable
 from engine.workers.link import NULL_LINK
 
 POLL_SECONDS = 0.05
+_PR_SET_CHILD_SUBREAPER = 36
+_KILL_ROUNDS = 100
 KEPT_LINES = 200
 
 # Runs in a small interpreter of its own and then becomes the program: a `preexec_fn` would do the
@@ -105,6 +108,39 @@ def signal_name(return_code: int) -> str:
         return signal.Signals(-return_code).name
     except ValueError:
         return f"signal {-return_code}"
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever our children leave behind, so that it can be ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def kill_descendants(pid: int) -> None:
+    """End everything that a process started, also what left its group and session."""
+    for _ in range(_KILL_ROUNDS):  # what is started meanwhile is found in the next one
+        descendants = _descendants(pid)
+        if not descendants:
+            return
+        for one in descendants:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                children.setdefault(int(parent), []).append(int(folder.name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        born = children.get(waiting.pop(), [])
+        found += born
+        waiting += born
+    return found
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

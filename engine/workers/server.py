@@ -35,6 +35,8 @@ from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure
 from engine.workers.supervisor import Report, Supervisor
 
+MAX_STRANGERS = 500
+"""Connections that have not shown yet that they know the secret; the oldest go first."""
 MAX_BACKLOG = 4096
 """How many may connect at the same moment: a whole cluster. Others would wait for ever."""
 REST_SECONDS = 0.1
@@ -67,7 +69,7 @@ def make_call(address: WorkerAddress) -> str:
     """Make a call for another machine; returns why that is impossible, if it is."""
     if address.version != __version__:
         return (
-            f"this machine has Plumbline {__version__}, the campaign {address.version}: "
+            f"this machine runs Plumbline {__version__}, the campaign {address.version}; "
             "install the same version"
         )
     try:
@@ -168,6 +170,7 @@ class WorkerServer:
         self._lock = threading.Lock()
         self._calls: dict[int, _RemoteCall] = {}
         self._connections: set[Connection] = set()
+        self._strangers: dict[Connection, None] = {}  # the oldest first
         self._command = Command.RESUME
         self._closing = False
         self._thread = threading.Thread(target=self._accept, name="worker server", daemon=True)
@@ -222,6 +225,11 @@ class WorkerServer:
                 continue
             with self._lock:
                 self._connections.add(connection)
+                self._strangers[connection] = None
+                if len(self._strangers) > MAX_STRANGERS:
+                    oldest = next(iter(self._strangers))
+                    del self._strangers[oldest]
+                    oldest.hang_up()
             serve = partial(self._serve, connection)
             threading.Thread(target=serve, name="connection", daemon=True).start()
 
@@ -232,6 +240,7 @@ class WorkerServer:
             with connection.greeting_timeout():
                 connection.authenticate(self._secret, Side.SERVER)
                 take = connection.receive()
+            self._forget_stranger(connection)
             if isinstance(take, Take) and (call := self._adopt(connection, take.number)):
                 connection.send(call.call)
                 self._open(call, connection)
@@ -244,7 +253,12 @@ class WorkerServer:
                 call.drop(connection)
             with self._lock:
                 self._connections.discard(connection)
+            self._forget_stranger(connection)
             connection.close()
+
+    def _forget_stranger(self, connection: Connection) -> None:
+        with self._lock:
+            self._strangers.pop(connection, None)
 
     def _adopt(self, connection: Connection, number: int) -> _RemoteCall | None:
         """The call of a new worker, unless it is over or everything is."""

@@ -33,6 +33,7 @@ from engine.workers.channel import (
 )
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure, JobProgress, Link, WorkerLink, unexpected
+from engine.workers.program import adopt_orphans, kill_descendants
 
 CALLABLE = ("engine.usecases.", "engine.campaign.unit:", "engine.policies.plugin.host:")
 """Where functions are that other processes may call: those whose first parameter is a `Link`, or
@@ -52,11 +53,13 @@ _log = logging.getLogger("engine.workers.worker")
 def main() -> None:
     descriptor, line = map(int, sys.argv[1:])
     _die_with(line)
+    adopt_orphans()
     os.set_inheritable(descriptor, False)  # what the work starts must not keep it open
     serve(Connection(socket.socket(fileno=descriptor)))
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
+    kill_descendants(os.getpid())
     os._exit(0)  # everything is said and closed: taking down the interpreter would only take time
 
 
@@ -226,6 +229,7 @@ class _ProcessLink(WorkerLink):
                     self.resume()
         self.stop()
         if not self._closed.wait(END_SECONDS):
+            kill_descendants(os.getpid())
             os._exit(1)
 
     def _end_at_limit(self) -> None:
@@ -234,6 +238,7 @@ class _ProcessLink(WorkerLink):
         if not self._closed.wait(LIMIT_SECONDS):
             message = f"{self.limit}, in the middle of a step that took too long"
             self.finish(End(failure=Failure(message)))
+            kill_descendants(os.getpid())
             os._exit(1)
 
 

@@ -98,7 +98,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--action", "(fly)"], "there is no action 'fly'"),
+        (["--action", "(fly)"], "unknown action 'fly'"),
         (["--action", "(walk p7)"], "no operator (walk p7)"),
         (["--action", "walk p0"], "an action must start with '('"),
         (["--action", ""], "is not one action"),
@@ -108,7 +108,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "(jump)", "--state", "9"], "not applicable"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),
         (["--action", "(jump)", "--plan-cost", "-1"], "is not a whole number, 0 or more"),
-        (["--action", "(jump)", "--dominance", "best"], "'best' is no factorization"),
+        (["--action", "(jump)", "--dominance", "best"], "'best' is not a factorization"),
         ([], "--action"),
     ],
 )
@@ -124,3 +124,18 @@ def test_goal_states_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("open.sas").write_text(write_sas(task_of((2,), [("wait", {}, {0: 1}, 1)], (1,), {0: 1})))
     assert cli.main(["aoc", "open.sas", "--action", "(wait)"]) == ExitCode.BAD_INPUT
     assert "the state is a goal state" in capsys.readouterr().err
+
+
+def test_equally_named_operators_are_asked_about(
+    aoc: Aoc, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As SAS files may have them."""
+    jumps: list[Rule] = [("jump", {0: 0}, {0: 2}, 1), ("jump", {0: 0}, {0: 1}, 1)]
+    task = task_of((3,), [*jumps, ("walk", {0: 1}, {0: 2}, 1)], (0,), {0: 2})
+    Path("twice.sas").write_text(write_sas(task))
+    assert cli.main(["aoc", "twice.sas", "--action", "(jump)"]) == ExitCode.BAD_INPUT
+    assert "choose one: --action #0 or #1" in capsys.readouterr().err
+    assert aoc("twice.sas", "#0")[1]["verdict"] == "optimal"
+    assert aoc("twice.sas", "#1")[1]["verdict"] == "not-optimal"
+    assert cli.main(["aoc", "twice.sas", "--action", "#2"]) == ExitCode.BAD_INPUT
+    assert "is not applicable" in capsys.readouterr().err

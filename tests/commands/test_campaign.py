@@ -162,7 +162,7 @@ def test_bugs_are_filtered(workspace: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.endswith(f"0 of {len(every)}\n")
     assert "did you mean 'status'" in error(capsys, "bugs", workspace, "--filter", "statu:new")
     assert "needs a number" in error(capsys, "bugs", workspace, "--filter", "gap>x")
-    assert "is no number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
+    assert "is not a number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
 
 
 def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,6 +307,43 @@ def test_init_writes_an_example_once(
     assert (folder / "other.toml").read_text() == (folder / "campaign.toml").read_text()
 
 
+def test_init_prints_to_standard_output(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["campaign", "--init", "-"]) == 0
+    assert "[fuzzing]" in capsys.readouterr().out
+    assert not (folder / "-").exists()
+
+
+FIRST_PLUGIN = """
+class First:
+    def __init__(self, task):
+        self.task = task
+
+    def decide(self, states):
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+def make(task):
+    return First(task)
+"""
+
+
+def test_a_bundle_warns_before_it_tells_to_run_a_plugin(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "first.py").write_text(FIRST_PLUGIN)
+    (folder / "c.toml").write_text(CONFIG.replace("builtin:gc", "first.py:make"))
+    path = folder / "w.plumb"
+    call(capsys, "campaign", folder / "c.toml", "--out", path)
+    forge(path, "UPDATE findings SET oracle = '[click](http://x) <b>`# run'")
+    number = call(capsys, "bugs", path)["bugs"][0]["id"]
+    call(capsys, "export", path, "--bug", number, "--out", folder / "out")
+    text = (folder / "out" / f"bug-{number}" / "README.md").read_text()
+    assert 0 < text.index("**Warning:** the policy is a program") < text.index("plumbline run")
+    assert "found by `[click](http://x) <b>'# run` while" in text
+
+
 def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, out = folder / "c.toml", folder / "w.plumb"
     assert "--out" in error(capsys, "campaign", config)
@@ -317,7 +354,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
     assert "unknown built-in policy" in error(capsys, "campaign", config, "--out", out)
-    assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
+    assert "does not exist" in error(capsys, "bugs", folder / "none.plumb")
     assert "not a Plumbline workspace" in error(capsys, "verify", config)
     assert not (folder / "none.plumb").exists()
 

@@ -1,4 +1,4 @@
-"""A place for faults: a small task with bugs, own caches, and nothing may be left behind.
+"""A place for faults: a small task with bugs, own folders, and nothing may be left behind.
 
 After every test no process that it started runs, and no temporary folder of ours is left.
 """
@@ -42,10 +42,19 @@ def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all: where translating is not the point, the task is translated once."""
+    return tmp_path_factory.getbasetemp() / "caches"
+
+
+@pytest.fixture
+def bench(
+    tmp_path: Path, scratch: Path, caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Bench]:
     """The task, configurations of one and two units, and a look at what is left in the end."""
-    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+    for name in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
     bench = Bench(tmp_path, mark)

@@ -46,7 +46,7 @@ MISDEEDS = {
 WORDS = {
     "leaves": "the plug-in's process ended with exit code 0",
     "crashes": "the plug-in's process ended by SIGSEGV",
-    "nan": "decide(states) gave values like nan; operator ids are integers",
+    "nan": "decide(states) returned values like nan; operator ids are integers",
 }
 
 
@@ -124,7 +124,7 @@ def test_processes_of_units_die(bench: Bench) -> None:
         wait_for(lambda file=files[name]: file.exists() and file.read_text())
         os.kill(int(files[name].read_text()), number)
     said = bench.end_of(process)
-    assert said.code == 0
+    assert said.code == 3
     assert "unit 1: the worker was killed from outside, or it needed more memory" in said.err
     assert "unit 2: the worker was terminated by SIGSEGV" in said.err
     assert "unit 3: the worker was terminated by SIGTERM" in said.err

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -348,8 +349,9 @@ def test_stopping_does_not_wait_until_all_units_are_submitted(
         end = run(config.with_seeds(*range(500)), store, link, executor=executor)
         assert end.status == "stopped"
         assert executor.submitted == MIN_SUBMITTED
-        assert {unit.status for unit in store.units()} == {"waiting"}
-    assert not [event for event in link.events if isinstance(event, UnitStopped)]
+        statuses = Counter(unit.status for unit in store.units())
+        assert statuses["stopped"] == MIN_SUBMITTED
+        assert statuses["waiting"] == len(store.units()) - MIN_SUBMITTED
 
 
 def test_states_without_bugs_are_counted(

@@ -229,3 +229,46 @@ def test_the_peak_is_of_this_program_and_not_of_who_started_it() -> None:
     before, after = map(float, done.stdout.split())
     assert before < len(ballast) / 2**20
     assert after - before > 150
+
+
+ESCAPING_PLUGIN = """
+import os, time
+from pathlib import Path
+
+
+def escape(place):
+    \"\"\"Fork twice and leave the session, as a daemon does.\"\"\"
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            place.write_text(str(os.getpid()))
+            time.sleep(3600)
+        os._exit(0)
+
+
+class First:
+    def __init__(self, task):
+        self.task = task
+        escape(Path(__file__).with_name("escaped"))
+        while not Path(__file__).with_name("escaped").exists():
+            time.sleep(0.01)
+
+    def decide(self, states):
+        return [next(iter(self.task.applicable(state)), -1) for state in states]
+
+
+def factory(task):
+    return First(task)
+"""
+
+
+def test_a_plugin_leaves_no_process_behind(configure: Configure, tmp_path: Path) -> None:
+    (tmp_path / "escaping.py").write_text(ESCAPING_PLUGIN)
+    config = configure(policies='"escaping.py:factory"', more="[fuzzing]\nsize = 3\n")
+    assert only_unit(config, tmp_path / "w.plumb").status == "finished"
+    pid = int((tmp_path / "escaped").read_text())
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return
+    assert state == "Z"  # dead, and not yet reaped by whoever adopted it

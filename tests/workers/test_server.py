@@ -27,7 +27,7 @@ from engine.workers.channel import (
     pack,
     unpack,
 )
-from engine.workers.server import WorkerAddress, WorkerServer, make_call
+from engine.workers.server import MAX_STRANGERS, WorkerAddress, WorkerServer, make_call
 
 CALL = Call.of(compare)
 
@@ -111,6 +111,17 @@ def test_all_workers_of_a_large_cluster_may_connect_at_once(server: WorkerServer
             worker.join()
 
     in_time(start_all)
+
+
+@pytest.mark.parametrize("number", [200, MAX_STRANGERS + 20])
+def test_silent_connections_do_not_starve_workers(server: WorkerServer, number: int) -> None:
+    heard = Heard(server)
+    strangers = [socket.create_connection(server.address) for _ in range(number)]
+    workers: list[Connection] = []
+    in_time(lambda: workers.append(begin(heard.address)))
+    for connection in (*workers, *strangers):
+        connection.close()
+    assert workers
 
 
 def test_who_does_not_know_the_secret_stays_outside(server: WorkerServer) -> None:
@@ -201,7 +212,7 @@ def test_a_worker_that_talks_nonsense_is_hung_up_on(
 def test_a_machine_with_another_version_makes_no_call() -> None:
     """It may have come to the cluster after all others were asked for theirs."""
     problem = make_call(WorkerAddress(1, ("127.0.0.1", 1), b"secret", version="0.1"))
-    assert problem.endswith("the campaign 0.1: install the same version")
+    assert problem.endswith("the campaign 0.1; install the same version")
 
 
 def test_a_server_that_cannot_be_reached_is_told() -> None:

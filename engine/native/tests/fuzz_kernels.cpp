@@ -54,7 +54,7 @@ struct Rows {
       const std::int32_t size = v >= 0 && v < n ? sizes[static_cast<std::size_t>(v)] : 1;
       pairs.insert(pairs.end(), {v, bytes.wild(size > 0 ? size : 1)});
       const std::int32_t step = bytes.wild(3);
-      v = step > 1 << 30 ? step : v < 1 << 30 ? v + 1 + step : v;
+      v = v >= 0 && v < n && step >= 0 && step < n ? v + 1 + step : step;
     }
     begin.push_back(static_cast<std::int32_t>(pairs.size() / 2));
   }

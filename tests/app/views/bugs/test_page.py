@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import what_is_known
 from reference.forging import forge
+from reference.hostile_workspaces import altered
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
@@ -386,11 +387,11 @@ def test_verify_says_what_does_not_hold(
 
 
 def test_the_whole_workspace_is_verified(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], sound: Path, tmp_path: Path
 ) -> None:
     """The window says what the command says: how many claims of each kind, what is not checked."""
-    forge(workspace, "UPDATE units SET seed = seed + 1 WHERE id = 1")
-    page = make_page(workspace)
+    statement = "UPDATE units SET seed = seed + 1 WHERE id = 1"
+    page = make_page(altered(sound, tmp_path / "forged.plumb", statement))
     page.actions_of.by_name["verify-all"].trigger()
     done(qtbot, page, "verify")
     message = page.context.messages.history[-1]
