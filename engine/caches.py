@@ -19,7 +19,7 @@ from engine.files import replacing
 
 
 def read_kept(path: Path) -> bytes | None:
-    """The contents of a file, which counts as used now; None if there is no such file."""
+    """The contents of a file, which counts as used now; None if the file does not exist."""
     try:
         data = path.read_bytes()
         with contextlib.suppress(PermissionError):  # somebody else's folder can still be read

@@ -56,7 +56,7 @@ def read_bytes(path: str | Path, kind: str) -> bytes:
         finally:
             os.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
-        raise UnreadableFileError("there is no such file", place, "check the path") from None
+        raise UnreadableFileError("the file does not exist", place, "check the path") from None
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UnreadableFileError(
@@ -80,7 +80,7 @@ def decode_text(data: bytes, path: str | Path, kind: str) -> str:
 
 
 def write_text(path: str | Path, text: str, *, own_folder: bool = False) -> None:
-    write_bytes(path, text.encode("utf-8"), own_folder=own_folder)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), own_folder=own_folder)
 
 
 def write_bytes(path: str | Path, data: bytes, *, own_folder: bool = False) -> None:
@@ -162,13 +162,13 @@ def disk_error(problem: OSError | ValueError, path: str | Path) -> DiskError:
     number = getattr(problem, "errno", None)
     reason = getattr(problem, "strerror", None) or str(problem)
     if number in NO_ROOM:
-        hint = "make room on the disk, or choose another place"
+        hint = "free some disk space, or choose another location"
     elif number in _NOT_OURS:
-        hint = "see who owns it and its folder, or choose another place"
+        hint = "check the permissions of the file and its folder, or choose another location"
     elif number in _NO_FOLDER:
-        hint = "make its folder first"
+        hint = "create its folder first"
     else:
-        hint = "choose another place"
+        hint = "choose another location"
     return DiskError(f"cannot be written: {reason}", Location.of(path), hint)
 
 
@@ -180,9 +180,9 @@ def scratch_errors() -> Iterator[None]:
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise DiskError(
-            f"temporary files cannot be handled: {reason}",
+            f"temporary files cannot be written: {reason}",
             Location.of(_temporary_folder()),
-            "make room there, or set TMPDIR to another folder",
+            "free some space there, or set TMPDIR to another folder",
         ) from problem
 
 

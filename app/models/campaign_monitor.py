@@ -39,7 +39,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BugPoints:
-    """Bugs as points: what is possible, and what the policy pays, which is NaN where it fails."""
+    """Bugs as points: what is possible, and what the policy's run costs (NaN: it fails)."""
 
     bugs: NDArray[np.int64]
     bounds: Values

@@ -189,9 +189,9 @@ COLUMNS: tuple[Column[ProblemRow], ...] = (
     ),
     Column(
         "outcome",
-        "Selected policy",
+        "Outcome",
         lambda row: row.outcome,
-        tip="Whether the selected policy reaches the goal from the initial state",
+        tip="How the run of the selected policy from the initial state ends",
         icon=_outcome_icon,
         token=_outcome_token,
     ),

@@ -118,7 +118,7 @@ def _one_of(choices: tuple[str, ...]) -> _Field:
         if value not in choices:
             close = get_close_matches(str(value), choices, 1)
             hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(choices)}"
-            raise ValueError(f"'{value}' is not known here; {hint}")
+            raise ValueError(f"unknown value '{value}'; {hint}")
         return str(value)
 
     return _Field(check)
@@ -250,7 +250,7 @@ class _Reader:
         try:
             found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
         except (RecursionError, ValueError, NotImplementedError) as error:
-            self._fail(place, f"'{pattern:.60}' is no pattern: {error}", "check the path")
+            self._fail(place, f"'{pattern:.60}' is not a pattern: {error}", "check the path")
         except OSError as error:  # a name that is too long, a folder that may not be read
             self._fail(
                 place, f"cannot look for '{pattern:.60}': {error.strerror}", "check the path"
@@ -262,7 +262,7 @@ class _Reader:
     def _file(self, place: KeyPath, name: str) -> str:
         path = self.folder / name
         if not os.path.isfile(path):  # also if the name is too long for a file
-            self._fail(place, f"there is no file '{name}'", "paths are relative to this file")
+            self._fail(place, f"file '{name}' does not exist", "paths are relative to this file")
         return str(path)
 
     def _domain(self, problems: tuple[str, ...]) -> str | None:
@@ -295,7 +295,7 @@ class _Reader:
     def _checkpoints(self, place: KeyPath, folder: Path) -> list[str]:
         files = [str(path) for path in portfolio_files(folder)] if os.path.isdir(folder) else []
         if not files:
-            self._fail(place, f"there are no policy files in '{folder.name}'", "check the path")
+            self._fail(place, f"'{folder.name}' contains no policy files", "check the path")
         return files
 
     def _seeds(self) -> tuple[int, ...]:
@@ -332,7 +332,7 @@ class _Reader:
         for key in table:
             if key not in known:
                 close = get_close_matches(key, known, 1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
+                hint = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(known)}"
                 self._fail((*path, key), f"unknown setting '{_dotted((*path, key))}'", hint)
 
     def _fail(self, path: KeyPath, message: str, hint: str = "") -> NoReturn:

@@ -30,8 +30,8 @@ def unit_called(store: WorkspaceReader, number: int | None) -> UnitRow:
             return unit
     known = ", ".join(f"{unit.id} ({unit.problem}, {unit.policy})" for unit in units[:8])
     raise UsageError(
-        "name one of the units" if number is None else f"there is no unit {number}",
-        hint=f"there are {len(units)}: {known}" if units else "run a campaign first",
+        "name one of the units" if number is None else f"unknown unit {number}",
+        hint=f"choose one of {known}" if units else "run a campaign first",
     )
 
 

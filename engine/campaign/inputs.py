@@ -23,7 +23,7 @@ from engine.task.sas import parse_sas
 
 def read_file(path: str) -> File:
     if Path(path).exists() and not Path(path).is_file():  # a pipe could make us wait for ever
-        raise UnreadableFileError("cannot be read: it is no regular file", Location.of(path))
+        raise UnreadableFileError("cannot be read: it is not a regular file", Location.of(path))
     try:
         content = Path(path).read_bytes()
     except OSError as error:

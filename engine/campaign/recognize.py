@@ -76,7 +76,7 @@ def recognize_all(paths: Iterable[str | Path]) -> Found:
             portfolio += checkpoints
             items += [item for item in inside if item.name not in checkpoints]
             if not inside:
-                nothing = "there is no domain, problem or policy in this folder"
+                nothing = "this folder contains no domain, problem or policy"
                 items.append(Recognized(Role.UNKNOWN, str(path), nothing))
         else:
             items.append(recognize_file(path))
@@ -116,8 +116,8 @@ def recognize_file(path: str | Path) -> Recognized:
 def _better_left_alone(file: Path) -> str:
     """Why a file must not even be opened; empty if it may be."""
     if file.exists() and not file.is_file():  # a pipe could make us wait for ever
-        return "it is no regular file"
-    return "it goes with a database" if file.name.endswith(ENDINGS) else ""
+        return "it is not a regular file"
+    return "it belongs to a database" if file.name.endswith(ENDINGS) else ""
 
 
 def plugin_factories(source: str) -> list[str]:
@@ -170,7 +170,7 @@ def _policy(file: Path, factory: str = "") -> Recognized:
         is_clear = False
     if is_clear:
         return Recognized(Role.POLICY, name)
-    return Recognized(Role.UNKNOWN, str(file), "rename it: ':' and '#' mean something in its name")
+    return Recognized(Role.UNKNOWN, str(file), "rename it without ':' and '#'")
 
 
 def _role(head: str, suffix: str) -> tuple[Role, str]:
@@ -201,7 +201,7 @@ def _campaign(file: Path) -> Recognized:
         document = {"problems": []}  # whoever reads it says where the mistake is
     if "problems" in document:
         return Recognized(Role.CAMPAIGN, str(file))
-    return Recognized(Role.UNKNOWN, str(file), "it is no campaign: it names no problems")
+    return Recognized(Role.UNKNOWN, str(file), "it is not a campaign: it names no problems")
 
 
 def _files(folder: Path) -> Iterator[Path]:

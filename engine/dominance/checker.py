@@ -126,7 +126,7 @@ def prove(function: DominanceFunction, task: Task, control: Control | None = Non
     if sorted(v for factor in function.factors for v in factor.variables) != list(
         range(len(task.variables))
     ):
-        raise UnprovenError("the factors of the dominance function do not share the variables out")
+        raise UnprovenError("the factors of the dominance function do not partition the variables")
     finer = None if function.finer is None else prove(function.finer, task, control)
     if any(factor.n_states == 0 for factor in function.factors):
         return Proof(function, None, finer, control)  # nothing is compared

@@ -34,7 +34,7 @@ from engine.records.events import ComparisonEvent, StageStarted
 
 BOTH = (Parameters.DISTINCT, Parameters.PDDL)
 MOST_TYPES = 300
-EQUIVALENT = "every operator of either domain is done by operators of the other"
+EQUIVALENT = "every action of either domain can be done by actions of the other"
 
 
 @dataclass(frozen=True, slots=True)

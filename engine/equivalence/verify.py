@@ -58,7 +58,7 @@ def verify_certificate(
         return []
     if not reading.mapping and (domain_a.predicates or domain_b.predicates):
         counts = [Counter(p.arity for p in d.predicates) for d in (domain_a, domain_b)]
-        return [] if counts[0] != counts[1] else ["there could be a mapping of the predicates"]
+        return [] if counts[0] != counts[1] else ["a mapping of the predicates is not excluded"]
     checker = _Checker(reading, (domain_a, domain_b), random.Random(seed), budget or no_budget())
     problems = checker.mapping()
     if problems:
@@ -131,7 +131,7 @@ class _Checker:
         listed = {(cover.domain, cover.operator) for cover in self._reading.operators}
         listed -= {(c.domain, c.operator) for c in self._reading.operators if not c.covered}
         return [
-            f"nothing is said about {action.name} of {side}"
+            f"the evidence says nothing about {action.name} of {side}"
             for side, domain in zip("AB", self._domains, strict=True)
             for action in domain.actions
             if (side, action.name) not in listed
@@ -293,12 +293,12 @@ class _Checker:
     def counterexample(self) -> list[str]:
         found = self._reading.counterexample
         if found is None:
-            return ["there is no counterexample"]
+            return ["the counterexample is missing"]
         try:
             # Only what they say counts: a fact may be ill-typed in one of the domains.
             problems = [parse_problem(text, None) for text in (found.problem_a, found.problem_b)]
         except PddlError as error:
-            return [f"a problem of the counterexample is no PDDL: {error}"]
+            return [f"a problem of the counterexample is not valid PDDL: {error}"]
         return self._refutation(found, problems)
 
     def _refutation(self, found: Counterexample, problems: Sequence[Problem]) -> list[str]:

@@ -167,6 +167,6 @@ def make_bias(
     if name == "heuristic":
         return HeuristicBias(runs, Evaluator(runs.table.task, "ff"))
     if name not in BIASES:
-        raise UsageError(f"there is no bias '{name}'", hint=f"choose one of {', '.join(BIASES)}")
+        raise UsageError(f"unknown bias '{name}'", hint=f"choose one of {', '.join(BIASES)}")
     shape = None if name == "plan-length" else Shape(name)
     return PolicyBias(runs, shape, horizon, budget, ends_only, cancelled)

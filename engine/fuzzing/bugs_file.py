@@ -90,7 +90,7 @@ class _Reader:
                     raise self._error(line, f"bug {number} has two states")
                 found[number] = BugRecord(self._state())
             elif kind not in ("result", "pool"):
-                raise self._error(line, f"'{kind:.40}' is none of 'state', 'result', 'pool'")
+                raise self._error(line, f"'{kind:.40}' is not 'state', 'result' or 'pool'")
             elif number not in found:
                 raise self._error(line, f"bug {number} has no state yet")
             elif kind == "result":
@@ -149,5 +149,5 @@ class _Reader:
 
     def _error(self, line: int, message: str) -> UnreadableFileError:
         return UnreadableFileError(
-            message, Location.of(self._path, line), "give a bugs file of this very task"
+            message, Location.of(self._path, line), "choose a bugs file of this task"
         )

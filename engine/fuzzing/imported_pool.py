@@ -32,7 +32,7 @@ def task_of(file: File) -> Task:
     """The task that a bugs file brings with it."""
     text = task_in(_text(file))
     if text is None:
-        raise UnreadableFileError("there is no task in this file", Location.of(file.path))
+        raise UnreadableFileError("this file contains no task", Location.of(file.path))
     return parse_sas(text, file.path)
 
 
@@ -51,7 +51,7 @@ def _text(file: File) -> str:
     try:
         return file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnreadableFileError("this is no text", Location.of(file.path)) from None
+        raise UnreadableFileError("this is not a text file", Location.of(file.path)) from None
 
 
 def _entries(file: File, task: Task) -> list[PoolEntry]:

@@ -59,7 +59,7 @@ def parse_pool(text: str, task: Task, path: str = "") -> list[PoolEntry]:
     count = len(task.variables)
     if len(lines) < count + 3 or lines[0].strip() != _HEADER:
         raise UnreadableFileError(
-            f"this is no pool file: it must begin with '{_HEADER}'",
+            f"this is not a pool file: it must begin with '{_HEADER}'",
             Location.of(path, 1),
             "make one with 'plumbline fuzz'",
         )
@@ -105,5 +105,5 @@ def _other_encoding(path: str, line: int, reason: str) -> UsageError:
     return UsageError(
         f"this pool belongs to another task: {reason}",
         Location.of(path, line),
-        "give the task the pool was made for",
+        "choose the task that the pool was made for",
     )

@@ -68,7 +68,7 @@ def check_action(
     question = _question(task, state, operator, solvable, plan_cost)
     if algorithm not in ALGORITHMS:
         known_names = ", ".join(ALGORITHMS)
-        raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"one of {known_names}")
+        raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known_names}")
     admissible_kernel(heuristic)
     control = control or Control()
     searches = QuestionSearches(task, heuristic, limits, control)
@@ -105,7 +105,7 @@ def _question(
         raise UsageError(f"the task has {len(task.variables)} variables, the state {len(start)}")
     for variable, (value, size) in enumerate(zip(start, task.domain_sizes, strict=True)):
         if not 0 <= value < size:
-            raise UsageError(f"variable {variable} has {size} values, there is no value {value}")
+            raise UsageError(f"variable {variable} has {size} values; {value} is too large")
     question = ActionQuestion(task, start, operator, solvable, plan_cost)
     if not is_applicable(question.action, start):
         raise UsageError(f"({question.action.name}) is not applicable in the state")

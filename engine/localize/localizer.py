@@ -67,7 +67,7 @@ class Localizer:
     ) -> None:
         if algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
-            raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"one of {known}")
+            raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known}")
         admissible_kernel(heuristic)  # others would pass off any plan as optimal
         self.table = table
         self.bounds = CostBounds(table)

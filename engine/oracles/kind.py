@@ -104,7 +104,7 @@ def search_limits(values: Values) -> SearchLimits:
 DOMINANCE_OPTIONS = {
     "factors": Option(
         Factorization(),
-        "atomic, or merged with at most so many transitions",
+        "atomic, or merged with at most this many transitions",
         Factorization.parse,
     ),
     "local": Option(

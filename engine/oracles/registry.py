@@ -77,5 +77,5 @@ def _read(name: str, option: str, entry: Option, text: str) -> Value:
         return entry.read(text)
     except ValueError as problem:
         raise UsageError(
-            f"{name}: '{text}' is no {entry.wanted}", hint=f"write {option}={entry.example}"
+            f"{name}: '{text}' is not a {entry.wanted}", hint=f"write {option}={entry.example}"
         ) from problem

@@ -188,7 +188,7 @@ def _check_costs(action: Action, diagnostics: Diagnostics) -> None:
         amount = cost.amount
         if isinstance(amount, Number) and amount.value < 0:
             diagnostics.error(
-                amount.position, "the cost of an action is negative", "costs are zero or more"
+                amount.position, "the cost of an action is negative", "costs are 0 or more"
             )
         if isinstance(amount, FunctionTerm) and amount.name == TOTAL_COST:
             diagnostics.error(

@@ -173,7 +173,7 @@ def _read_functions(block: Block, parts: _Parts, diagnostics: Diagnostics) -> No
 def _expect_number(dash: Word, node: Node | None) -> None:
     if node is None:
         raise MalformedError(
-            dash.position, "there is no type after this dash", "write 'number' or remove the dash"
+            dash.position, "a type is missing after this dash", "write 'number' or remove the dash"
         )
     types = read_type(node)
     if types != ("number",):

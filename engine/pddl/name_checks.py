@@ -120,7 +120,9 @@ class Vocabulary:
     def _unknown_predicate(self, atom: Atom) -> None:
         otherwise = "declare it in :predicates"
         if atom.predicate in self.types and len(atom.arguments) == 1:
-            otherwise = "a type is no predicate: give the variable this type where it is declared"
+            otherwise = (
+                "this is a type, not a predicate: give it to the variable where that is declared"
+            )
         hint = self.diagnostics.similar(atom.predicate, self.predicates, otherwise)
         self.diagnostics.error(atom.position, f"unknown predicate '{atom.predicate}'", hint)
 

@@ -74,7 +74,7 @@ def _check_values(problem: Problem, vocabulary: Vocabulary, diagnostics: Diagnos
             vocabulary.check_function_term(entry.function, vocabulary.objects)
         if entry.value < 0:
             diagnostics.error(
-                entry.position, f"the value of {entry.function} is negative", "costs are not"
+                entry.position, f"the value of {entry.function} is negative", "costs are 0 or more"
             )
 
 

@@ -171,7 +171,7 @@ def _read_value(node: Block, diagnostics: Diagnostics) -> FunctionValue:
     value = node.items[2]
     if isinstance(value, Block) or not is_number(value):
         raise MalformedError(
-            value.position, f"the value of {function} is {show(value)}, which is no number", form
+            value.position, f"the value of {function} is {show(value)}, which is not a number", form
         )
     return FunctionValue(function, read_number(value), node.position)
 

@@ -100,11 +100,11 @@ def read_typed_list(
         type_node = next(rest, None)
         if type_node is None:
             raise MalformedError(
-                node.position, "there is no type after this dash", "write a type or remove the dash"
+                node.position, "a type is missing after this dash", "add a type or remove the dash"
             )
         if not waiting:
             diagnostics.warning(
-                node.position, "there is no name before this dash", "remove the dash and the type"
+                node.position, "a name is missing before this dash", "remove the dash and the type"
             )
         types = read_type(type_node)
         result += [TypedName(w.text, types, w.position, type_node.position) for w in waiting]

@@ -67,11 +67,11 @@ class CachePolicy:
             if len(state) != len(sizes) or any(
                 not 0 <= value < size for value, size in zip(state, sizes, strict=True)
             ):
-                raise self._error(number, "this is no state of the task")
+                raise self._error(number, "this is not a state of the task")
             if not NO_ACTION <= operator < len(task.operators):
                 raise self._error(number, f"the task has no operator {operator}")
             if known.setdefault(tuple(state), operator) != operator:
-                raise self._error(number, "this state has another operator before")
+                raise self._error(number, "this state has a different operator in an earlier line")
         return BoundCache(known)
 
     def _numbers(self, number: int, words: list[str]) -> list[int]:
@@ -82,7 +82,7 @@ class CachePolicy:
 
     def _error(self, line: int, message: str) -> PolicyError:
         return PolicyError(
-            message, Location.of(self._path, line), "give the task the cache was made for"
+            message, Location.of(self._path, line), "choose the task that the cache was made for"
         )
 
 
@@ -95,7 +95,7 @@ class BoundCache:
         if missing := [row for row in rows if row not in self.known]:
             raise PolicyError(
                 f"the policy cache does not know the state {missing[0]}",
-                hint="nothing is said about such states",
+                hint="the cache decides only in the states that it lists",
             )
         return np.array([self.known[row] for row in rows], dtype=np.int32)
 

@@ -143,7 +143,7 @@ class _Machine:
         stack = self._stack
         if name in _NUMBERS_AND_TEXTS:
             if isinstance(argument, int) and abs(argument) > _LARGEST_INTEGER:
-                raise ValueError("it has a number without end")
+                raise ValueError("it contains a number without an end")
             stack.append(argument)
         elif name in _CONSTANTS:
             stack.append(_CONSTANTS[name])
@@ -200,7 +200,7 @@ class _Machine:
     def persistent(self, reference: Any) -> _Storage:
         word, kind, key, _, count = reference
         if word != "storage" or not (isinstance(kind, _Name) and isinstance(key, str)):
-            raise ValueError("it refers to something that is no record")
+            raise ValueError("it refers to something that is not a record")
         return self._records.storage(kind.text.removeprefix("torch."), key, count)
 
     def call(self, function: Any, arguments: Any) -> Any:

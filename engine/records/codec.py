@@ -90,7 +90,7 @@ def to_json(value: object) -> JsonValue:
             return [to_json(item) for item in value]
         case PurePath():
             return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 @cache
@@ -119,7 +119,7 @@ def pack(numbers: Sequence[int]) -> bytes:
 
 def unpack(data: bytes) -> tuple[int, ...]:
     if not data or data[0] not in _WIDTHS or (len(data) - 1) % data[0]:
-        raise ValueError("these bytes are no sequence of numbers")
+        raise ValueError("these bytes are not a sequence of numbers")
     return tuple(np.frombuffer(data, f"<u{data[0]}", offset=1).tolist())
 
 

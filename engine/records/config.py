@@ -106,7 +106,7 @@ class Unit(Record):
 
 
 class Factorization(Record):
-    """Atomic factors, or merged ones of at most so many transitions."""
+    """Atomic factors, or merged ones of at most this many transitions."""
 
     transitions: Count | None = None
 
@@ -118,7 +118,7 @@ class Factorization(Record):
         found = re.fullmatch(r"merged(?::([1-9][0-9]{0,8}))?", text)
         if found is None:
             raise UsageError(
-                f"'{text}' is no factorization",
+                f"'{text}' is not a factorization",
                 hint="write atomic, merged or merged:TRANSITIONS, for example merged:1000",
             )
         return cls(int(found[1]) if found[1] else MERGED_TRANSITIONS)

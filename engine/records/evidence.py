@@ -48,7 +48,7 @@ class Evidence(Record):
     def operators(self) -> tuple[int, ...]:
         """The plan, if the chain is one."""
         if not self.is_plan:
-            raise ValueError("a chain with dominance steps is no plan")
+            raise ValueError("a chain with dominance steps is not a plan")
         return tuple(op for step in self.steps if isinstance(step, Walk) for op in step.operators)
 
     @property

@@ -110,7 +110,7 @@ def _refutation(reading: ReadingResult) -> Iterator[str]:
 
 
 _STAGES = {
-    "operators": "reading operators",
+    "operators": "reading actions",
     "first mapping": "trying the most likely mapping",
     "projections": "searching for conflicts between pairs of predicates",
     "mappings": "trying mappings",
@@ -125,7 +125,7 @@ def progress_line(events: list[object]) -> str:
             case ComparisonProgress():
                 return (
                     f"{READINGS[event.parameters]}: {_stage(event.stage)}, "
-                    f"{event.operators_covered} of {event.operators} operators covered, "
+                    f"{event.operators_covered} of {event.operators} actions covered, "
                     f"{event.candidates} mappings tried, {event.conflicts} conflicts, "
                     f"{event.states} states"
                 )

@@ -76,7 +76,7 @@ def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Arra
     kernel = heuristic_called(heuristic)
     if not kernel.is_admissible:
         raise UsageError(
-            f"{heuristic} may overestimate, so that it cannot prove anything optimal",
+            f"{heuristic} may overestimate, so it cannot prove that anything is optimal",
             hint=f"choose one of {', '.join(sorted(ADMISSIBLE))}",
         )
     return kernel, np.empty(0, np.int64)

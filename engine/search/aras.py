@@ -70,7 +70,7 @@ def aras(
     start = tuple(int(value) for value in state)
     verdict = validate_operators(target, plan, start)
     if not verdict.valid:
-        raise PlanError(f"the plan to improve is none: {verdict.reason}")
+        raise PlanError(f"the plan to improve is not valid: {verdict.reason}")
     control = control or Control()
     native = NativeAras(
         native_task(task),

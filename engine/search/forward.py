@@ -49,7 +49,7 @@ def search(
     """
     if algorithm not in ALGORITHMS:
         known = ", ".join(ALGORITHMS)
-        raise UsageError(f"there is no algorithm '{algorithm}'", hint=f"choose one of {known}")
+        raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known}")
     start = task.init if state is None else tuple(int(value) for value in state)
     target = task if goal is None else replace(task, goal=tuple(sorted(goal)))
     if isinstance(heuristic, str):

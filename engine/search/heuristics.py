@@ -36,7 +36,7 @@ ADMISSIBLE = frozenset(name for name, heuristic in HEURISTICS.items() if heurist
 def heuristic_called(name: str) -> Heuristic:
     if name not in HEURISTICS:
         known = ", ".join(HEURISTICS)
-        raise UsageError(f"there is no heuristic '{name}'", hint=f"choose one of {known}")
+        raise UsageError(f"unknown heuristic '{name}'", hint=f"choose one of {known}")
     return HEURISTICS[name]
 
 

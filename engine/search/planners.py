@@ -341,7 +341,7 @@ def _operator_numbers(text: str) -> tuple[int, ...]:
     except PlanError as error:
         raise _rejected(str(error)) from error
     if wrong := [name for name in names if not _OPERATOR.fullmatch(name)]:
-        raise _rejected(f"there is no operator {wrong[0]}")
+        raise _rejected(f"unknown operator {wrong[0]}")
     return tuple(int(name[1:]) for name in names)
 
 

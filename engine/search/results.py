@@ -50,7 +50,7 @@ def replay(task: Task, plan: Sequence[int], cost: int, start: Sequence[int]) -> 
     """A kernel that returns what is no plan of this cost has a defect."""
     verdict = validate_operators(task, plan, start)
     if not verdict.valid or verdict.cost != cost:
-        raise RuntimeError(f"a kernel returned a plan that is none: {verdict}, cost {cost}")
+        raise RuntimeError(f"a kernel returned an invalid plan: {verdict}, cost {cost}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def _read_translation(sas: str, problem_path: str | Path) -> Task:
         return parse_sas(sas)
     except UnsupportedError as error:
         raise UnsupportedError(
-            f"the translator cannot do without axioms or conditional effects: {error.message}",
+            f"the translator needs axioms or conditional effects here: {error.message}",
             place,
             "rewrite the conditions with plain facts",
         ) from error
@@ -134,7 +134,7 @@ def _read_translation(sas: str, problem_path: str | Path) -> Task:
         raise TranslationError(
             f"the translator's output is broken: {error.message}",
             place,
-            "see that the disk is not full and try again",
+            "check that the disk is not full, then try again",
         ) from error
 
 
@@ -146,9 +146,9 @@ def _is_placeholder(task: Task) -> bool:
 def _trivial_task(task: Task) -> Task:
     """Only the initial state is left, as atoms; the goal holds in it or in no reachable state."""
     if task.goal == ((0, 0),):
-        note = "the goal holds in every state that can be reached: there is nothing to plan"
+        note = "the goal holds in every reachable state, so no action is needed"
     else:
-        note = "the goal cannot be reached: the translator proved that there is no plan"
+        note = "the goal cannot be reached: the translator proved that no plan exists"
     assert task.source is not None
     return replace(
         task,

@@ -79,7 +79,7 @@ def _parse_step(content: str, line: int, path: str | None) -> PlanStep:
         raise error("'(' inside an action", inner)
     rest = content[end + 1 :]
     if rest.strip():
-        raise error("something follows the action", content.index(rest.strip()[0], end + 1))
+        raise error("unexpected text after the action", content.index(rest.strip()[0], end + 1))
     words = content[start + 1 : end].lower().split()
     if not words:
         raise error("an action without a name", start)
@@ -131,7 +131,7 @@ def _no_operator(task: Task, plan: Plan, index: int) -> PlanError:
 
 
 def unknown_action(step: PlanStep, known: Iterable[str], location: Location) -> PlanError:
-    return PlanError(f"there is no action '{step.name}'", location, suggestion(step.name, known))
+    return PlanError(f"unknown action '{step.name}'", location, suggestion(step.name, known))
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -140,4 +140,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean '{close[0]}'?"
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    return f"there are: {shown}" if names else ""
+    return f"known actions: {shown}" if names else ""

@@ -17,7 +17,7 @@ VERSION = 3
 MAX_COST = 2**31 - 1
 
 _INTEGERS = re.compile(r"-?[0-9]{1,18}(?:[ \t]+-?[0-9]{1,18})*")
-_REFUSED = "plan with a version of the domain that does without, or use another tool for it"
+_REFUSED = "use a version of the domain without it"
 
 
 def parse_sas(text: str, path: str | None = None) -> Task:

@@ -132,7 +132,7 @@ def _output(path: Path) -> str:
         return path.read_text("utf-8")
     except (FileNotFoundError, UnicodeDecodeError):
         raise TranslationError(
-            "the translator said it was done but left no task", hint=_REINSTALL
+            "the translator ended without an error but left no task", hint=_REINSTALL
         ) from None
 
 
@@ -178,7 +178,7 @@ def _trouble(result: ProcessResult) -> PlumblineError:
         return DiskError(
             "the disk is full: the translator could not write its task",
             Location.of(tempfile.gettempdir()),
-            "make room there, or set TMPDIR to another folder",
+            "free some space there, or set TMPDIR to another folder",
         )
     if result.return_code < 0:
         return TranslationError(

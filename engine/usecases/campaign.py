@@ -298,7 +298,7 @@ class _Inbox:
             return
         events = [unpack(event, UNIT_EVENTS) for event in message.events]
         if any(event.unit not in (unit, None) for event in events):
-            raise ChannelError("a unit speaks of another one")
+            raise ChannelError("a unit sent an event of another one")
         while not self._places.acquire(timeout=POLL_SECONDS):
             if self._closed:
                 return

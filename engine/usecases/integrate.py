@@ -111,7 +111,7 @@ def _contents(program: Path) -> dict[str, bytes]:
     """What is to be in each file."""
     if not program.is_file():
         raise UsageError(
-            "the window's program is not there",
+            "the program of the window is missing",
             Location.of(program),
             "install Plumbline as docs/install.md says",
         )

@@ -37,10 +37,12 @@ def check_answer(
     answer: AnswerRow, row: PoolRow, bug: BugRow | None, costs: CostToGo
 ) -> tuple[ClaimKind, Verdict] | None:
     """What an oracle says about a pool state; None if it claims nothing."""
-    if answer.verdict is OracleVerdict.BUG:
+    if answer.verdict == OracleVerdict.BUG:
         return ClaimKind.BUGS, _check_bug(answer, row, bug)
-    if answer.verdict is OracleVerdict.OPTIMAL:
+    if answer.verdict == OracleVerdict.OPTIMAL:
         return ClaimKind.OPTIMAL, _check_optimal(row, bug, costs)
+    if answer.verdict != OracleVerdict.NOT_REFUTED:
+        return ClaimKind.BUGS, false(f"'{answer.verdict}' is no verdict")
     if answer.bound is not None:
         return ClaimKind.BOUNDS, _check_bound(answer.bound, row, bug, costs)
     return None

@@ -24,7 +24,7 @@ def replay(state: State, operators: Iterable[int], task: Task) -> list[State] | 
     states = [state]
     for number, index in enumerate(operators, 1):
         if not 0 <= index < len(task.operators):
-            return f"step {number}: there is no operator {index}"
+            return f"step {number}: unknown operator {index}"
         operator = task.operators[index]
         for variable, value in operator.precondition:
             if states[-1][variable] != value:

@@ -40,13 +40,13 @@ def problem_with_address(text: str) -> str:
         return "name the address of the scheduler, such as tcp://host:8786"
     found = re.fullmatch(r"(?:(\w+)://)?(\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(\d+))?", text)
     if found is None:
-        return f"'{text}' is no address: write tcp://host:8786"
+        return f"'{text}' is not an address; write tcp://host:8786"
     if found[1] not in (None, "tcp", "tls"):
-        return f"'{found[1]}' is no protocol of a scheduler: write tcp://host:8786"
+        return f"'{found[1]}' is not a protocol of a scheduler; write tcp://host:8786"
     if found[3] is None:
-        return f"'{text}' has no port: write {text}:8786"
+        return f"'{text}' has no port; write {text}:8786"
     if not 0 < int(found[3]) < 2**16:
-        return f"{found[3]} is no port: they go from 1 to 65535"
+        return f"{found[3]} is not a port; ports go from 1 to 65535"
     return ""
 
 
@@ -136,7 +136,7 @@ class ClusterExecutor(RemoteExecutor):
             raise UsageError("the cluster has no workers", hint="start some, see docs/clusters.md")
         if others := sorted({name for name in versions.values() if name != __version__}):
             raise UsageError(
-                f"the cluster has Plumbline {', '.join(others)}, here is {__version__}",
+                f"the cluster runs Plumbline {', '.join(others)}, this machine runs {__version__}",
                 hint="install the same version on every machine of the cluster",
             )
 
@@ -158,8 +158,8 @@ class ClusterExecutor(RemoteExecutor):
             )
         except TimeoutError as error:
             raise UsageError(
-                f"not all workers of the cluster have answered within {ANSWER_SECONDS:g} s",
-                hint="end those that hang, or wait until the scheduler has given them up",
+                f"not all workers of the cluster answered within {ANSWER_SECONDS:g} s",
+                hint="end the workers that hang, or wait until the scheduler drops them",
             ) from error
         except Exception as error:  # whatever went wrong over there
             raise UsageError(

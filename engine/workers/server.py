@@ -69,7 +69,7 @@ def make_call(address: WorkerAddress) -> str:
     """Make a call for another machine; returns why that is impossible, if it is."""
     if address.version != __version__:
         return (
-            f"this machine has Plumbline {__version__}, the campaign {address.version}: "
+            f"this machine runs Plumbline {__version__}, the campaign {address.version}; "
             "install the same version"
         )
     try:

@@ -126,7 +126,7 @@ class _Gathered:
 def _lost(return_code: int, printed: tuple[str, ...]) -> Failure:
     """Why a process ended before its work did."""
     if return_code == -signal.SIGKILL:
-        message = "the worker was killed from outside, or it needed more memory than there is"
+        message = "the worker was killed from outside, or the machine ran out of memory"
     elif return_code < 0:
         message = f"the worker was terminated by {signal_name(return_code)}"
     else:

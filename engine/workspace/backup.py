@@ -60,7 +60,7 @@ def copy_workspace(connection: Connection, path: Path, progress: Progress | None
             target.commit()
     except OSError as error:
         message = f"the copy cannot be written: {error.strerror}"
-        raise WorkspaceError(message, Location.of(path), "choose another place") from error
+        raise WorkspaceError(message, Location.of(path), "choose another location") from error
 
 
 def _in_bytes(

@@ -42,7 +42,7 @@ class Connection:
         self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
-                f"file:{quote(self._name)}?mode={'rw' if writable else 'ro'}",
+                f"file:{quote(os.fsencode(self._name))}?mode={'rw' if writable else 'ro'}",
                 uri=True,
                 timeout=PATIENCE_SECONDS,
                 isolation_level=None,
@@ -192,7 +192,7 @@ def workspace_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-_OWNER = "check who owns the file and its folder"
+_OWNER = "check the permissions of the file and its folder"
 NOT_A_WORKSPACE = "this is not a Plumbline workspace"
 CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
 DAMAGED = "the file is damaged"
@@ -206,8 +206,8 @@ _EXPLANATIONS = {
         "the disk cannot be read or written",
         "check that the disk is mounted and has free space",
     ),
-    "SQLITE_BUSY": ("another program keeps the file locked", "end it, then try again"),
-    "SQLITE_LOCKED": ("another program keeps the file locked", "end it, then try again"),
+    "SQLITE_BUSY": ("another program keeps the file locked", "close it, then try again"),
+    "SQLITE_LOCKED": ("another program keeps the file locked", "close it, then try again"),
     "SQLITE_NOTADB": (NOT_A_WORKSPACE, CHOOSE),
     "SQLITE_CORRUPT": (DAMAGED, RESTORE),
     "SQLITE_READONLY": ("the file cannot be written", _OWNER),

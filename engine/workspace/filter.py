@@ -58,7 +58,7 @@ COLUMNS: dict[str, Column] = {
         Column("policy", "the policy that was tested", text=lambda bug: bug.policy),
         Column(
             "cost",
-            "what the policy pays",
+            "what the policy's run costs",
             number=lambda bug: math.inf if bug.policy_cost is None else bug.policy_cost,
         ),
         Column("bound", "the cost of the best known plan or bound", number=lambda bug: bug.bound),
@@ -184,10 +184,10 @@ def _condition(word: str, start: int) -> Condition:
     if name in _NUMBERS:
         return _numeric(_NUMBERS[name], comparison, value, (word, start))
     if name in _TEXTS:
-        raise _error(f"'{name}' is no number", f"write {name}:text", (word, start))
+        raise _error(f"'{name}' is not a number", f"write {name}:text", (word, start))
     close = get_close_matches(name, COLUMNS, 1)
     hint = f"did you mean '{close[0]}'?" if close else _EXAMPLE
-    raise _error(f"there is no column '{name}'", hint, (word, start))
+    raise _error(f"unknown column '{name}'", hint, (word, start))
 
 
 def _error(message: str, hint: str, place: tuple[str, int]) -> FilterError:

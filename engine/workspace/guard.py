@@ -109,16 +109,18 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
     with workspace_errors(path):
         try:
             status = path.stat()
+        except ValueError:
+            raise WorkspaceError("no file can have this name", where, CHOOSE) from None
         except FileNotFoundError:
             if not path.resolve().parent.is_dir():
                 raise WorkspaceError("its folder does not exist", where, "make it first") from None
             if not may_create:
-                raise WorkspaceError("there is no such file", where, CHOOSE) from None
+                raise WorkspaceError("the file does not exist", where, CHOOSE) from None
             return
     if stat.S_ISDIR(status.st_mode):
         raise WorkspaceError("this is a folder", where, "name a file")
     if not stat.S_ISREG(status.st_mode):
-        raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is no regular file", where, CHOOSE)
+        raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is not a regular file", where, CHOOSE)
     if status.st_size == 0 and not may_create:
         raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is empty", where, CHOOSE)
 

@@ -74,7 +74,7 @@ class FileLock:
                 raise WorkspaceError(
                     "another process keeps the file locked",
                     Location.of(self._path),
-                    "wait for it or end it, then try again",
+                    "wait for it or close it, then try again",
                 )
             time.sleep(nap)
             nap = min(2 * nap, _LONGEST_NAP)

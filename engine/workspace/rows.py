@@ -18,7 +18,7 @@ from engine.errors import DamagedRecordError
 from engine.records.codec import check, decode, unpack
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.config import CampaignConfig
-from engine.records.events import OracleVerdict, UnitStatistics
+from engine.records.events import UnitStatistics
 from engine.records.evidence import Evidence, State
 from engine.records.finding import BugKind, BugStatus, EndReason, Finding, Run, RunOutcome
 from engine.records.inputs import File
@@ -160,7 +160,7 @@ class CampaignCounts:
 
 @dataclass(frozen=True, slots=True)
 class BugPoint:
-    """What a bug costs: what is possible, and what the policy pays (None: it fails)."""
+    """What a bug costs: what is possible, and what the policy's run costs (None: it fails)."""
 
     id: int
     bound: int
@@ -192,7 +192,7 @@ class TestedState:
 class AnswerRow:
     number: int
     oracle: str
-    verdict: OracleVerdict
+    verdict: str  # an OracleVerdict, unless it was forged; the verifier says so
     bound: int | None  # what the oracle proved by itself
     seconds: float
 
@@ -317,7 +317,6 @@ _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
         "tested": bool,
     },
     FindingMoment: {"kind": cache(BugKind)},
-    AnswerRow: {"verdict": cache(OracleVerdict)},
     RunRow: {"outcome": cache(RunOutcome)},
     ComparisonRow: {
         "options": partial(decode, kind=CompareOptions),

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-from engine.records.events import OracleVerdict
 from engine.records.finding import BugKind, BugStatus, EndReason, RunOutcome
 
 APPLICATION_ID = 0x504C4D42  # "PLMB", tells a workspace from other SQLite files
@@ -292,7 +291,6 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("runs", "reason"): tuple(EndReason),
     ("pool", "outcome"): tuple(RunOutcome),
     ("pool", "reason"): tuple(EndReason),
-    ("answers", "verdict"): tuple(OracleVerdict),
 }
 
 

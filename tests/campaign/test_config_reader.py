@@ -101,10 +101,10 @@ MISTAKES = {
     BASE + "seeds = [1, 2.5]": (4, 13, "whole number"),
     BASE + "unit_costs = 1": (4, 1, "true or false"),
     BASE + "fuzzing = 3": (4, 1, "table"),
-    BASE.replace("p1", "p9"): (2, 13, "no file 'p9.pddl'"),
+    BASE.replace("p1", "p9"): (2, 13, "file 'p9.pddl' does not exist"),
     BASE.replace("p1.pddl", "q*.pddl"): (2, 13, "no file matches"),
-    BASE.replace("builtin:hadd", "nobody.pt"): (3, 1, "no file 'nobody.pt'"),
-    BASE.replace("domain.pddl", "other.pddl"): (1, 1, "no file 'other.pddl'"),
+    BASE.replace("builtin:hadd", "nobody.pt"): (3, 1, "file 'nobody.pt' does not exist"),
+    BASE.replace("domain.pddl", "other.pddl"): (1, 1, "file 'other.pddl' does not exist"),
     BASE + 'preset = "quik"': (4, 1, "did you mean 'quick'"),
     "a = = 1": (1, 5, "not TOML"),
     BASE + "x = [1,\n": (5, None, "not TOML"),
@@ -125,7 +125,7 @@ def test_mistakes_are_reported_at_their_place(folder: Path, text: str) -> None:
 
 
 def test_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError, match="no such file"):
+    with pytest.raises(UnreadableFileError, match="does not exist"):
         read_config(tmp_path / "none.toml")
 
 

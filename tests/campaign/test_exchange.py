@@ -123,7 +123,7 @@ def test_bugs_files_are_read_back(task: Task) -> None:
         ("0\nstate\n1 2\n", "numbers are expected here, not 2"),
         ("0\nstate\nx\n", "a state is expected here, not 'x'"),
         ("0\n", "the file ends where 'state', 'result' or 'pool' is expected"),
-        ("0\nhello\n", "'hello' is none of"),
+        ("0\nhello\n", "'hello' is not 'state'"),
     ],
 )
 def test_damaged_bugs_files_are_refused(text: str, complaint: str, task: Task) -> None:
@@ -157,8 +157,8 @@ def test_damaged_policy_caches_are_refused(task: Task, tmp_path: Path) -> None:
     path, values = tmp_path / "policy.cache", " ".join(map(str, task.init))
     for text, complaint in (
         (f"999 {values}\n", "no operator 999"),
-        ("0 1\n", "no state of the task"),
-        (f"0 {values}\n1 {values}\n", "another operator before"),
+        ("0 1\n", "not a state of the task"),
+        (f"0 {values}\n1 {values}\n", "a different operator in an earlier line"),
         (f"0 {values}\nx {values}\n", "an operator and values"),
     ):
         path.write_text(text)
@@ -182,7 +182,7 @@ def test_the_command(finished: Workspace, task: Task, tmp_path: Path, capsys) ->
     assert main(["export", workspace, "--out", str(tmp_path)]) == 2
     assert "no bug to export" in capsys.readouterr().err
     assert main(["export", workspace, "--format", "pool", "--unit", "7", "--out", "x"]) == 2
-    assert "there is no unit 7" in capsys.readouterr().err
+    assert "unknown unit 7" in capsys.readouterr().err
 
 
 def test_a_pool_belongs_to_one_problem(configure: Configure, folder: Path) -> None:

@@ -49,8 +49,8 @@ def test_a_directory_stands_for_its_checkpoints(folder: Path, configure: Configu
             'testing.oracles = ["gbfs", "pco-e:runs=2"]',
             r"pco-e:runs=2 needs a portfolio of policies",
         ),
-        ('portfolio = ["builtin:gc", "nowhere.pt"]', "there is no file 'nowhere.pt'"),
-        ('portfolio = "checkpoints"', "no policy files in 'checkpoints'"),
+        ('portfolio = ["builtin:gc", "nowhere.pt"]', "file 'nowhere.pt'"),
+        ('portfolio = "checkpoints"', "'checkpoints' contains no policy files"),
         ("portfolio = []", "the list is empty"),
     ],
 )

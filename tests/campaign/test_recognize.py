@@ -157,4 +157,4 @@ def test_a_workspace_that_is_open_here_is_not_taken_away(tmp_path: Path) -> None
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (item,) = recognize_all([tmp_path / "pipe"]).unknown
-    assert item.reason == "it is no regular file"
+    assert item.reason == "it is not a regular file"

@@ -98,7 +98,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--action", "(fly)"], "there is no action 'fly'"),
+        (["--action", "(fly)"], "unknown action 'fly'"),
         (["--action", "(walk p7)"], "no operator (walk p7)"),
         (["--action", "walk p0"], "an action must start with '('"),
         (["--action", ""], "is not one action"),
@@ -108,7 +108,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "(jump)", "--state", "9"], "not applicable"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),
         (["--action", "(jump)", "--plan-cost", "-1"], "is not a whole number, 0 or more"),
-        (["--action", "(jump)", "--dominance", "best"], "'best' is no factorization"),
+        (["--action", "(jump)", "--dominance", "best"], "'best' is not a factorization"),
         ([], "--action"),
     ],
 )

@@ -162,7 +162,7 @@ def test_bugs_are_filtered(workspace: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.endswith(f"0 of {len(every)}\n")
     assert "did you mean 'status'" in error(capsys, "bugs", workspace, "--filter", "statu:new")
     assert "needs a number" in error(capsys, "bugs", workspace, "--filter", "gap>x")
-    assert "is no number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
+    assert "is not a number" in error(capsys, "bugs", workspace, "--filter", "kind>3")
 
 
 def test_bugs_are_decided_about(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -354,7 +354,7 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert message.startswith(f"error: {config}:5:1: unknown setting 'fuzzing.siez'")
     config.write_text(CONFIG.replace("builtin:gc", "builtin:gcc"))
     assert "unknown built-in policy" in error(capsys, "campaign", config, "--out", out)
-    assert "no such file" in error(capsys, "bugs", folder / "none.plumb")
+    assert "does not exist" in error(capsys, "bugs", folder / "none.plumb")
     assert "not a Plumbline workspace" in error(capsys, "verify", config)
     assert not (folder / "none.plumb").exists()
 

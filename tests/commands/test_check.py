@@ -119,7 +119,7 @@ def test_a_missing_file_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[st
             "file": str(path),
             "line": None,
             "column": None,
-            "message": "there is no such file",
+            "message": "the file does not exist",
             "hint": "check the path",
         }
     ]

@@ -105,7 +105,7 @@ def test_bad_input(capsys) -> None:
     assert capsys.readouterr().err.startswith("error: torn.pddl:1:")
     assert compare("a.pddl", "missing.pddl", "--json") == ExitCode.BAD_INPUT
     output = capsys.readouterr()
-    assert "missing.pddl: there is no such file" in output.err
+    assert "missing.pddl: the file does not exist" in output.err
     assert output.out == ""
     assert compare("a.pddl", "less.pddl", "--parameters", "some") == ExitCode.BAD_INPUT
     assert compare("a.pddl", "less.pddl", "--time-limit", "0") == ExitCode.BAD_INPUT

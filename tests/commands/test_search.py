@@ -220,7 +220,7 @@ def test_people_read_why_there_is_no_plan(arguments: list[str], text: str, capsy
         (["corridor.sas", "--time-limit", "soon"], "soon"),
         (["corridor.sas", "--out", "missing/my.plan"], "missing/my.plan: the plan cannot be"),
         (["corridor.sas", "--out", "."], "the plan cannot be written: it is a folder"),
-        (["nowhere.sas"], "nowhere.sas: there is no such file"),
+        (["nowhere.sas"], "nowhere.sas: the file does not exist"),
     ],
 )
 def test_wrong_input_is_named(arguments: list[str], text: str, capsys) -> None:

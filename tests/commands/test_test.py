@@ -74,8 +74,8 @@ def test_flags_carry_evidence_that_verifies(pool: Path, capsys) -> None:
     [
         ("astra", "did you mean 'astar'"),
         ("astar:depth=2", "astar has no option 'depth'"),
-        ("lookahead:depth=x", "'x' is no positive number"),
-        ("lookahead:depth=-1", "'-1' is no positive number"),
+        ("lookahead:depth=x", "'x' is not a positive number"),
+        ("lookahead:depth=-1", "'-1' is not a positive number"),
     ],
 )
 def test_wrong_oracles(oracle: str, complaint: str, pool: Path, capsys) -> None:

@@ -64,7 +64,7 @@ def test_unit_costs_and_a_wrong_cost_in_the_file(capsys) -> None:
 
 def test_unreadable_input(capsys) -> None:
     assert validate("none.plan") == ExitCode.BAD_INPUT
-    assert "error: none.plan: there is no such file" in capsys.readouterr().err
+    assert "error: none.plan: the file does not exist" in capsys.readouterr().err
     Path("bad.plan").write_text("(fill\n")
     assert validate("bad.plan") == ExitCode.BAD_INPUT
     assert "error: bad.plan:1:6: the closing ')' is missing" in capsys.readouterr().err

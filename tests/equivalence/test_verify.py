@@ -90,7 +90,7 @@ def test_a_missing_pattern(tools) -> None:
 def test_a_missing_operator(tools) -> None:
     reading = result(*tools)
     fewer = replace(reading, operators=reading.operators[1:])
-    assert verify_certificate(fewer, *tools) == ["nothing is said about get of A"]
+    assert verify_certificate(fewer, *tools) == ["the evidence says nothing about get of A"]
     stranger = replace(reading.operators[0], operator="other")
     more = replace(reading, operators=(*reading.operators, stranger))
     assert verify_certificate(more, *tools) == ["A has no action other"]
@@ -137,11 +137,11 @@ def test_counterexamples(broken) -> None:
     assert "does not solve" in claim(step=MacroStep("move", ("x",)))[0]
     other = re.sub(r"\(:init[^:]*\(:goal", "(:init) (:goal", found.problem_b)
     assert other != found.problem_b
-    assert "no PDDL" in claim(problem_b="(define")[0]
+    assert "not valid PDDL" in claim(problem_b="(define")[0]
     assert "do not say the same" in claim(problem_b=other)[0]
     assert "does not solve" in claim(solved_by="B")[0]
     none = replace(reading, counterexample=None)
-    assert verify_certificate(none, *broken)[0] == "there is no counterexample"
+    assert verify_certificate(none, *broken)[0] == "the counterexample is missing"
     solvable = broken[0], broken[0]
     assert "has a plan" in verify_certificate(reading, *solvable)[0]
 

@@ -28,7 +28,7 @@ from engine.task.load import load_task
 from engine.task.translation_cache import TranslationCache
 from engine.training.imitation import train
 
-ROOM = "make room on the disk, or choose another place"
+ROOM = "free some disk space, or choose another location"
 
 
 # The workspace.
@@ -159,9 +159,9 @@ def test_a_device_that_is_full(workspace: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_folder_that_is_not_there_or_not_ours(bench: Bench) -> None:
-    with pytest.raises(DiskError, match=r"No such file or directory; make its folder first"):
+    with pytest.raises(DiskError, match=r"No such file or directory; create its folder first"):
         write_text(bench.folder / "none" / "file", "text")
-    with pytest.raises(DiskError, match=r"; make its folder first|see who owns it"):
+    with pytest.raises(DiskError, match=r"; create its folder first|check the permissions"):
         write_text("/proc/none/file", "text")
 
 

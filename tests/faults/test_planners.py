@@ -83,8 +83,8 @@ def test_a_full_disk_under_the_planner(bench: Bench) -> None:
     assert bench.plumbline("task", "domain.pddl", "p3.pddl").code == 0  # translated and kept
     said = bench.plumbline(*search, file_bytes=1000)
     assert said.code == 2
-    assert "temporary files cannot be handled: File too large" in said.err
-    assert "make room there, or set TMPDIR to another folder" in said.err
+    assert "temporary files cannot be written: File too large" in said.err
+    assert "free some space there, or set TMPDIR to another folder" in said.err
     assert not said.out
 
 

@@ -46,7 +46,7 @@ MISDEEDS = {
 WORDS = {
     "leaves": "the plug-in's process ended with exit code 0",
     "crashes": "the plug-in's process ended by SIGSEGV",
-    "nan": "decide(states) gave values like nan; operator ids are integers",
+    "nan": "decide(states) returned values like nan; operator ids are integers",
 }
 
 

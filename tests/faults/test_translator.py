@@ -50,7 +50,7 @@ MISDEEDS = {
     "full disk": (
         "raise OSError(28, os.strerror(28))",
         DiskError,
-        "disk is full.*make room",
+        "disk is full.*free some space",
     ),
 }
 

@@ -20,7 +20,7 @@ def test_a_pool_reads_back() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "complaint"),
     [
-        ("sas_variables", "sas", "p:1", "no pool file"),
+        ("sas_variables", "sas", "p:1", "not a pool file"),
         ("\n2\n", "\n3\n", "p:2", "another task"),
         ("holds(v1, x0)", "holds(v1, x9)", "p:4", "variable 1 is another one"),
         ("\npool\n", "\npuddle\n", "p:5", "expected the line 'pool'"),

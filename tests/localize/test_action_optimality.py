@@ -303,11 +303,11 @@ def test_wrong_questions_are_refused() -> None:
         check_action(task, (0,), 1)
     with pytest.raises(UsageError, match="goal state"):
         check_action(replace(task, goal=((0, 0),)), (0,), 0)
-    with pytest.raises(UsageError, match="no algorithm 'dfs'"):
+    with pytest.raises(UsageError, match="unknown algorithm 'dfs'"):
         check_action(task, (0,), 0, "dfs")
     with pytest.raises(UsageError, match="may overestimate"):
         check_action(task, (0,), 0, "sms", "ff")
     with pytest.raises(UsageError, match="1 variables, the state 2"):
         check_action(task, (0, 0), 0)
-    with pytest.raises(UsageError, match="no value 7"):
+    with pytest.raises(UsageError, match="7 is too large"):
         check_action(task, (7,), 0)

@@ -29,5 +29,5 @@ def test_where_no_plan_is_cheaper_there_is_no_bug(policy: str, state: int) -> No
 
 
 def test_it_declines_limits_that_are_none() -> None:
-    with pytest.raises(UsageError, match="aras-ehc: 'all' is no positive number"):
+    with pytest.raises(UsageError, match="aras-ehc: 'all' is not a positive number"):
         parse_oracle("aras-ehc:expansions=all")

@@ -74,7 +74,7 @@ def test_where_nothing_leads_to_the_goal_there_is_no_bug() -> None:
 
 
 def test_it_declines_factors_that_are_none() -> None:
-    with pytest.raises(UsageError, match="'whole' is no factorization; write atomic, merged"):
+    with pytest.raises(UsageError, match="'whole' is not a factorization; write atomic, merged"):
         parse_oracle("bmo:factors=whole")
 
 

@@ -44,5 +44,7 @@ def test_where_nothing_leads_to_the_goal_there_is_no_bug() -> None:
 
 
 def test_it_declines_switches_that_are_none() -> None:
-    with pytest.raises(UsageError, match="combined: 'yes' is no switch; write intermediate=true"):
+    with pytest.raises(
+        UsageError, match="combined: 'yes' is not a switch; write intermediate=true"
+    ):
         parse_oracle("combined:intermediate=yes")

@@ -39,5 +39,5 @@ def test_a_limit_proves_nothing() -> None:
 
 
 def test_it_declines_limits_that_are_none() -> None:
-    with pytest.raises(UsageError, match="gbfs: '0' is no positive number"):
+    with pytest.raises(UsageError, match="gbfs: '0' is not a positive number"):
         parse_oracle("gbfs:expansions=0")

@@ -33,5 +33,5 @@ def test_where_no_plan_is_cheaper_there_is_no_bug(policy: str, state: int) -> No
 
 
 def test_it_declines_to_look_nowhere() -> None:
-    with pytest.raises(UsageError, match="lookahead: '0' is no positive number; write depth=10"):
+    with pytest.raises(UsageError, match="lookahead: '0' is not a positive number; write depth=10"):
         parse_oracle("lookahead:depth=0")

@@ -140,5 +140,5 @@ def test_it_declines_without_a_portfolio() -> None:
 
 
 def test_a_probability_is_at_most_one() -> None:
-    with pytest.raises(UsageError, match="no probability"):
+    with pytest.raises(UsageError, match="not a probability"):
         parse_oracle("pco-e:probability=30")

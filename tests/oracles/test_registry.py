@@ -41,10 +41,10 @@ def test_which_dominance_functions_are_used() -> None:
         ("?", "unknown oracle '?'; choose one of astar, gbfs"),
         ("", "unknown oracle ''"),
         ("bmo:=", "bmo has no option ''"),
-        ("bmo:lookahead", "bmo: '' is no whole number; write lookahead=100"),
-        ("bmo:lookahead=1e3", "'1e3' is no whole number"),
-        ("gbfs:expansions=nan", "'nan' is no positive number"),
-        ("gbfs:expansions=1e99", "'1e99' is no positive number"),
+        ("bmo:lookahead", "bmo: '' is not a whole number; write lookahead=100"),
+        ("bmo:lookahead=1e3", "'1e3' is not a whole number"),
+        ("gbfs:expansions=nan", "'nan' is not a positive number"),
+        ("gbfs:expansions=1e99", "'1e99' is not a positive number"),
     ],
 )
 def test_mistakes_are_named(text: str, said: str) -> None:

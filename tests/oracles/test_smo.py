@@ -48,5 +48,5 @@ def test_where_nothing_leads_to_the_goal_there_is_no_bug(place: int) -> None:
 
 
 def test_it_declines_local_tests_it_does_not_have() -> None:
-    with pytest.raises(UsageError, match="smo: 'some' is no local test; write local=none"):
+    with pytest.raises(UsageError, match="smo: 'some' is not a local test; write local=none"):
         parse_oracle("smo:local=some")

@@ -63,5 +63,5 @@ def test_a_limit_proves_nothing() -> None:
 
 
 def test_it_declines_limits_that_are_none() -> None:
-    with pytest.raises(UsageError, match="undo: '-1' is no positive number"):
+    with pytest.raises(UsageError, match="undo: '-1' is not a positive number"):
         parse_oracle("undo:expansions=-1")

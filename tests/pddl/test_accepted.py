@@ -86,7 +86,9 @@ WARNINGS = [
     pytest.param(
         "(:predicates (p ?x) .(p ?y))", "'p' is declared twice", "line 1", id="predicate-twice"
     ),
-    pytest.param("(:constants .- object)", "no name before this dash", "remove", id="dash"),
+    pytest.param(
+        "(:constants .- object)", "a name is missing before this dash", "remove", id="dash"
+    ),
     pytest.param(
         "(:requirements :action-costs) (:predicates (p))\n"
         "(:action a :effect (and (p) (increase .(total-cost) 1)))",

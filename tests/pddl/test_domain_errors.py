@@ -73,8 +73,8 @@ DECLARATIONS = [
     ),
     pytest.param(
         "(define (domain d)\n (:types a b .-))",
-        "no type after this dash",
-        "write a type",
+        "a type is missing after this dash",
+        "add a type",
         id="dash",
     ),
     pytest.param(
@@ -158,7 +158,9 @@ def test_declarations(
 
 ACTIONS = [
     pytest.param(".(opn ?b)", "unknown predicate 'opn'", "did you mean 'open'?", id="predicate"),
-    pytest.param(".(box ?b)", "unknown predicate 'box'", "a type is no predicate", id="type"),
+    pytest.param(
+        ".(box ?b)", "unknown predicate 'box'", "this is a type, not a predicate", id="type"
+    ),
     pytest.param("(open .?c)", "unknown variable '?c'", "declare it", id="variable"),
     pytest.param("(near .hme)", "unknown object 'hme'", "did you mean 'home'?", id="object"),
     pytest.param(".(at ?b)", "takes 2 arguments but has 1", "'(at ?x - thing ?p", id="few"),
@@ -201,7 +203,7 @@ EFFECTS = [
         "(increase (total-cost) .(lngth ?p))", "unknown function", "length", id="function"
     ),
     pytest.param("(increase (total-cost) .(length))", "takes 1 argument", "length", id="arity"),
-    pytest.param("(increase (total-cost) .-1)", "negative", "zero or more", id="negative"),
+    pytest.param("(increase (total-cost) .-1)", "negative", "0 or more", id="negative"),
     pytest.param("(increase (total-cost) .(total-cost))", "by itself", "number", id="itself"),
     pytest.param("(increase (total-cost) ." + "1" * 99 + ")", "30 digits", "scale", id="long"),
     pytest.param(

@@ -94,7 +94,7 @@ CASES = [
     pytest.param(init("(free left) (not .(free left))"), "true and false", "line 2", id="both"),
     pytest.param(init(".(at 5 (free left))"), "timed initial literals", "remove", id="timed"),
     pytest.param(init("(= .(cost r) 3)"), "unknown function 'cost'", "declare", id="function"),
-    pytest.param(init("(= (cost r) .x)"), "which is no number", "NUMBER", id="no-number"),
+    pytest.param(init("(= (cost r) .x)"), "which is not a number", "NUMBER", id="no-number"),
     pytest.param(goal("(carry .x left)"), "unknown object 'x'", "declare", id="goal-object"),
     pytest.param(goal("(at b .?r)"), "unknown variable '?r'", "declare", id="goal-variable"),
     pytest.param(goal(".(holds b)"), "unknown predicate 'holds'", "declare", id="goal-predicate"),

@@ -44,7 +44,7 @@ def test_files_without_text(data: bytes, message: str, tmp_path: Path) -> None:
 
 
 def test_missing_files_and_folders(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError, match="no such file"):
+    with pytest.raises(UnreadableFileError, match="does not exist"):
         read_domain(tmp_path / "missing.pddl")
     with pytest.raises(UnreadableFileError, match="folder"):
         read_domain(tmp_path)
@@ -94,7 +94,7 @@ def test_the_report_holds_whatever_could_be_read(tmp_path: Path) -> None:
     report = check_files(path, tmp_path / "missing.pddl")
     assert report.domain is not None
     assert report.problem is None
-    assert [item.message for item in report.errors] == ["there is no such file"]
+    assert [item.message for item in report.errors] == ["the file does not exist"]
     assert report.texts == {str(path): DOMAIN.decode()}
 
 

@@ -232,7 +232,7 @@ def test_a_server_that_dies_in_the_middle(tmp_path) -> None:
         policy = open_remote(address, FORGETFUL)
         bound = policy.bind(corridor())
         assert bound.decide(STATES).tolist() == [0] * 8
-    with policy, pytest.raises(PolicyError, match=r"was lost and 0\.4 s later"):
+    with policy, pytest.raises(PolicyError, match=r"was lost.* within 0\.4 s"):
         bound.decide(STATES)
 
 
@@ -311,7 +311,7 @@ def test_a_server_that_takes_its_time_is_there() -> None:
 
 
 def test_nobody_there(tmp_path) -> None:
-    with pytest.raises(PolicyError, match=r"nothing answers at .*is the server running"):
+    with pytest.raises(PolicyError, match=r"no server answers at .*is the server running"):
         open_remote(f"unix:{tmp_path}/nobody.sock")
 
 
@@ -527,7 +527,7 @@ def test_tasks_that_are_not_the_same() -> None:
     with pytest.raises(PolicyError, match=r"\(in c2\) is in the server's goal only"):
         EncodingMap(base, elsewhere)
     stay = replace(base, goal=((0, 3), (1, 0)))
-    with pytest.raises(PolicyError, match=r"pursues another goal: \(not \(lies key c1\)\)"):
+    with pytest.raises(PolicyError, match=r"has another goal: \(not \(lies key c1\)\)"):
         EncodingMap(base, stay)
     foreign = replace(base, operators=(Operator("fly", (), ((0, 3),), 1),))
     with pytest.raises(PolicyError, match=r"none of its operators, such as \(fly\)"):

@@ -27,7 +27,7 @@ def test_small_values_take_one_byte_each() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x03abc", b"\x02abc"])
 def test_other_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no sequence"):
+    with pytest.raises(ValueError, match="not a sequence"):
         unpack(data)
 
 

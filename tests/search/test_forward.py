@@ -264,9 +264,9 @@ def test_no_operators_and_no_variables() -> None:
 
 def test_unknown_names_are_refused() -> None:
     task = dials(2, 3)
-    with pytest.raises(UsageError, match="no algorithm 'dfs'"):
+    with pytest.raises(UsageError, match="unknown algorithm 'dfs'"):
         search(task, "dfs")
-    with pytest.raises(UsageError, match="no heuristic 'magic'"):
+    with pytest.raises(UsageError, match="unknown heuristic 'magic'"):
         search(task, "astar", "magic")
 
 

@@ -262,7 +262,7 @@ def test_an_error_of_the_listener_stops_the_planner(puzzle: Task, temporary: Pat
         ("(o1)\n(o2)\n(o4)\n", r"step 3: \(go\) needs"),
         ("(o1)\n(o2)\n", "goal"),
         ("(o1)\n(o77)\n", "operator 77 does not exist"),
-        ("(go)\n", "no operator go"),
+        ("(go)\n", "unknown operator go"),
         ("o1\n", "must start with"),
     ],
 )

@@ -65,7 +65,7 @@ def test_a_goal_that_cannot_change(courier) -> None:
     assert is_goal(task, task.init)
     assert "here home" in atoms(task)
     assert len(atoms(task)) == 9
-    assert "every state" in task.notes[0]
+    assert "every reachable state" in task.notes[0]
 
 
 def test_a_goal_out_of_reach(courier) -> None:
@@ -122,7 +122,7 @@ def test_the_task_argument(courier, toll, tmp_path: Path) -> None:
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError, match=r"nothing\.sas: there is no such file"):
+    with pytest.raises(UnreadableFileError, match=r"nothing\.sas: the file does not exist"):
         load_sas(tmp_path / "nothing.sas")
-    with pytest.raises((UnreadableFileError, PddlError), match="no such file"):
+    with pytest.raises((UnreadableFileError, PddlError), match="does not exist"):
         load_task(tmp_path / "d.pddl", tmp_path / "p.pddl")

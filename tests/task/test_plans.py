@@ -41,7 +41,7 @@ def test_no_steps_is_a_plan(tmp_path: Path) -> None:
         ("(a b)\nwalk a b", "2:1", r"must start with '\('"),
         ("  (walk a b", "1:12", "closing"),
         ("(walk (a) b)", "1:7", "inside"),
-        ("(a) (b)", "1:5", "follows"),
+        ("(a) (b)", "1:5", "after the action"),
         ("()", "1:1", "without a name"),
         ("0: (a)", "1:1", "must start"),
     ],
@@ -91,9 +91,9 @@ def test_operators_of_a_plan_and_back(courier) -> None:
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ("(wlak home office)", "no action 'wlak'; did you mean 'walk'"),
+        ("(wlak home office)", "unknown action 'wlak'; did you mean 'walk'"),
         ("(walk home mars)", r"no operator \(walk home mars\)"),
-        ("(zzz)", "there are: grab, put"),
+        ("(zzz)", "known actions: grab, put"),
     ],
 )
 def test_steps_without_an_operator(courier, step: str, message: str) -> None:

@@ -132,7 +132,7 @@ def test_another_program_is_not_asked(tested: Callable[..., Workspace], plugin: 
     assert {reply.answer for reply in said} == {PolicyAnswer.NOT_ASKED}
     assert said[0].reason == f"the policy was not asked: {plugin} has changed since"
     plugin.unlink()
-    assert "there is no such file" in replies(store, trust_policies=True)[0].reason
+    assert "the file does not exist" in replies(store, trust_policies=True)[0].reason
 
 
 def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(

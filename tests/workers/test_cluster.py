@@ -136,5 +136,5 @@ def test_another_version_on_the_cluster_is_refused(
     cluster_of_two: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.workers.cluster.__version__", "99.0")
-    with pytest.raises(UsageError, match=r"the cluster has Plumbline .*, here is 99\.0"):
+    with pytest.raises(UsageError, match=r"the cluster runs Plumbline .*, this machine runs 99\.0"):
         make_executor(cluster_of_two)

@@ -79,10 +79,10 @@ def test_addresses(address: str) -> None:
     ("address", "problem"),
     [
         ("", "name the address"),
-        ("tcp://host", "has no port: write tcp://host:8786"),
-        ("http://host:8786", "'http' is no protocol"),
-        ("tcp://host:99999", "99999 is no port"),
-        ("tcp://ho st:1", "is no address"),
+        ("tcp://host", "has no port; write tcp://host:8786"),
+        ("http://host:8786", "'http' is not a protocol"),
+        ("tcp://host:99999", "99999 is not a port"),
+        ("tcp://ho st:1", "is not an address"),
     ],
 )
 def test_what_is_no_address_is_said_without_asking(address: str, problem: str) -> None:
@@ -129,7 +129,7 @@ def test_a_cluster_is_looked_at_before_it_is_used(
             look_at(cluster.address)
     monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 0.3)  # now the worker hangs
     cluster.workers[0].send_signal(signal.SIGSTOP)
-    with pytest.raises(UsageError, match="not all workers of the cluster have answered") as caught:
+    with pytest.raises(UsageError, match="not all workers of the cluster answered") as caught:
         look_at(cluster.address)
     assert "end those that hang" in caught.value.hint
 

@@ -212,7 +212,7 @@ def test_a_worker_that_talks_nonsense_is_hung_up_on(
 def test_a_machine_with_another_version_makes_no_call() -> None:
     """It may have come to the cluster after all others were asked for theirs."""
     problem = make_call(WorkerAddress(1, ("127.0.0.1", 1), b"secret", version="0.1"))
-    assert problem.endswith("the campaign 0.1: install the same version")
+    assert problem.endswith("the campaign 0.1; install the same version")
 
 
 def test_a_server_that_cannot_be_reached_is_told() -> None:

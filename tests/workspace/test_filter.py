@@ -70,7 +70,7 @@ def test_what_a_filter_matches(text: str, dear: bool, fails: bool) -> None:
         ("status:new gpa>5", "gpa>5", "did you mean 'gap'"),
         ("gap>many", "gap>many", "needs a number"),
         ("gap:1..x", "gap:1..x", "needs a number"),
-        ("x -kind>3", "kind>3", "is no number"),
+        ("x -kind>3", "kind>3", "is not a number"),
         ("gap:nan", "gap:nan", "needs a number"),
         ("zzz:1", "zzz:1", "write for example"),
     ],

@@ -244,7 +244,7 @@ def unusable(path: Path) -> dict[str, Callable[[], None]]:
         "not a Plumbline workspace": foreign,
         "is not a Plumbline": lambda: path.write_text("some text " * 500) and None,
         "it is empty": lambda: path.write_text("") and None,
-        "no such file": lambda: None,
+        "does not exist": lambda: None,
         "a folder": path.mkdir,
     }
 
@@ -309,7 +309,7 @@ def test_a_defect_of_ours_is_not_called_damage(
         with pytest.raises(KeyError):
             store._read(LogRow, "SELECT id FROM units")
         forge(path, "UPDATE runs SET operators = x'09' WHERE finding = 1")
-        with pytest.raises(WorkspaceError, match="damaged: bug 1: these bytes are no sequence"):
+        with pytest.raises(WorkspaceError, match="damaged: bug 1: these bytes are not a sequence"):
             store.bug(1)
         assert store.bug(2)
 

@@ -45,10 +45,24 @@ class BugFeed(QObject):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._look_again)
+        self._listening = False  # to changes of the document
+        document.changed.connect(self._on_document_changed)
+
+    @Slot(str)
+    def _on_document_changed(self, topic: str) -> None:
+        if self._listening and topic in ("bugs", "campaigns", "outside"):
+            self.refresh()
+
+    def tell_others(self) -> None:
+        """Tell other screens of changes that are in this table already."""
+        listened, self._listening = self._listening, False
+        self._document.notify("bugs")
+        self._listening = listened
 
     @Slot()
     def refresh(self) -> None:
-        """Look for news, now or after what is being read."""
+        """Look for news until `stop`, now or after what is being read."""
+        self._listening = True
         if self._reading or self._pause.isActive():
             self._again = True
             return
@@ -67,6 +81,8 @@ class BugFeed(QObject):
         self._table.take(self._document.store.bug_rows(bugs))
 
     def stop(self) -> None:
+        """Stop reading; the next `refresh` reads what has changed until then."""
+        self._listening = False
         self._pause.stop()
         self._reading, self._again = 0, False
 

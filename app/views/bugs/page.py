@@ -78,7 +78,6 @@ class BugsPage(Page):
         self._wants_bad_step = False  # as soon as it is shown
         self._wanted: int | None = None
         self._place = 0
-        self._telling = False
         self._found_plans: dict[int, tuple[int, ...]] = {}
         self._drag_folder: QTemporaryDir | None = None
         self._lay_out()
@@ -203,20 +202,7 @@ class BugsPage(Page):
         detail.localization.stop_requested.connect(self._stop_localizing)
         detail.evidence.verify_requested.connect(self._verify_current)
         detail.evidence.plan_requested.connect(self._find_plan)
-        self.context.document.changed.connect(self._on_document_changed)
         self.context.theme.changed.connect(self.table.restyle)
-
-    @Slot(str)
-    def _on_document_changed(self, topic: str) -> None:
-        seen = self.isVisible() and not self._telling  # else it is read when it is shown
-        if seen and topic in ("bugs", "campaigns", "outside"):
-            self.feed.refresh()
-
-    def _tell_others(self) -> None:
-        """What this screen changed it need not read again."""
-        self._telling = True
-        self.context.document.notify("bugs")
-        self._telling = False
 
     def bugs_changed(self, bugs: list[int], *, select: bool = False) -> None:
         """Update bugs after triage on this screen, or after its undo, which selects them."""
@@ -384,7 +370,7 @@ class BugsPage(Page):
         if bug == self._bug:
             self._wants_bad_step = True
             self._show_bug(bug)
-        self._tell_others()
+        self.feed.tell_others()
 
     @Slot(object)
     def _on_searched(self, event: Localizing) -> None:
@@ -412,7 +398,7 @@ class BugsPage(Page):
         else:
             self.context.messages.info(f"Found a plan of cost {found.cost} for bug {found.bug}")
         self.bugs_changed([found.bug])
-        self._tell_others()
+        self.feed.tell_others()
 
     @Slot()
     def _on_jobs_changed(self) -> None:

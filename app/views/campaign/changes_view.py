@@ -41,7 +41,7 @@ class ChangesView(QWidget):
         ] = ()  # of all campaigns when last compared
         self.other = QComboBox()
         self.other.setObjectName("compare-with")
-        self.other.setAccessibleName("Compare with")
+        self.other.setAccessibleName("Compared with")
         self.other.currentIndexChanged.connect(self._compare)
         self.counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.direction = ElidedLabel("", Qt.TextElideMode.ElideRight)
@@ -54,7 +54,7 @@ class ChangesView(QWidget):
         self.table.remember(context.settings)
         self.table.activated.connect(self._open)
         top = QHBoxLayout()
-        label = QLabel("Compare with")
+        label = QLabel("Compared with")
         label.setBuddy(self.other)
         top.addWidget(label)
         top.addWidget(self.other)

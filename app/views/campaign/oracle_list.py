@@ -192,7 +192,7 @@ class OracleRow(QWidget):
         self.box.setToolTip(missing[:1].upper() + missing[1:] or self.kind.sentence)
 
     def show_rank(self, rank: int) -> None:
-        self._rank.setText(f"runs as number {rank}" if rank else "")
+        self._rank.setText(f"position {rank}" if rank else "")
         self.earlier.setVisible(rank > 1)
         self._options.setVisible(rank > 0 and bool(self.fields))
         self._problem.setVisible(rank > 0 and bool(self.problem))

@@ -117,7 +117,7 @@ class DomainSlot(QFrame):
         elif self.domain is not None:
             counts = (
                 (len(self.domain.predicates), "predicate"),
-                (len(self.domain.actions), "operator"),
+                (len(self.domain.actions), "action"),
                 (len(self.domain.types), "type"),
             )
             words = ", ".join(count_text(number, noun) for number, noun in counts)

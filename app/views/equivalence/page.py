@@ -56,13 +56,13 @@ WHAT_IT_IS = (
     "whatever the other can reach, for all objects. Drop two versions on A and B."
 )
 NOT_COMPARED = (
-    "The verdict comes with evidence: how each operator is done in the other domain, or a problem "
+    "The verdict comes with evidence: how each action is done in the other domain, or a problem "
     "that only one of the domains can solve."
 )
 TAB_TIPS = (
     "Show whether the domains mean the same, and why",
     "Show both files side by side",
-    "Show differences in types, predicates and operators by name",
+    "Show differences in types, predicates and actions by name",
     "Show earlier comparisons in this workspace; press Enter to open one",
 )
 
@@ -158,15 +158,12 @@ class EquivalencePage(Page):
     @Slot(object)
     def _on_compared(self, comparison: Comparison) -> None:
         try:
-            number = self.context.document.store.add_comparison(
-                *self._files, self._options, comparison
-            )
+            self.context.document.store.add_comparison(*self._files, self._options, comparison)
         except PlumblineError as error:
             self.context.messages.error(f"Cannot save the comparison: {error}")
-            self._show_comparison(comparison, *self._files)
-            return
-        self.context.document.notify("comparisons")
-        self._show_stored(number)
+        else:
+            self.context.document.notify("comparisons")
+        self._show_comparison(comparison, *self._files)
 
     @Slot()
     def _on_ended(self) -> None:
@@ -180,12 +177,12 @@ class EquivalencePage(Page):
         except PlumblineError as error:
             self.context.messages.error(f"Cannot show comparison {number}: {error}")
             return
-        if (self.a.file, self.b.file) != (kept.a, kept.b):
-            self.a.take(kept.a)
-            self.b.take(kept.b)
         self._show_comparison(kept.row.comparison, kept.a, kept.b)
 
     def _show_comparison(self, comparison: Comparison, a: File, b: File) -> None:
+        if (self.a.file, self.b.file) != (a, b):
+            self.a.take(a)
+            self.b.take(b)
         self.verdict.show_comparison(comparison, _text(a), _text(b))
         self._shown = comparison, a, b
         self._answer_stack.setCurrentWidget(self.verdict)

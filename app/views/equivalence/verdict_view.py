@@ -50,7 +50,7 @@ MAX_OPERATOR_WIDTH = 320
 """Leaves room for the macros."""
 VERIFY_TIP = "Check the evidence with the independent verifier"
 DETAIL_TIPS = (
-    "Show the selected operator and the operators of the other domain that together do the same",
+    "Show the selected action and the actions of the other domain that together do the same",
     "Show a small problem that one domain can solve and the other cannot",
     "Show why no other mapping of the predicates works",
 )
@@ -73,11 +73,11 @@ MAPPING_COLUMNS = (
 )
 OPERATOR_COLUMNS = (
     Column[OperatorCover](
-        "domain", "Domain", lambda line: line.domain, tip="The domain of the operator"
+        "domain", "Domain", lambda line: line.domain, tip="The domain of the action"
     ),
     Column[OperatorCover](
         "operator",
-        "Operator",
+        "Action",
         str,
         mono=True,
         tip="Checked if the other domain can always do the same",
@@ -89,7 +89,7 @@ OPERATOR_COLUMNS = (
         "Done in the other domain by",
         how_covered,
         mono=True,
-        tip="A macro: operators of the other domain that together do the same",
+        tip="A macro: actions of the other domain that together do the same",
         token=lambda line: "text" if line.covered else "bad",
     ),
 )
@@ -115,8 +115,8 @@ class VerdictView(QWidget):
         self.mapping = TableModel(MAPPING_COLUMNS, theme, self)
         self.operators = TableModel(OPERATOR_COLUMNS, theme, self)
         self.mapping_table = _table("mapping", "Mapping", self.mapping, settings)
-        self.operator_table = _table("operators", "Operators and macros", self.operators, settings)
-        self.operator_code = CodeView(theme, "operator-code", "The operator")
+        self.operator_table = _table("operators", "Actions and macros", self.operators, settings)
+        self.operator_code = CodeView(theme, "operator-code", "The action")
         self.macro_code = CodeView(theme, "macro-code", "The macro, written out")
         self.problem_a = CodeView(theme, "problem-a", "The counterexample for A")
         self.problem_b = CodeView(theme, "problem-b", "The counterexample for B")
@@ -241,7 +241,7 @@ class VerdictView(QWidget):
         tables.addWidget(self.operator_table)
         tables.setStretchFactor(0, 2)
         tables.setStretchFactor(1, 3)
-        self.details.addTab(_pair(self.operator_code, self.macro_code), "Operator and macro")
+        self.details.addTab(_pair(self.operator_code, self.macro_code), "Action and macro")
         self.details.addTab(self._counterexample_pane(), "Counterexample")
         self.details.addTab(self.conflicts, "Conflicts")
         for number, tip in enumerate(DETAIL_TIPS):

@@ -183,7 +183,7 @@ class PolicyCard(FileCard):
         self._may_serve = False
         self.setAccessibleName(f"Policy {name}")
         self.serve.clicked.connect(self._serve)
-        self._mark = paragraph("Shown in the table")
+        self._mark = paragraph("Selected; the table shows its outcomes")
         self.kind = paragraph()
         self.training = paragraph()
         self.factory = QComboBox()

@@ -95,7 +95,7 @@ def _modules(
         outputs = 1 if part is Part.ACTION and int(layer) == layers else hidden
         # Shapes first: a tensor can claim to be far larger than the file it came from.
         if weight.ndim != 2 or weight.numel() > 2**26:
-            raise ValueError(f"'{name}' is no matrix")
+            raise ValueError(f"'{name}' is not a matrix")
         if weight.shape[0] != outputs or tuple(bias.shape) != (outputs,):
             raise ValueError(f"'{name}' has a wrong size")
         if not (weight.is_floating_point() and bias.is_floating_point()):

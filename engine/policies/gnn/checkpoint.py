@@ -53,10 +53,10 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
     """The network in the loaded contents of a `.ckpt` file."""
     settings, weights = contents.get("hyper_parameters"), contents.get("state_dict")
     if not isinstance(settings, Mapping) or not isinstance(weights, Mapping):
-        raise _refused(path, "the file is not a checkpoint of a policy we know")
+        raise _refused(path, "the file is not a checkpoint of a known kind of policy")
     try:
         if not isinstance(settings["predicates"], list | tuple):  # a tensor may be without end
-            raise ValueError("the predicates are no list")
+            raise ValueError("the predicates are not a list")
         predicates = tuple((_name(name), int(arity)) for name, arity in settings["predicates"])
         hidden, iterations = int(settings["hidden_size"]), int(settings["iterations"])
     except (KeyError, TypeError, ValueError, OverflowError, RuntimeError) as error:

@@ -100,7 +100,9 @@ def _make(path: Path, factory: str, task: PluginTask) -> Any:
     plugin = _guarded(f"{factory}(task)", lambda: function(task))
     if not callable(getattr(plugin, "decide", None)):
         kind = type(plugin).__name__
-        raise PluginMistakeError(f"{factory}(task) gave a {kind}, which has no method decide")
+        raise PluginMistakeError(
+            f"{factory}(task) returned an object of type {kind}, which has no method decide"
+        )
     return plugin
 
 
@@ -126,19 +128,19 @@ def _operator_ids(answer: Any, count: int, operators: int) -> np.ndarray[Any, An
     try:
         ids = np.asarray(answer)
     except (ValueError, TypeError, OverflowError):
-        raise PluginMistakeError("decide(states) gave no list of numbers") from None
+        raise PluginMistakeError("decide(states) did not return a list of numbers") from None
     if ids.ndim != 1 or len(ids) != count:
         gave = f"{len(ids)} answers" if ids.ndim == 1 else f"an array of shape {ids.shape}"
-        raise PluginMistakeError(f"decide(states) gave {gave} for {count} states")
+        raise PluginMistakeError(f"decide(states) returned {gave} for {count} states")
     if ids.dtype.kind not in "iu":
         raise PluginMistakeError(
-            f"decide(states) gave values like {ids.tolist()[0]!r:.60}; "
+            f"decide(states) returned values like {ids.tolist()[0]!r:.60}; "
             "operator ids are integers, -1 means none"
         )
     wrong = ids[(ids < -1) | (ids >= operators)]
     if len(wrong):
         raise PluginMistakeError(
-            f"decide(states) gave operator {wrong[0]}, but there are {operators}, counted from 0"
+            f"decide(states) returned operator {wrong[0]}, but they go from 0 to {operators - 1}"
         )
     return ids
 

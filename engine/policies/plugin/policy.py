@@ -184,7 +184,7 @@ class BoundPluginPolicy:
             ids = np.frombuffer(data, dtype="<i8")
             if ids.min() >= -1 and ids.max() < len(self._task.operators):
                 return ids.astype(np.int32)
-        raise self._loss("the plug-in's process answered with something that is no decision")
+        raise self._loss("the plug-in's process answered with something that is not a decision")
 
     def _loss(self, message: str) -> PolicyError:
         """The process is ended; the next decision starts another one."""

@@ -99,7 +99,7 @@ def _check_goal(ours: Task, theirs: Task) -> None:
         positive, atom = condition
         text = format_atom(atom) if positive else f"(not {format_atom(atom)})"
         raise PolicyError(
-            f"the server pursues another goal: {text} is in {whose} goal only", hint=_SAME_TASK
+            f"the server has another goal: {text} is in {whose} goal only", hint=_SAME_TASK
         )
 
 
@@ -156,7 +156,7 @@ def _translate(variable: _VariableMap, states: Int32Array) -> Int32Array:
     if (result == _NO_VALUE).any() or (found > 1).any():
         count = "two values" if (found > 1).any() else "no value"
         raise PolicyError(
-            "a state cannot be told to the server: its variable "
+            "a state cannot be sent to the server: its variable "
             f"{variable.number} would have {count}",
             hint=_SAME_TASK,
         )

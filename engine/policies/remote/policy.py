@@ -86,7 +86,7 @@ class RemotePolicy:
         try:
             self._task_text = self._fetch_task(self.settings.answer_seconds, wait=False)
         except _ConnectionLostError:
-            raise PolicyLostError(f"nothing answers at {self.address}; {_RUNNING}") from None
+            raise PolicyLostError(f"no server answers at {self.address}; {_RUNNING}") from None
         try:
             self._task = parse_sas(self._task_text, f"task of {self.address}")
         except PlumblineError as error:
@@ -164,8 +164,8 @@ class RemotePolicy:
         """Wait until the server is back; gRPC tries again and again, at growing intervals."""
         if losses > MAX_LOSSES:
             raise PolicyError(
-                f"the server at {self.address} breaks the connection again and again",
-                hint="look at what it prints: it may crash on one of the states",
+                f"the server at {self.address} keeps breaking the connection",
+                hint="check its output: it may crash on one of the states",
             )
         seconds = self.settings.reconnect_seconds
         try:
@@ -174,8 +174,8 @@ class RemotePolicy:
             return  # gone again; the next call notices
         except PolicyError:
             raise PolicyLostError(
-                f"the connection to {self.address} was lost and {seconds:g} s later the server "
-                "had not come back; is it still running?"
+                f"the connection to {self.address} was lost, and the server did not come back "
+                f"within {seconds:g} s; is it still running?"
             ) from None
         if text != self._task_text:
             raise PolicyLostError(

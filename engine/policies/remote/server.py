@@ -70,8 +70,8 @@ class PolicyServer:
             self.stop()
             raise UsageError(
                 f"cannot serve at {address}",
-                hint="another program may use this port, or the address is not of this machine: "
-                "choose another one",
+                hint="another program may use this port, or the address does not belong to this "
+                "machine; choose another one",
             ) from None
         host, colon, _ = address.rpartition(":")
         self.address = address if address.startswith("unix:") else f"{host}{colon}{port}"

@@ -133,7 +133,7 @@ def test_the_next_start_opens_what_was_open_last(
     third = make_application()
     third.start()
     assert third.windows[0].context.document.name == "parcel-delivery"
-    assert "no such file" in errors(third)[0]
+    assert "does not exist" in errors(third)[0]
 
 
 def test_the_same_workspace_is_opened_once(application: Application, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_a_workspace_named_at_the_start_may_be_wrong(
 ) -> None:
     application.start(tmp_path / "nothing.plumb")
     assert application.windows[0].context.document.name == "parcel-delivery"
-    assert "no such file" in errors(application)[0]
+    assert "does not exist" in errors(application)[0]
 
 
 def test_a_crash_is_offered_at_the_next_start(application: Application) -> None:

@@ -478,7 +478,7 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     astar = next(row for row in form.oracles.rows if row.kind.name == "astar")
     astar.box.setChecked(True)
     astar.fields["expansions"].setText("many")
-    assert "'many' is no positive number" in reason()
+    assert "'many' is not a positive number" in reason()
     astar.fields["expansions"].setText("")
     assert page.run_button.isEnabled()
     spec = "builtin:gc"

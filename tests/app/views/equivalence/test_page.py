@@ -164,7 +164,7 @@ def test_an_error_in_a_domain_is_named_with_its_place(
     assert "broken.pddl:3:" in page.b._state.text()
     assert "domain B has an error" in page.run_button.toolTip()
     page.b.load(tmp_path / "nowhere.pddl")
-    assert "there is no such file" in page.b._state.text()
+    assert "the file does not exist" in page.b._state.text()
 
 
 def test_differences_are_walked_by_keyboard(page: EquivalencePage, qtbot: QtBot) -> None:

@@ -69,7 +69,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         assert not dialog.test.isEnabled()
         for wrong, complaint in (
             ("nonsense", "is not the address of a policy server"),
-            (f"127.0.0.1:{free_port()}", "nothing answers"),
+            (f"127.0.0.1:{free_port()}", "no server answers"),
         ):
             dialog.address.setText(wrong)
             press(dialog, "server-test")
@@ -96,7 +96,7 @@ def test_a_server_is_tested_added_and_tried(qtbot: QtBot, page: ProjectPage, fol
         assert served.hash == load_task(folder / "domain.pddl", folder / "p2.pddl").hash
         assert page.files.rows[task_file].runs[spec].outcome in ("solved", "failed")
     page.files.check_again()
-    qtbot.waitUntil(lambda: "nothing answers" in card.verdict.text(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: "no server answers" in card.verdict.text(), timeout=PATIENCE)
     assert card.again.isVisible()
     settled(qtbot, page)
 
