@@ -116,6 +116,9 @@ def execute(options: argparse.Namespace, console: Console) -> int:
     except PlumblineError as error:
         console.message(f"error: {error}")
         return error.exit_code
+    except MemoryError:
+        console.message("error: not enough memory; raise the limit of this shell (ulimit -v)")
+        return ExitCode.LIMIT_REACHED
     except Exception:
         # By name: run as a module this is __main__, which nobody listens to.
         logging.getLogger("engine.cli").exception("internal error")

@@ -96,3 +96,14 @@ def test_no_command_needs_slow_packages_to_begin() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0
+
+
+def test_too_little_memory_is_a_limit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(args: object, console: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("engine.commands.doctor.run", run)
+    assert cli.main(["doctor"]) == ExitCode.LIMIT_REACHED
+    assert "not enough memory" in capsys.readouterr().err

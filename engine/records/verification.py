@@ -21,18 +21,6 @@ class ClaimKind(StrEnum):
     INPUTS = "inputs"  # this is what was tested
 
 
-BUG_CLAIMS = frozenset(
-    {
-        ClaimKind.BUGS,
-        ClaimKind.BOUNDS,
-        ClaimKind.RUNS,
-        ClaimKind.STATES,
-        ClaimKind.CAUSES,
-        ClaimKind.LOCALIZATIONS,
-    }
-)
-
-
 class Standing(StrEnum):
     HOLDS = "holds"
     FALSE = "false"

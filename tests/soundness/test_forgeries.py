@@ -247,10 +247,6 @@ FORGERIES: dict[str, tuple[ClaimKind, Forgery]] = {
         "UPDATE answers SET bound = 0 WHERE (unit, number, oracle) IN "
         "(SELECT unit, number, oracle FROM answers WHERE verdict = 'bug' LIMIT 1)",
     ),
-    "a verdict in other words": (
-        BUGS,
-        "UPDATE answers SET verdict = 'passed' WHERE unit = 1 AND number = 0",
-    ),
     # Bounds
     "a smaller bound": (BOUNDS, "UPDATE findings SET bound = bound - 1 WHERE id = {q}"),
     "a smaller bound everywhere": (BOUNDS, lower_bound_everywhere),
@@ -639,6 +635,13 @@ def test_forgeries_are_named(
     code, answer = verify(path)
     assert claim in {item["claim"] for item in answer["failed"]}, answer
     assert code == 1
+
+
+def test_words_that_no_campaign_writes_are_refused(true_workspace: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(true_workspace, tmp_path / "forged.plumb"))
+    with forging_claims(path) as forger:
+        forger.do("UPDATE answers SET verdict = 'passed' WHERE unit = 1 AND number = 0")
+    assert main(["verify", str(path)]) == 2
 
 
 def test_where_oracles_make_states_it_cannot_be_decided(
