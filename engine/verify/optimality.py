@@ -42,7 +42,7 @@ def check_answer(
     if answer.verdict == OracleVerdict.OPTIMAL:
         return ClaimKind.OPTIMAL, _check_optimal(row, bug, costs)
     if answer.verdict != OracleVerdict.NOT_REFUTED:
-        return ClaimKind.BUGS, false(f"'{answer.verdict}' is no verdict")
+        return ClaimKind.BUGS, false(f"'{answer.verdict}' is not a verdict")
     if answer.bound is not None:
         return ClaimKind.BOUNDS, _check_bound(answer.bound, row, bug, costs)
     return None

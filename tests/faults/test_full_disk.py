@@ -131,7 +131,7 @@ def test_a_file_is_written_whole_or_not_at_all(
     line = capsys.readouterr().err.splitlines()[-1]
     assert code == 2
     assert line.startswith("error: ")
-    assert "File too large; make room" in line  # for it, or for what it takes to make it
+    assert "File too large; free some disk space" in line  # for it, or for what it takes to make it
     if command[0] != "campaign":
         assert path.read_text() == "what was there before"
     assert not list(path.parent.glob(".*"))

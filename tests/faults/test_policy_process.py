@@ -125,7 +125,7 @@ def test_processes_of_units_die(bench: Bench) -> None:
         os.kill(int(files[name].read_text()), number)
     said = bench.end_of(process)
     assert said.code == 3
-    assert "unit 1: the worker was killed from outside, or it needed more memory" in said.err
+    assert "unit 1: the worker was killed from outside, or the machine" in said.err
     assert "unit 2: the worker was terminated by SIGSEGV" in said.err
     assert "unit 3: the worker was terminated by SIGTERM" in said.err
     units = [unit["status"] for unit in json.loads(said.out)["units"]]

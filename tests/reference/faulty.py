@@ -65,8 +65,9 @@ class Bench:
         stdout: int | None = None,
         **environment: str,
     ) -> subprocess.Popen[str]:
-        """Begin a command; with `file_bytes` no file may grow beyond so many."""
-
+        """Begin a command; with `file_bytes` no file may grow beyond this size."""
+        if file_bytes:  # compiled modules would be cut off, and break every later test
+            environment["PYTHONDONTWRITEBYTECODE"] = "1"
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
             cwd=self.folder,

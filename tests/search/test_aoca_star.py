@@ -251,7 +251,7 @@ def test_wrong_questions_are_refused() -> None:
         aoca_star(task, (0,), 1)
     with pytest.raises(UsageError, match="may overestimate"):
         aoca_star(task, (0,), 0, "ff")
-    with pytest.raises(UsageError, match="no heuristic 'magic'"):
+    with pytest.raises(UsageError, match="unknown heuristic 'magic'"):
         aoca_star(task, (0,), 0, "magic")
     with pytest.raises(ValueError, match=r"expected shape \(3,\), got \(8,\)"):
         aoca_star(task, (0,), 0, np.zeros(8, np.int64))

@@ -55,5 +55,5 @@ def test_a_dominance_value_is_put_to_its_checker() -> None:
 def test_a_chain_with_dominance_steps_is_no_plan() -> None:
     chain = Evidence((0, 0), (Morph((1, 0), -2, "bmo"), Walk((1,), "policy")), 5)
     assert chain.kind == "dominance"
-    with pytest.raises(ValueError, match="no plan"):
+    with pytest.raises(ValueError, match="not a plan"):
         _ = chain.operators

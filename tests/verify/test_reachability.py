@@ -38,7 +38,7 @@ def test_true_walks_hold() -> None:
         (1, {"state": (9,)}, "variable 0 has no value 9"),
         (1, {"state": (2, 0)}, "a state of 2 values"),
         (1, {"walk": (1,)}, "(step 1) needs"),
-        (1, {"walk": (7,)}, "there is no operator 7"),
+        (1, {"walk": (7,)}, "unknown operator 7"),
         (1, {"walk": ()}, "walks have 1 to 5"),
         (1, {"walk": (0,) * 6}, "walks have 1 to 5"),
         (1, {"reference": 2}, "which comes after it"),

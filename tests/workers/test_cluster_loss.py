@@ -131,7 +131,7 @@ def test_a_cluster_is_looked_at_before_it_is_used(
     cluster.workers[0].send_signal(signal.SIGSTOP)
     with pytest.raises(UsageError, match="not all workers of the cluster answered") as caught:
         look_at(cluster.address)
-    assert "end those that hang" in caught.value.hint
+    assert "end the workers that hang" in caught.value.hint
 
 
 def test_a_lost_worker_is_told_and_its_unit_begins_again(

@@ -108,7 +108,7 @@ def test_an_address_is_checked_while_it_is_written(card: ExecutorCard, context: 
     assert not card.workers.isEnabled()
     assert card.verdict.text() == ENTER_ADDRESS
     QTest.keyClicks(card.address, "tcp://host")
-    assert "has no port: write tcp://host:8786" in card.verdict.text()
+    assert "has no port; write tcp://host:8786" in card.verdict.text()
     assert card.address.property("invalid")
     assert not card.check_button.isEnabled()
     assert "has no port" in card.problem()
