@@ -139,13 +139,15 @@ def test_a_file_is_written_whole_or_not_at_all(
 
 @contextmanager
 def small_files(most_bytes: int) -> Iterator[None]:
-    """This very process may not make files grow beyond that."""
+    """This process may not make files grow beyond that, and compiles no modules to such files."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = before
 
 
 def test_a_device_that_is_full(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
