@@ -33,6 +33,13 @@ def test_what_the_fuzzer_found(folder: Path, kind: str) -> None:
         assert taken(target.read, data) in (READ, REFUSED), data
 
 
+def test_damage_that_sqlite_takes_for_a_lack_of_memory(folder: Path) -> None:
+    target = targets(folder)["cpddl policy"]()
+    (sound,) = target.seeds()
+    damaged = sound[:115] + b"\x08" + sound[116:325] + b"\xff" * 33 + sound[325:-436]
+    assert taken(target.read, damaged) == REFUSED
+
+
 LONG = "n" * 300
 
 

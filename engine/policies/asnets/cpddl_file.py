@@ -109,6 +109,8 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
         yield database
     except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         raise _broken(path, f"the policy cannot be read ({error})") from error
+    except MemoryError as error:  # what SQLite says of some damaged pages, however small
+        raise _broken(path, "the database is damaged") from error
     finally:
         if database is not None:
             database.close()
