@@ -42,6 +42,10 @@ PROBLEM = f"""\
     {" ".join(f"(door {a} {b}) (= (effort {a} {b}) {n})" for a, b, n in DOORS)})
   (:goal (and (has k1) (has k2) (at a))) (:metric minimize (total-cost)))
 """
+MORE_KEYS = [f"more{number}" for number in range(30)]
+MANY_STATES = PROBLEM.replace("k2 - key", f"k2 {' '.join(MORE_KEYS)} - key").replace(
+    "(in k2 d)", f"(in k2 d) {' '.join(f'(in {key} b)' for key in MORE_KEYS)}"
+)
 CONFIG = """\
 domain = "domain.pddl"
 problems = ["problem.pddl"]
@@ -56,6 +60,7 @@ oracles = ["aras-ehc", "astar"]
 def fill(folder: Path) -> Path:
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)
+    (folder / "many-states.pddl").write_text(MANY_STATES)
     (folder / "c.toml").write_text(CONFIG)
     return folder
 
@@ -406,8 +411,10 @@ def test_a_campaign_without_any_success_says_which_units_failed(
 
 PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
-ENDLESS = CONFIG.replace("size = 8", "size = 100000000").replace(
-    "oracles", 'objective = "any"\noracles'
+ENDLESS = (
+    CONFIG.replace("problem.pddl", "many-states.pddl")
+    .replace("size = 8", "size = 100000000")
+    .replace("oracles", 'objective = "any"\noracles')
 )
 
 

@@ -97,5 +97,5 @@ def test_units_that_find_no_room_for_their_files(
         monkeypatch.setattr("tempfile.tempdir", "/proc/none")
         run(config, store, RecordingLink(hear=seen.append), executor=InThreads(1))
     (failure,) = [event for event in seen if isinstance(event, UnitFailed)]
-    assert "temporary files cannot be handled" in failure.error
+    assert "temporary files cannot be written" in failure.error
     assert "set TMPDIR to another folder" in failure.error

@@ -90,7 +90,7 @@ def test_a_full_disk_under_the_planner(bench: Bench) -> None:
 
 def test_no_folder_for_temporary_files(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/proc/none")
-    with pytest.raises(DiskError, match="temporary files cannot be handled"):
+    with pytest.raises(DiskError, match="temporary files cannot be written"):
         run_planner(Planner.LAMA, task)
 
 

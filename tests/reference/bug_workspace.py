@@ -7,6 +7,7 @@ policies are greedy: one drives to and fro for ever, one pays too much, one gets
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -44,8 +45,8 @@ def problem_text(loads: int) -> str:
     roads += [("d", "c", 4), ("b", "a", 1), ("d", "b", 1), ("b", "isle", 1)]
     facts = " ".join(f"(road {a} {b}) (= (length {a} {b}) {n})" for a, b, n in roads)
     names = [f"load{number}" for number in range(loads)]
-    places = [f"(lies {name} {place})" for name, place in zip(names, "bdc", strict=False)]
-    goals = [f"(lies {name} {place})" for name, place in zip(names, "dca", strict=False)]
+    places = [f"(lies {name} {place})" for name, place in zip(names, cycle("bdc"), strict=False)]
+    goals = [f"(lies {name} {place})" for name, place in zip(names, cycle("dca"), strict=False)]
     return f"""(define (problem p{loads}) (:domain carter)
       (:objects a b c d isle - place {" ".join(names)} - load)
       (:init (at a) (free) (= (total-cost) 0) {facts} {" ".join(places)})

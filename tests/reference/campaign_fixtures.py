@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "domain.pddl").write_text(DOMAIN)
     for loads in (1, 2, 3):
         (tmp_path / f"p{loads}.pddl").write_text(problem_text(loads))
+    (tmp_path / "many-states.pddl").write_text(problem_text(9))
     return tmp_path
 
 

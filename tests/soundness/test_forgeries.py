@@ -237,6 +237,10 @@ FORGERIES: dict[str, tuple[ClaimKind, Forgery]] = {
     "evidence that is no record": (BUGS, "UPDATE evidence SET document = '[7' WHERE finding = {q}"),
     "evidence without a type": (BUGS, "UPDATE evidence SET document = '{{}}' WHERE finding = {q}"),
     "a run that is no sequence": (BUGS, "UPDATE runs SET operators = x'07' WHERE finding = {q}"),
+    "a verdict in other words": (
+        BUGS,
+        "UPDATE answers SET verdict = 'passed' WHERE unit = 1 AND number = 0",
+    ),
     "a verdict 'bug' without a bug": (
         BUGS,
         "UPDATE answers SET verdict = 'bug', bound = 0 WHERE (unit, number, oracle) IN (SELECT "
@@ -635,13 +639,6 @@ def test_forgeries_are_named(
     code, answer = verify(path)
     assert claim in {item["claim"] for item in answer["failed"]}, answer
     assert code == 1
-
-
-def test_words_that_no_campaign_writes_are_refused(true_workspace: Path, tmp_path: Path) -> None:
-    path = Path(shutil.copy(true_workspace, tmp_path / "forged.plumb"))
-    with forging_claims(path) as forger:
-        forger.do("UPDATE answers SET verdict = 'passed' WHERE unit = 1 AND number = 0")
-    assert main(["verify", str(path)]) == 2
 
 
 def test_where_oracles_make_states_it_cannot_be_decided(

@@ -164,7 +164,7 @@ def test_in_a_pause_nothing_happens_until_it_is_over(
     configure: Configure, path: Path, in_threads: MakeExecutor
 ) -> None:
     pause = PauseOnce()
-    config = configure(problems='"p3.pddl"', more="[fuzzing]\nsize = 100000000\n")
+    config = configure(problems='"many-states.pddl"', more="[fuzzing]\nsize = 100000000\n")
     with Workspace.create(path) as store:
         run(
             config,

@@ -93,7 +93,7 @@ def test_a_cluster_finds_the_same_even_if_a_worker_dies(
 def test_stopping_reaches_the_units_of_the_cluster(
     cluster: Cluster, cluster_of_two: str, configure: Callable[..., CampaignConfig], tmp_path: Path
 ) -> None:
-    endless = configure(more="[fuzzing]\nsize = 100000000\n")
+    endless = configure(problems='"many-states.pddl"', more="[fuzzing]\nsize = 100000000\n")
     seen: list[CampaignEvent] = []
 
     def cancelled() -> bool:

@@ -193,7 +193,7 @@ def show(qtbot: QtBot, theme: Theme, settings: Settings) -> Callable[[Path], lis
 
 TROUBLES = (
     {
-        "UPDATE project SET document = '[]'": "Cannot read the files of this project",
+        "UPDATE project SET document = '{\"domain\": 1}'": "Cannot read the files of this project",
         "UPDATE campaigns SET config = '[]'": "Cannot read the campaigns",
         "UPDATE comparisons SET answer = '{}'": "Cannot read earlier comparisons",
         "UPDATE trainings SET document = '{}'": "Cannot show training",
