@@ -1,4 +1,4 @@
-"""The bug browser: a localized bug in all tabs, loops, bounds without a plan, filters, nothing."""
+"""The bug browser: a localized bug in all tabs, a loop, filters, nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def take(stage: Stage) -> None:
     window = stage.finished()
     page = _page(stage, window)
     _localized(stage, page)
-    _other_kinds(stage, page)
+    _loop(stage, page)
     _tables(stage, page, window)
 
 
@@ -45,15 +45,11 @@ def _localized(stage: Stage, page: BugsPage) -> None:
     page.detail.tabs.setCurrentIndex(0)
 
 
-def _other_kinds(stage: Stage, page: BugsPage) -> None:
+def _loop(stage: Stage, page: BugsPage) -> None:
     _show(stage, page, lambda row: row.gap is None)
     page.actions_of.localize()
     stage.settle()
     stage.grab("bugs-loop")
-    _show(stage, page, lambda row: row.evidence_kind == "dominance")
-    page.detail.tabs.setCurrentWidget(page.detail.evidence)
-    stage.grab("bugs-bound")
-    page.detail.tabs.setCurrentIndex(0)
 
 
 def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
