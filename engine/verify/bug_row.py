@@ -26,11 +26,11 @@ def _row_problems(row: BugRow, finding: Finding, testing: OracleSettings) -> Ite
     if row.evidence_kind != finding.evidence.kind:
         yield f"its evidence is a {finding.evidence.kind}, not a {row.evidence_kind}"
     if row.found_by not in testing.oracles:
-        yield f"the campaign did not use {row.found_by}, which is said to have found it"
+        yield f"it was found by {row.found_by}, which the campaign did not use"
     if testing.objective == "goal" and finding.kind is not BugKind.FAILS:
         yield "the campaign asks for the goal alone, and the policy reaches it"
     if row.retrospective and row.pool_number is None:
-        yield "it is said to be in a state that was tested before, but that is not in the pool"
+        yield "it is marked as found in a state tested before, but the state is not in the pool"
 
 
 def check_history(history: History, row: BugRow, finding: Finding, is_whole: bool) -> Verdict:

@@ -83,7 +83,7 @@ def check_cause(finding: Finding, found: Localization, task: Task) -> Verdict:
     if found.cause == expected:
         return HOLDS
     said, follows = (_cause_text(cause) for cause in (found.cause, expected))
-    return false(f"the root cause is said to be {said}, but {follows} follows from its steps")
+    return false(f"the stored root cause is {said}, but {follows} follows from its steps")
 
 
 def _cause_text(cause: Cause | None) -> str:

@@ -51,9 +51,9 @@ def check_answer(
 def _check_bug(answer: AnswerRow, row: PoolRow, bug: BugRow | None) -> Verdict:
     """The bug's own evidence proves the bound of an oracle that is not better."""
     if bug is None:
-        return false(f"{answer.oracle} is said to prove a bug that is not there")
+        return false(f"{answer.oracle} reports a bug that is not stored")
     if answer.bound is None or answer.bound < bug.bound:
-        return false(f"{answer.oracle} is said to prove a bound below {bug.bound}")
+        return false(f"{answer.oracle} reports a bound below {bug.bound}, which is not proven")
     if row.outcome == RunOutcome.SOLVED and answer.bound >= (row.policy_cost or 0):
         return false(f"a bound of {answer.bound} proves no bug")
     return HOLDS

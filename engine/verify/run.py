@@ -333,7 +333,7 @@ def _differs(decisions: Decisions, walked: Walked, row: PoolRow) -> Verdict:
     said = _result(row.outcome or "", row.reason or "", row.policy_cost)
     found = _result(walked.outcome, walked.reason, cost)
     if decisions.is_own:
-        return false(f"the run is said to be {said}, but it is {found}")
+        return false(f"the stored run is {said}, but the policy's run is {found}")
     return undecided(f"the run was {said}, and now it is {found}")
 
 

@@ -1,26 +1,20 @@
 """Inverse: the walk is taken back step by step, one operator each."""
 
 import pytest
-from reference.oracle_sessions import Edges, examine, proven, session_on
+from reference.oracle_sessions import (
+    LONG_WAY_BACK,
+    NO_WAY_BACK,
+    WAY_BACK,
+    examine,
+    proven,
+    session_on,
+    walked,
+)
 
 from engine.errors import UsageError
 from engine.oracles.registry import parse_oracle
-from engine.oracles.session import OracleSession, Origin
 from engine.records.events import OracleVerdict
 from engine.records.finding import BugKind
-
-WAY_BACK: Edges = {"walk": (0, 1, 2), "back": (1, 0, 5), "end": (0, 2, 1)}
-LONG_WAY_BACK: Edges = {
-    "walk": (0, 1, 2), "around": (1, 3, 2), "back": (3, 0, 5), "end": (0, 2, 1),
-}  # fmt: skip
-NO_WAY_BACK: Edges = {"walk": (0, 1, 2), "end": (0, 2, 1)}
-
-
-def walked(edges: Edges, policy: str = "end") -> OracleSession:
-    """State 1 was reached by a walk from state 0; the policy has nothing to do there."""
-    session = session_on(edges, 2, policy)
-    session.origins[1] = Origin(0, (list(edges).index("walk"),))
-    return session
 
 
 def test_the_way_back_and_the_plan_from_there_are_a_plan() -> None:

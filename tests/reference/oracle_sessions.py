@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import factorizations, make_oracle
-from engine.oracles.session import Examination, OracleSession
+from engine.oracles.session import Examination, OracleSession, Origin
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.records.evidence import Walk
@@ -128,3 +128,17 @@ def proven(session: OracleSession, state: int, oracle: str = "") -> list[tuple[s
         else (step.origin, MORPH)
         for step in evidence.steps
     ]
+
+
+WAY_BACK: Edges = {"walk": (0, 1, 2), "back": (1, 0, 5), "end": (0, 2, 1)}
+LONG_WAY_BACK: Edges = {
+    "walk": (0, 1, 2), "around": (1, 3, 2), "back": (3, 0, 5), "end": (0, 2, 1),
+}  # fmt: skip
+NO_WAY_BACK: Edges = {"walk": (0, 1, 2), "end": (0, 2, 1)}
+
+
+def walked(edges: Edges, policy: str = "end") -> OracleSession:
+    """State 1 was reached by a walk from state 0; the policy has nothing to do there."""
+    session = session_on(edges, 2, policy)
+    session.origins[1] = Origin(0, (list(edges).index("walk"),))
+    return session

@@ -38,7 +38,7 @@ def test_true_rows_hold(bugs: dict[str, Bug]) -> None:
         (BugKind.TOO_EXPENSIVE, {"gap": 10**6}, "a gap of 1000000"),
         (BugKind.FAILS, {"gap": 1}, "a gap of 1"),
         (BugKind.FAILS, {"evidence_kind": "word"}, "not a word"),
-        (BugKind.FAILS, {"found_by": "nobody"}, "did not use nobody"),
+        (BugKind.FAILS, {"found_by": "nobody"}, "found by nobody, which the campaign did not use"),
         (BugKind.FAILS, {"retrospective": True, "pool_number": None}, "not in the pool"),
     ],
 )
