@@ -22,6 +22,8 @@ test: setup
 soundness: setup
 	PLUMBLINE_LONG=1 $(BIN)/python -m pytest -n auto --dist worksteal
 	$(BIN)/python benchmarks/soundness.py
+	$(BIN)/python benchmarks/soundness.py --kind conditional --tasks 3000
+	$(BIN)/python benchmarks/soundness.py --kind axioms --tasks 1000
 
 lint: setup
 	$(BIN)/ruff check .
@@ -29,6 +31,7 @@ lint: setup
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases tools
 
 format: setup
 	$(BIN)/ruff check --fix .
@@ -46,6 +49,7 @@ screenshots: setup
 
 docs: setup
 	$(BIN)/python tools/command_line_guide.py
+	$(BIN)/python tools/experiment_guide.py
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -26,7 +26,7 @@ import psutil
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from measurement import EXAMPLES, Row, Setting, compared, mistakes
-from reference.dask_cluster import PATIENCE, Cluster
+from reference.dask_cluster import Cluster
 
 from engine.campaign.config_reader import parse_config
 from engine.records.config import CampaignConfig
@@ -167,12 +167,10 @@ def config(text: str, units: int) -> CampaignConfig:
 @contextmanager
 def started(folder: Path, workers: int) -> Iterator[Cluster]:
     """A cluster, once all its workers are there."""
-    from distributed import Client
-
     folder.mkdir()
-    with closing(Cluster(folder, workers)) as cluster:
-        with Client(cluster.address, timeout=f"{PATIENCE:g}s", set_as_default=False) as client:
-            client.wait_for_workers(workers, timeout=PATIENCE)
+    with closing(Cluster(folder)) as cluster:
+        for _ in range(workers):
+            cluster.add_worker()
         yield cluster
 
 
@@ -198,7 +196,7 @@ def timed(config: CampaignConfig, place: Place, folder: Path, link: Link = NULL_
         end = run(config, store, link, executor=executor)
         processor = place.processor_seconds() - before
         units = [(unit.problem, unit.policy, unit.seed, unit.status) for unit in store.units()]
-        bugs = [(*described(row), store.bug(row.id).state) for row in store.bugs()]
+        bugs = [(*described(row), store.bug(row.id).finding.state) for row in store.bugs()]
     return Run(tuple(sorted(units)), tuple(sorted(bugs, key=repr)), end.seconds, processor)
 
 

@@ -138,7 +138,7 @@ def walk_states(task: Task, wanted: int, choose: random.Random) -> list[State]:
         if not applicable or step % WALK_LENGTH == 0:
             state = task.init
             continue
-        state = successor(task.operators[choose.choice(applicable)], state)
+        state = successor(task, task.operators[choose.choice(applicable)], state)
         found[state] = None
     return list(found)
 
@@ -166,7 +166,7 @@ def changes(task: Task, state: State) -> dict[str, tuple[frozenset[GroundAtom], 
     after = {}
     for number in applicable_operators(task, state):
         operator = task.operators[number]
-        atoms = state_atoms(task, successor(operator, state))
+        atoms = state_atoms(task, successor(task, operator, state))
         if atoms != here:
             after[operator.name] = (atoms, operator.cost)
     return after

@@ -48,8 +48,8 @@ def attack(kind: str, seconds: int, keep: Path) -> Effort:
     """In processes of their own: a new one goes on where one has died."""
     corpus = keep / "corpus" / kind.replace(" ", "-")
     corpus.mkdir(parents=True, exist_ok=True)
-    effort, end = Effort(), time.monotonic() + seconds
-    while (left := int(end - time.monotonic())) > 0:
+    effort, end = Effort(), children_seconds() + seconds
+    while (left := int(end - children_seconds())) > 0:
         command = [sys.executable, __file__, "--child", kind, "--seconds", str(left)]
         result = subprocess.run(
             [*command, "--keep", str(keep)], stderr=subprocess.PIPE, text=True, check=False
@@ -59,19 +59,25 @@ def attack(kind: str, seconds: int, keep: Path) -> Effort:
         for line in _DONE.finditer(result.stderr):
             executions, effort.coverage, effort.features, effort.corpus = map(int, line.groups())
         effort.executions += executions
-        if result.returncode == 0:
-            break
-        effort.deaths += 1
+        effort.deaths += result.returncode != 0
         if not executions:
             print(result.stderr[-2000:], file=sys.stderr)
             break
     return effort
 
 
+def children_seconds() -> float:
+    """CPU time of the processes that have ended: on a busy machine the clock says little."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def fuzz(kind: str, seconds: int, keep: Path) -> None:
     """Does not return."""
     import atheris
 
+    # The finder of an editable install loads modules by itself, unseen by atheris.
+    sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
     scratch = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     name = kind.replace(" ", "-")
     with atheris.instrument_imports(include=INSTRUMENTED):
@@ -142,7 +148,7 @@ def replay(kind: str, files: Sequence[Path]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--seconds", type=int, default=300, help="of CPU time for each kind")
     parser.add_argument("--kinds", default="", help="default: all, one after the other")
     parser.add_argument("--keep", type=Path, default=ROOT / "build" / "fuzz")
     parser.add_argument("--child", metavar="KIND", help=argparse.SUPPRESS)
@@ -158,10 +164,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         kinds = args.kinds.split(",") if args.kinds else list(targets(Path(folder)))
     for kind in kinds:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_seconds()
         effort = attack(kind, args.seconds, args.keep)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        used = children_seconds() - before
         print(
             f"{kind:<20} {effort.executions:>8} executions, {effort.coverage} edges, "
             f"{effort.features} features, {effort.corpus} files kept, {effort.deaths} deaths, "

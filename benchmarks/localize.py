@@ -46,7 +46,7 @@ class Totals:
     steps: int = 0
     bad: int = 0
     undecided: int = 0
-    unexplained: int = 0  # bugs without a step to blame
+    unexplained: int = 0  # bugs without a root cause
     shared: int = 0
     alone: int = 0
     naive: int = 0
@@ -195,8 +195,8 @@ class Truth:
         state = bug.finding.state
         for step in found.steps:
             operator = self._task.operators[step.operator]
-            following = successor(operator, state)
-            best, beyond = self._cost(state), self._cost(following)
+            following = successor(self._task, operator, state)
+            best, beyond = self.cost(state), self.cost(following)
             if (
                 best is not None
                 and beyond is not None
@@ -209,7 +209,7 @@ class Truth:
                 yield f"step {step.index}: h* = {best} is not within the bounds"
             state = following
 
-    def _cost(self, state: State) -> int | None:
+    def cost(self, state: State) -> int | None:
         if state not in self._known:
             limits = SearchLimits(bytes=2**31, expansions=200_000)
             result = search(self._task, "astar", "lmcut", state=state, limits=limits)

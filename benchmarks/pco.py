@@ -43,7 +43,7 @@ from engine.task.plans import format_operator_plan
 from engine.task.states import StateTable
 from engine.task.task import Task
 from engine.verify.evidence import verify
-from engine.verify.val import val_opinion, val_program
+from engine.verify.val import val_opinions, val_program
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "resources" / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -183,8 +183,7 @@ def _val_problems(task: Task, plans: Plans) -> Iterator[str]:
         yield "VAL is not installed"
         return
     domain = format_domain(export_domain(task))
-    for problem, plan in sorted(plans):
-        opinion = val_opinion(program, domain, problem, plan)
+    for opinion in val_opinions(program, domain, sorted(plans)):
         if opinion is None or not opinion.valid:
             yield f"VAL does not accept a plan: {opinion.words if opinion else 'no opinion'}"
 

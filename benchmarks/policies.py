@@ -5,8 +5,8 @@
 FOLDER holds `asnets/<domain>`, `gnn/<domain>` (domain.pddl, problems/, one policy, golden plans)
 and `peer/<task>` (output.sas, `<policy>.table.json`). Parts that are not there are left out.
 Throughput is CPU time of one thread, so that it can be compared on a busy machine. Its last column
-is what batches could gain at most: if matrix products were all that is left to do in a batch, at
-the rate they have alone on this core.
+is what batches could gain a network of torch at most: if matrix products were all that is left to
+do in a batch, at the rate they have alone on this core.
 """
 
 from __future__ import annotations
@@ -178,11 +178,12 @@ def measure(suite: Suite, problem: Path) -> list[float]:
     figures = "  ".join(f"{rate:>9.0f}" for rate in rates)
     with FlopCounterMode(display=False) as counter:
         bound.decide(batches[2])
-    limit = _product_rate() / (counter.get_total_flops() / len(batches[2]))
+    flops = counter.get_total_flops() / len(batches[2])  # 0: it does not decide by torch
+    limit = f"{_product_rate() / flops / rates[0]:>5.1f}x" if flops else "    -"
     print(
         f"{suite.kind:<7}{suite.folder.name:<12}{problem.stem[-24:]:<25}{len(task.operators):>6}"
         f"{bind_seconds:>7.2f}  {1000 / rates[0]:>7.2f}  {figures}  {rates[2] / rates[0]:>7.1f}x"
-        f"  {limit / rates[0]:>5.1f}x"
+        f"  {limit}"
     )
     return rates
 

@@ -27,13 +27,21 @@ from engine.workers.program import Ending, run_process
 TOPICS = {
     "Search": ("search", "aoc", "abstractions"),
     "Dominance": ("dominance",),
-    "Oracles": ("oracle_table", "pco", "peer", "soundness"),
-    "Policies": ("policies",),
-    "Localization": ("localize",),
+    "Oracles": ("oracle_table", "pco", "peer", "compare_mode", "soundness"),
+    "Every classical domain": ("adl",),
+    "Policies": ("policies", "batches"),
+    "Localization": ("localize", "losses", "witnesses"),
     "Equivalence": ("equivalence",),
-    "Campaigns": ("campaign", "cluster"),
-    "Window": ("window", "campaign_screen", "bug_browser"),
-    "Files": ("exchange", "export_roundtrip", "pddl_corpus", "pddl_mutations", "hostile"),
+    "Campaigns": ("speed", "campaign", "cluster", "many_workers", "append_rate"),
+    "Window": ("window", "campaign_screen", "bug_browser", "pictures", "picture_window"),
+    "Files": (
+        "exchange",
+        "export_roundtrip",
+        "reproduction",
+        "pddl_corpus",
+        "pddl_mutations",
+        "hostile",
+    ),
 }
 PAGE = Path(__file__).resolve().parent / "RESULTS.md"
 LOGS = ROOT / "build" / "benchmarks"

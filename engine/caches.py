@@ -22,7 +22,7 @@ def read_kept(path: Path) -> bytes | None:
     """The contents of a file, which counts as used now; None if the file does not exist."""
     try:
         data = path.read_bytes()
-        with contextlib.suppress(PermissionError):  # somebody else's folder can still be read
+        with contextlib.suppress(PermissionError):  # a folder of another user can still be read
             path.touch()
     except FileNotFoundError:
         return None
@@ -56,7 +56,7 @@ def shrink(folder: Path, max_bytes: int) -> None:
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """When each file was used last, and how large it is."""
+    """Return when each file was last used, and how large it is."""
     entries = []
     with contextlib.suppress(FileNotFoundError):  # there is no folder yet
         for path in folder.iterdir():
@@ -74,13 +74,13 @@ _LIMITS = "limits.json"
 
 
 def cache_folder() -> Path:
-    """Where Plumbline keeps what it can compute again."""
+    """Return the folder for what Plumbline can compute again."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen or platformdirs.user_cache_dir("plumbline", appauthor=False))
 
 
 def backup_folder() -> Path:
-    """Where copies of workspaces are kept."""
+    """Return the folder for copies of workspaces."""
     chosen = os.environ.get(BACKUP_VARIABLE)
     data = Path(platformdirs.user_data_dir("plumbline", appauthor=False))
     return Path(chosen) if chosen else data / "backups"
@@ -110,7 +110,7 @@ class DiskCache:
         return self.limit_megabytes() * 1_000_000
 
     def set_limit(self, megabytes: int) -> None:
-        """From now on; what is too much goes at once. OSError if that cannot be written."""
+        """Set the limit and remove what exceeds it at once; OSError if it cannot be written."""
         path = cache_folder() / _LIMITS
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
@@ -128,7 +128,7 @@ DISK_CACHES = (TRANSLATIONS, DOMINANCE, BACKUPS)
 
 
 def _limits() -> dict[str, object]:
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         limits = json.loads((cache_folder() / _LIMITS).read_text(encoding="utf-8"))
         if isinstance(limits, dict):
             return limits

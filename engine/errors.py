@@ -34,26 +34,35 @@ class Location:
         parts = [str(part) for part in (self.file, self.line, self.column) if part is not None]
         return ":".join(parts)
 
+    def report(self, message: str, hint: str) -> str:
+        """Return what is wrong here, and what to do."""
+        text = f"{message}; {hint}" if hint else message
+        return f"{self}: {text}" if str(self) else text
+
     @classmethod
     def of(cls, path: str | Path, line: int | None = None, column: int | None = None) -> Location:
         return cls(str(path), line, column)
 
 
+MAX_MESSAGE = 4000
+"""Characters of what is wrong."""
+
+
 class PlumblineError(Exception):
-    """Something the user can understand and mend: what is wrong, where, what to do."""
+    """An error that the user can fix: what is wrong, where, and what to do."""
 
     exit_code = ExitCode.BAD_INPUT
 
     def __init__(self, message: str, location: Location | None = None, hint: str = "") -> None:
+        if len(message) > MAX_MESSAGE:  # it quotes a stranger's file
+            message = f"{message[: MAX_MESSAGE // 2]} … {message[-MAX_MESSAGE // 2 :]}"
         super().__init__(message)
         self.message = message
         self.location = location or Location()
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.message}; {self.hint}" if self.hint else self.message
-        place = str(self.location)
-        return f"{place}: {text}" if place else text
+        return self.location.report(self.message, self.hint)
 
     def __reduce__(self) -> tuple[type[PlumblineError], tuple[str, Location, str]]:
         """Errors cross process boundaries whole."""
@@ -88,6 +97,10 @@ class PlanError(PlumblineError):
     """A plan file that cannot be read, or names actions the task does not have."""
 
 
+class ProfileError(PlumblineError):
+    """An animation profile that cannot be read, or does not fit the domain."""
+
+
 class PolicyError(PlumblineError):
     """A policy that cannot be loaded, does not fit the domain, or broke while it ran."""
 
@@ -109,7 +122,7 @@ class ConfigurationError(PlumblineError):
 
 
 class WorkspaceError(PlumblineError):
-    """A workspace file that cannot be opened, read or written, or is used by somebody else."""
+    """A workspace file that cannot be opened, read or written, or is used by another process."""
 
 
 class DamagedRecordError(PlumblineError):

@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ def read_bytes(path: str | Path, kind: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):  # a pipe could make us wait for ever
+            if not stat.S_ISREG(status.st_mode):  # reading a pipe could block forever
                 what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
                 raise UnreadableFileError(f"this is {what}", place, f"name {kind}")
             if status.st_size > LARGEST_FILE:
@@ -83,19 +83,29 @@ def write_text(path: str | Path, text: str, *, own_folder: bool = False) -> None
     write_bytes(path, text.encode("utf-8", "backslashreplace"), own_folder=own_folder)
 
 
+def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
+    """Write a text that is longer than what should be in memory at once."""
+    _write(path, (piece.encode("utf-8", "backslashreplace") for piece in pieces))
+
+
 def write_bytes(path: str | Path, data: bytes, *, own_folder: bool = False) -> None:
     """Put a file in its place when all of it is written.
 
     With `own_folder` the folder is one of ours in a folder of the user's, and must not be a link.
     What stands in /dev, such as /dev/stdout, is written to.
     """
+    _write(path, (data,), own_folder=own_folder)
+
+
+def _write(path: str | Path, pieces: Iterable[bytes], *, own_folder: bool = False) -> None:
     file = Path(path)
     try:
         if file.parent in _DEVICES:
-            file.write_bytes(data)
+            with file.open("wb") as stream:
+                stream.writelines(pieces)
         else:
             with replacing(file, own_folder=own_folder) as part:
-                part.stream.write(data)
+                part.stream.writelines(pieces)
     except (OSError, ValueError) as problem:
         raise disk_error(problem, file) from problem
 

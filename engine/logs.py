@@ -48,5 +48,5 @@ def _handlers(verbose: bool) -> list[logging.Handler]:
             logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=2)
         )
     except OSError:
-        pass  # a read-only home must not keep anybody from working
+        pass  # a read-only home must not prevent work
     return handlers or [logging.NullHandler()]

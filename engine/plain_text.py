@@ -1,4 +1,4 @@
-"""Text that others wrote, made fit for a terminal, a log or a label.
+"""Text that others wrote, made fit for a terminal, a log, a label or Markdown.
 
 Names and messages come from files, servers and plug-ins. A control character in them could move the
 cursor, set the title or the clipboard of a terminal, or show a name backwards; it is shown as its
@@ -27,6 +27,11 @@ def printable_json(document: str) -> str:
     return _UNFIT.sub(_json_code, document)
 
 
+def inline(name: str) -> str:
+    """The name as it can stand in Markdown: not as a paragraph, nor as a command."""
+    return " ".join(name.split()).replace("`", "'")
+
+
 def _code(found: re.Match[str]) -> str:
     return ascii(found[0])[1:-1]
 
@@ -34,3 +39,14 @@ def _code(found: re.Match[str]) -> str:
 def _json_code(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+_FORMULA = re.compile(r"\s*[=+\-@\t\r]")
+_NUMBER = re.compile(r"\s*[+-]?\d[\d.,_]*(?:e[+-]?\d+)?\s*%?", re.IGNORECASE)
+
+
+def plain_cell(text: str) -> str:
+    """Escape a text that a spreadsheet would calculate; a name may come from a stranger."""
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from reference.amount import LONG, amount
 
 from engine.caches import BACKUP_VARIABLE
+from engine.workers.launch import prepare
 
 pytest_plugins = ["reference.bug_fixtures", "reference.campaign_fixtures"]
 
@@ -41,6 +42,12 @@ def pytest_configure() -> None:
 def _backups(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Workspaces that tests change are backed up somewhere else than those of the user."""
     os.environ[BACKUP_VARIABLE] = str(tmp_path_factory.mktemp("backups"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm() -> None:
+    """Processes that tests start are forked as in the window, once the warm process is ready."""
+    prepare()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -16,7 +16,6 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path) -> SimpleNamespace:
     monkeypatch.setitem(cli.COMMANDS, "probe", "a command for tests")
     monkeypatch.setattr(cli, "load_command", lambda name: module)
     monkeypatch.setattr("engine.logs.log_path", lambda: tmp_path / "plumbline.log")
-    monkeypatch.setattr(cli, "log_path", lambda: tmp_path / "plumbline.log")
     return module
 
 

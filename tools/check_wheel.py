@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = "parcel-delivery"
@@ -79,10 +80,10 @@ def use(programs: Path, folder: Path) -> None:
     environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     environment |= {"HOME": str(home), "PLUMBLINE_CACHE_DIR": str(home / "cache")}
 
-    def plumbline(*arguments: str | Path) -> dict[str, object]:
+    def plumbline(*arguments: str | Path) -> dict[str, Any]:
         say(f"plumbline {' '.join(map(str, arguments))}")
         output = run(programs / "plumbline", *arguments, "--json", cwd=home, env=environment)
-        document: dict[str, object] = json.loads(output)
+        document: dict[str, Any] = json.loads(output)
         return document
 
     doctor = plumbline("doctor")

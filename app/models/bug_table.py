@@ -1,23 +1,26 @@
 """The table of bugs: filtered by the language of the command line, sorted, and in groups.
 
-Groups are rows of their own, with the bugs they hold below them. A hundred thousand bugs are
-arranged in a moment because conditions and keys run over whole lists; what arrives is put in place
-all at once (`settle`), and selected bugs stay selected.
+Groups are rows of their own, with the bugs they hold below them. Which bugs there are, in which
+order, the workspace says by their numbers; of a million bugs only the rows in sight are read. What
+arrives is put in place all at once (`settle`), and selected bugs stay selected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
+import numpy as np
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
 
-from app.models.table_model import Column, Index, Palette, SortKeys, TableModel
+from app.models.table_model import DESCENDING, Column, Index, Palette, SortKeys, TableModel
 from engine.records.finding import BugKind, BugStatus
 from engine.report.bug_text import kind_text
+from engine.report.loss_text import row_loss_cell
 from engine.report.words import count_text
+from engine.workspace.bug_list import NO_BUGS, BugList, BugOverview, BugQuery, Groups, Numbers
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
 
@@ -45,7 +48,7 @@ def _cost(row: BugRow) -> str:
     return f"≥ {row.policy_cost}" if row.kind is BugKind.STOPPED else f"{row.policy_cost}"
 
 
-def _gap(row: BugRow) -> str:
+def gap_text(row: BugRow) -> str:
     if row.gap is None:
         return "∞"
     return f"≥ {row.gap}" if row.kind is BugKind.STOPPED else str(row.gap)
@@ -57,8 +60,19 @@ def _seconds(value: float) -> str:
 
 _INFINITE = float("inf")
 
+
+def _loss(row: BugRow) -> float | None:
+    """None where the column is empty."""
+    if not row_loss_cell(row):
+        return None
+    return _INFINITE if row.loss is None else row.loss
+
+
+PICTURE = "picture"
+"""The column that the view draws; it has no text."""
 COLUMNS: tuple[Column[Any], ...] = (
     Column("id", "Bug", lambda row: row.id, numeric=True, tip="The bug's number"),
+    Column(PICTURE, "Picture", lambda _: None, tip="Small picture of the bug's state", shown=False),
     Column(
         "status",
         "Status",
@@ -98,21 +112,30 @@ COLUMNS: tuple[Column[Any], ...] = (
         "gap",
         "Gap",
         lambda row: _INFINITE if row.gap is None else row.gap,
-        _gap,
+        gap_text,
         numeric=True,
         tip="Policy cost minus best known cost; ∞ if the policy fails",
     ),
     Column(
-        "action",
-        "Bad action",
-        lambda row: row.bad_action or None,
-        lambda row: f"({row.bad_action})" if row.bad_action else "",
+        "loss",
+        "Loss",
+        _loss,
+        row_loss_cell,
+        numeric=True,
+        token=lambda row: "bad",
+        tip="How much more the goal costs because of the worst step",
+    ),
+    Column(
+        "worst",
+        "Worst step",
+        lambda row: row.worst_action or None,
+        lambda row: f"({row.worst_action})" if row.worst_action else "",
         mono=True,
-        token=lambda row: "bad" if row.bad_action else "muted",
+        token=lambda row: "bad" if row.worst_action else "muted",
         row_tip=lambda row: (
-            f"({row.bad_action})" if row.bad_action else "Localize the bug to find it"
+            f"({row.worst_action})" if row.worst_action else "Localize the bug to find it"
         ),
-        tip="Action of the root cause, once the bug is localized",
+        tip="Action of the worst step, which loses most, once the bug is localized",
     ),
     Column("oracle", "Found by", lambda row: row.found_by, tip="Oracle that proved it first"),
     Column(
@@ -144,12 +167,30 @@ COLUMNS: tuple[Column[Any], ...] = (
         tip="Bugs with the same bad action in the same state share a root cause",
     ),
     Column(
+        "pattern",
+        "Pattern",
+        lambda row: row.pattern,
+        lambda row: _number(row.pattern),
+        numeric=True,
+        row_tip=lambda row: row.family or "Minimize the bug to find it",
+        tip="Bugs whose smallest witnesses are the same up to the names of objects",
+    ),
+    Column(
         "time",
         "Time",
         lambda row: row.seconds,
         lambda row: _seconds(row.seconds),
         numeric=True,
         tip="Time since the start of its unit until the bug was found",
+    ),
+    Column(
+        "action",
+        "Bad action",
+        lambda row: row.bad_action or None,
+        lambda row: f"({row.bad_action})" if row.bad_action else "",
+        mono=True,
+        tip="Action of the root cause: the last bad step",
+        shown=False,
     ),
     Column("policy", "Policy", lambda row: row.policy, shown=False),
     Column("seed", "Seed", lambda row: row.seed, numeric=True, shown=False),
@@ -158,8 +199,20 @@ COLUMNS: tuple[Column[Any], ...] = (
 )
 
 
+_TELLING: dict[str, Callable[[BugRow], object]] = {
+    "note": lambda row: row.note,
+    "worst": lambda row: row.worst_action,
+    "loss": row_loss_cell,
+    "root": lambda row: row.root_cause is not None,
+    "pattern": lambda row: row.pattern is not None,
+}
+"""Columns that say nothing as long as no bug has a value."""
+
+
 class GroupBy(Enum):
     NOTHING = "No groups"
+    PATTERN = "pattern"
+    FAMILY = "family"
     ROOT_CAUSE = "root cause"
     REGION = "region"
     SCHEMA = "action schema"
@@ -177,143 +230,230 @@ class Group:
 
 
 Line = BugRow | Group
+ReadRows = Callable[[list[int]], list[BugRow]]
+KEPT_ROWS = 2000
+"""Rows in memory, some screens full; a million would take gigabytes."""
+PAGE = 64
+"""Rows that are read at once where one is needed."""
+
+
+class _Lines(Sequence[Line]):
+    """The lines of the table, made when they are asked for."""
+
+    def __init__(self, table: BugTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return self._table.line_count
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._table.line(number)
 
 
 class BugTable(TableModel[Any]):
-    """Rows are `BugRow`s and, in groups, `Group`s."""
+    """Rows are `BugRow`s and, in groups, `Group`s.
 
-    def __init__(self, palette: Palette, parent: QObject | None = None) -> None:
+    The table knows which bugs it shows by their numbers (`BugList`) and keeps the rows that were
+    looked at last. `rows_of` reads others at once; what is only painted is asked for (`missing`)
+    and comes later. Whoever hears `asked` brings another list.
+    """
+
+    asked = Signal()
+    """Another filter, order or other groups are wanted."""
+    missing = Signal(object)
+    """Rows of these bugs are in sight."""
+
+    def __init__(self, palette: Palette, rows_of: ReadRows, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, palette, parent)
         self.group_by = GroupBy.NOTHING
         self.terms: tuple[Term, ...] = ()
-        self.shown_bugs = 0
-        self._places: dict[int, int] = {}  # of bugs in all rows
+        self.overview = BugOverview()
+        self.list = NO_BUGS
+        self._read_rows = rows_of
+        self._kept: dict[int, BugRow] = {}  # the one used last comes last
+        self._missing: set[int] = set()  # bugs in sight whose rows are to be asked for
+        self._coming: set[int] = set()  # were asked for
+        self.lines_in_sight: Callable[[], range] = lambda: range(0)  # the view knows
         self._collapsed: set[str] = set()
+        self._pattern_titles: dict[int, str] = {}
+        self._lines_before = np.empty(0, np.int64)  # for each group
         self._unsettled = False
-        self._values: dict[str, list[str]] | None = None
+        self._shown = _Lines(self)  # type: ignore[assignment]
+
+    @property
+    def query(self) -> BugQuery:
+        """What the list is to be like."""
+        order = [
+            (self.columns[number].name, order == DESCENDING) for number, order in self.sort_keys
+        ]
+        return BugQuery(self.terms, tuple(order), _GROUPS[self.group_by][0])
 
     @property
     def total(self) -> int:
-        return len(self._rows)
+        return self.overview.total
 
     @property
-    def last_id(self) -> int:
-        return self._rows[-1].id if self._rows else 0
+    def shown_bugs(self) -> int:
+        return len(self.list.bugs)
 
-    def line(self, number: int) -> Line:
-        line: Line = self.row(number)
-        return line
+    @property
+    def line_count(self) -> int:
+        groups = self.list.groups
+        if groups is None or not len(groups.starts):
+            return len(self.list.bugs)
+        last = len(groups.starts) - 1
+        return int(self._lines_before[last]) + 1 + self._open_bugs(last)
+
+    def line(self, number: int) -> Line | None:
+        """What a line shows, read at once if need be; None if it cannot be read."""
+        return self.peek(number, self._read_around)
+
+    def peek(
+        self, number: int, otherwise: Callable[[int, int], BugRow | None] | None = None
+    ) -> Line | None:
+        """What a line shows; None, until it was read, for who can wait."""
+        place, group = self._place(number)
+        row = (otherwise or self._peek)(place, int(self.list.bugs[place]))
+        if row is None or group is None:
+            return row
+        groups = self.list.groups
+        assert groups is not None
+        key = groups.key(group)
+        return Group(key, self._title(row), int(groups.counts[group]), key in self._collapsed)
 
     def bug_at(self, number: int) -> BugRow | None:
         """None for the row of a group."""
-        if not 0 <= number < len(self._shown):
+        if not 0 <= number < self.line_count or self._place(number)[1] is not None:
             return None
-        line = self._shown[number]
+        line = self.line(number)
         return line if isinstance(line, BugRow) else None
 
+    def is_bug(self, number: int) -> bool:
+        return 0 <= number < self.line_count and self._place(number)[1] is None
+
+    def bugs_at(self, numbers: Iterable[int]) -> list[BugRow]:
+        """The bugs in some lines, read all at once; groups are left out."""
+        places = [self._place(number) for number in numbers if 0 <= number < self.line_count]
+        bugs = [int(self.list.bugs[place]) for place, group in places if group is None]
+        found = {row.id: row for row in self._read_rows([b for b in bugs if b not in self._kept])}
+        return [row for bug in bugs if (row := self._kept.get(bug) or found.get(bug)) is not None]
+
     def known(self, bug: int) -> BugRow | None:
-        place = self._places.get(bug)
-        return None if place is None else self._rows[place]
+        """A bug of the workspace, whether it is shown or not."""
+        row = self._kept.get(bug)
+        if row is None:
+            for row in self._read_rows([bug]):
+                self._keep([row])
+        return row
+
+    def kept(self, bug: int) -> BugRow | None:
+        """A bug whose row is in memory."""
+        return self._kept.get(bug)
+
+    def in_sight(self) -> tuple[list[int], int]:
+        """The bugs that are seen now, and the place of the first in the list."""
+        lines = [line for line in self.lines_in_sight() if 0 <= line < self.line_count]
+        places = [self._place(line)[0] for line in lines]
+        return [int(self.list.bugs[place]) for place in places], min(places, default=0)
+
+    def kept_bugs_of_cause(self, cause: int) -> list[int]:
+        return [row.id for row in self._kept.values() if row.root_cause == cause]
 
     def places_of(self, bugs: Collection[int]) -> list[int]:
-        """In which rows bugs are shown."""
-        wanted = {id(self.known(bug)) for bug in bugs}
-        return [number for number, line in enumerate(self._shown) if id(line) in wanted]
+        """The rows in which bugs are shown."""
+        lines = (self._line_of(self.list.place_of(bug)) for bug in bugs)
+        return sorted(line for line in lines if line >= 0)
 
-    def values(self) -> dict[str, list[str]]:
+    def values(self) -> Mapping[str, Sequence[str]]:
         """What occurs in columns of texts: for completing a filter."""
-        if self._values is None:
-            self._values = self._find_values()
-        return self._values
+        return self.overview.values or {}
 
-    def _find_values(self) -> dict[str, list[str]]:
-        rows = self._rows
-        return {
-            "status": list(BugStatus),
-            "kind": ["fails", "too expensive"],
-            "problem": sorted({row.problem for row in rows}),
-            "policy": sorted({row.policy for row in rows}),
-            "oracle": sorted({row.found_by for row in rows}),
-            "evidence": ["plan", "dominance"],
-            "action": sorted({row.bad_action.partition(" ")[0] for row in rows} - {""}),
-        }
+    def empty_columns(self) -> set[int]:
+        """Columns that tell no bug from another."""
+        silent = self.overview.silent
+        return {number for number, column in enumerate(self.columns) if column.name in silent}
 
     def take(self, rows: Iterable[BugRow]) -> int:
-        """News from the store: new bugs, and known ones that changed. How many there were.
-
-        In a table that is neither sorted nor in groups new bugs appear at once at its end,
-        else with the next `settle`.
-        """
-        new: list[BugRow] = []
-        changed: dict[int, BugRow] = {}
-        for row in rows:
-            place = self._places.get(row.id)
-            if place is None:
-                self._places[row.id] = len(self._rows) + len(new)
-                new.append(row)
-            elif self._rows[place] != row:
-                changed[id(self._rows[place])] = row
-                self._rows[place] = row
-        if new and not self.sort_keys and self.group_by is GroupBy.NOTHING:
-            self.add_rows(new)
-            self.shown_bugs = len(self._shown)
-        else:
-            self._rows += new
-            self._unsettled |= bool(new)
-        if new or changed:
-            self._values = None
-        if changed:
-            self._shown = [changed.get(id(line), line) for line in self._shown]
+        """News about bugs; how many there were. Lines stay in their places until `settle`."""
+        news = [row for row in rows if self._kept.get(row.id) != row]
+        if news:
+            self._keep(news)
+            said = {name for name, tells in _TELLING.items() if any(map(tells, news))}
+            self.overview = replace(self.overview, silent=self.overview.silent - said)
             self._unsettled = True
             self.restyle()
-        return len(new) + len(changed)
+        return len(news)
+
+    def bring(self, rows: Iterable[BugRow]) -> None:
+        """Rows that were missing."""
+        rows = list(rows)
+        self._coming.difference_update(row.id for row in rows)
+        self._keep(rows)
+        self.restyle()
+
+    def show_list(self, found: BugList, overview: BugOverview, rows: Iterable[BugRow]) -> None:
+        """Another list: selected bugs stay selected. Of the rows only these are up to date."""
+        self._unsettled = False
+        self.overview = overview
+        self._kept.clear()
+        self._missing.clear()
+        self._coming.clear()
+        self._keep(rows)
+        self._change(found)
 
     def settle(self) -> None:
-        """Put everything that came or changed in its place."""
+        """Put new and changed bugs in their places."""
         if self._unsettled:
-            self.arrange()
+            self.asked.emit()
 
     def set_terms(self, terms: Sequence[Term]) -> None:
         self.terms = tuple(terms)
-        self.arrange()
+        self.asked.emit()
 
     def set_group_by(self, group_by: GroupBy) -> None:
         self.group_by = group_by
         self._collapsed.clear()
-        self.arrange()
+        self.asked.emit()
+
+    def sort_by(self, keys: SortKeys) -> None:
+        self.sort_keys = keys
+        self.asked.emit()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
+
+    def set_pattern_titles(self, titles: dict[int, str]) -> None:
+        """What the mistakes of patterns are, for the headings of their groups."""
+        if titles != self._pattern_titles:
+            self._pattern_titles = titles
+            if self.group_by is GroupBy.PATTERN:
+                self.restyle()
 
     def toggle(self, number: int) -> None:
         """Open or close the group in a row."""
-        group = self._shown[number]
+        group = self.line(number)
         if isinstance(group, Group):
             self._collapsed ^= {group.key}
-            self.arrange()
-
-    def fold_all(self, folded: bool) -> None:
-        keys = {line.key for line in self._shown if isinstance(line, Group)}
-        self._collapsed = keys if folded else set()
-        self.arrange()
-
-    def arrange(self) -> None:
-        self._unsettled = False
-        self._rearrange(self._in_order(self._pass(self._rows)))
+            self._change(self.list)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if index.isValid() and index.row() < len(self._shown):
-            line = self._shown[index.row()]
+        if index.isValid() and index.row() < self.line_count:
+            line = self.line(index.row())
+            if line is None:
+                return None
             if isinstance(line, Group):
                 return self._group_data(line, index.column(), role)
         return super().data(index, role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        if index.isValid() and self.bug_at(index.row()) is not None:
+        if index.isValid() and self.is_bug(index.row()):
             flags |= Qt.ItemFlag.ItemIsDragEnabled
         return flags
 
-    def sort_by(self, keys: SortKeys) -> None:
-        self._unsettled = False
-        super().sort_by(keys)
+    def _title(self, row: BugRow) -> str:
+        """Return the heading of a bug's group."""
+        if self.group_by is GroupBy.PATTERN and row.pattern in self._pattern_titles:
+            return f"Pattern {row.pattern}  {self._pattern_titles[row.pattern]}"
+        return _GROUPS[self.group_by][1](row)
 
     def _group_data(self, group: Group, column: int, role: int) -> Any:
         texts = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
@@ -322,60 +462,120 @@ class BugTable(TableModel[Any]):
             return f"{group.title}: {count_text(group.count, 'bug')}{state}"
         return None
 
-    def _pass(self, rows: list[Any]) -> list[Any]:
-        for term in self.terms:
-            holds = term.holds
-            rows = [row for row in rows if holds(row)]
-        return list(rows)
+    def _place(self, line: int) -> tuple[int, int | None]:
+        """The place in the list that a line shows; for a group, its first bug's, and its number."""
+        groups = self.list.groups
+        if groups is None:
+            return line, None
+        group = int(np.searchsorted(self._lines_before, line, "right")) - 1
+        below = line - int(self._lines_before[group])
+        place = int(groups.starts[group]) + max(0, below - 1)
+        return place, None if below else group
 
-    def _in_order(self, rows: list[Any]) -> list[Any]:
-        ordered = super()._in_order(rows)
-        self.shown_bugs = len(ordered)
-        return ordered if self.group_by is GroupBy.NOTHING else self._in_groups(ordered)
+    def _line_of(self, place: int) -> int:
+        """The line of a place in the list; -1 if there is none."""
+        groups = self.list.groups
+        if groups is None or place < 0:
+            return place
+        group = int(np.searchsorted(groups.starts, place, "right")) - 1
+        if groups.key(group) in self._collapsed:
+            return -1
+        return int(self._lines_before[group]) + 1 + place - int(groups.starts[group])
 
-    def _in_groups(self, lines: list[BugRow]) -> list[Line]:
-        """The largest group first; what belongs to none comes last."""
-        name = _GROUPS[self.group_by]
-        titles: dict[str, str] = {}
-        groups: dict[str, list[BugRow]] = {}
-        for line in lines:
-            key, title = name(line)
-            titles.setdefault(key, title)
-            groups.setdefault(key, []).append(line)
-        arranged: list[Line] = []
-        for key, members in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1]))):
-            collapsed = key in self._collapsed
-            arranged.append(Group(key, titles[key], len(members), collapsed))
-            arranged += () if collapsed else members
-        return arranged
+    def _open_bugs(self, group: int) -> int:
+        groups = self.list.groups
+        assert groups is not None
+        return 0 if groups.key(group) in self._collapsed else int(groups.counts[group])
+
+    def _peek(self, place: int, bug: int) -> BugRow | None:
+        del place
+        row = self._kept.get(bug)
+        if row is None and bug not in self._coming:
+            if not self._missing:
+                QTimer.singleShot(0, self, self._ask_for_missing)
+            self._missing.add(bug)
+        return row
+
+    def _ask_for_missing(self) -> None:
+        if self._missing:
+            self._coming |= self._missing
+            wanted = sorted(self._missing)
+            self._missing.clear()
+            self.missing.emit(wanted)
+
+    def _read_around(self, place: int, bug: int) -> BugRow | None:
+        """Read a row with those around it, which will be asked for next."""
+        row = self._kept.get(bug)
+        if row is None:
+            first = max(0, place - PAGE // 2)
+            near = [int(number) for number in self.list.bugs[first : first + PAGE]]
+            self._keep(self._read_rows([number for number in near if number not in self._kept]))
+            row = self._kept.get(bug)
+        return row
+
+    def _keep(self, rows: Iterable[BugRow]) -> None:
+        for row in rows:
+            self._kept.pop(row.id, None)
+            self._kept[row.id] = row
+        while len(self._kept) > KEPT_ROWS:
+            del self._kept[next(iter(self._kept))]
+
+    def _change(self, found: BugList) -> None:
+        """Another list, or other groups that are closed: what is selected stays so."""
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        places = [self._place(index.row()) for index in before]
+        bugs = [int(self.list.bugs[place]) if group is None else -1 for place, group in places]
+        self.list = found
+        if found.groups is not None:
+            self._lines_before = self._count_lines(found.groups)
+        lines = [self._line_of(found.place_of(bug)) for bug in bugs]
+        after = [
+            self.index(line, index.column()) if line >= 0 else QModelIndex()
+            for line, index in zip(lines, before, strict=True)
+        ]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+    def _count_lines(self, groups: Groups) -> Numbers:
+        """How many lines come before each group."""
+        lines = groups.counts + 1
+        for key in self._collapsed:
+            group = groups.find(key)
+            if group >= 0:
+                lines[group] = 1
+        return np.concatenate(([0], np.cumsum(lines)[:-1])) if len(lines) else lines
 
 
-def _root_cause(row: BugRow) -> tuple[str, str]:
-    cause = row.root_cause
-    if cause is None:
-        return "", "Not localized yet"
+def _root_cause(row: BugRow) -> str:
+    if row.root_cause is None:
+        return "Not localized yet"
     action = f"({row.bad_action})" if row.bad_action else "no action"
-    return f"root {cause}", f"Root cause {cause}  {action}  in {row.problem}"
+    return f"Root cause {row.root_cause}  {action}  in {row.problem}"
 
 
-def _region(row: BugRow) -> tuple[str, str]:
-    region = row.region
-    if region is None:
-        return "", "No region"
-    return f"region {region}", f"Region of bug {region}  in {row.problem}"
+def _region(row: BugRow) -> str:
+    return "No region" if row.region is None else f"Region of bug {row.region}  in {row.problem}"
 
 
-def _schema(row: BugRow) -> tuple[str, str]:
+def _schema(row: BugRow) -> str:
     schema = row.bad_action.partition(" ")[0]
-    return (f"schema {schema}", f"Bad action: {schema}") if schema else ("", "Not localized yet")
+    return f"Bad action: {schema}" if schema else "Not localized yet"
 
 
-_GROUPS: dict[GroupBy, Callable[[BugRow], tuple[str, str]]] = {
-    GroupBy.ROOT_CAUSE: _root_cause,
-    GroupBy.REGION: _region,
-    GroupBy.SCHEMA: _schema,
-    GroupBy.PROBLEM: lambda row: (row.problem, row.problem),
-    GroupBy.KIND: lambda row: (row.kind, kind_text(row.kind).capitalize()),
-    GroupBy.ORACLE: lambda row: (row.found_by, f"Found by {row.found_by}"),
+def _pattern(row: BugRow) -> str:
+    return "Not minimized yet" if row.pattern is None else f"Pattern {row.pattern}  {row.family}"
+
+
+_GROUPS: dict[GroupBy, tuple[str, Callable[[BugRow], str]]] = {
+    GroupBy.NOTHING: ("", lambda _: ""),
+    GroupBy.PATTERN: ("pattern", _pattern),
+    GroupBy.FAMILY: ("family", lambda row: row.family or "Not minimized yet"),
+    GroupBy.ROOT_CAUSE: ("root", _root_cause),
+    GroupBy.REGION: ("region", _region),
+    GroupBy.SCHEMA: ("schema", _schema),
+    GroupBy.PROBLEM: ("problem", lambda row: row.problem),
+    GroupBy.KIND: ("kind", lambda row: kind_text(row.kind).capitalize()),
+    GroupBy.ORACLE: ("oracle", lambda row: f"Found by {row.found_by}"),
 }
-"""The key and the title of the group of a bug; an empty key means none."""
+"""How the list calls the groups, and the title of the group of a bug."""

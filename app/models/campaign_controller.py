@@ -45,15 +45,15 @@ class CampaignState(StrEnum):
 
 
 def campaign_controller(context: Context) -> CampaignController:
-    """The one of this document."""
+    """Return the controller of this document."""
     known = context.document.findChild(CampaignController)
     return known if isinstance(known, CampaignController) else CampaignController(context)
 
 
 class CampaignController(QObject):
-    changed = Signal()  # it began, paused, went on, stopped or ended
+    changed = Signal()  # it began, paused, resumed, stopped or ended
     advanced = Signal()  # there is more in the store
-    already_done = Signal(int)  # this very campaign is there, finished
+    already_done = Signal(int)  # the same campaign exists and is finished
     failed = Signal(object)  # Failure: it could not run at all
 
     def __init__(self, context: Context) -> None:
@@ -76,7 +76,7 @@ class CampaignController(QObject):
         self._begin(run_campaign, config, executor)
 
     def resume(self, campaign: int, executor: str) -> None:
-        """Go on with a campaign that was stopped or killed."""
+        """Resume a campaign that was stopped or killed."""
         self._begin(resume_campaign, campaign, executor)
 
     @property
@@ -98,7 +98,7 @@ class CampaignController(QObject):
         return None if self.job is None else self.job.seconds_left()
 
     def state(self, row: CampaignRow) -> CampaignState:
-        """What a campaign of the store is doing now."""
+        """Return what a stored campaign is doing now."""
         if self.is_busy and row.id == self.campaign:
             return CampaignState.PAUSED if self.is_paused else CampaignState.RUNNING
         if row.status != "running":
@@ -122,7 +122,7 @@ class CampaignController(QObject):
         self.executor, self.scene = executor, ClusterStatus()
         granted = consent(self._context.settings)
         arguments = path, what, executor, granted
-        job = self._context.jobs.start("Campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
+        job = self._context.jobs.start("Run campaign", work, *arguments, banner=False)  # type: ignore[arg-type]
         job.events.connect(self._on_events)
         job.progressed.connect(self._on_progressed)
         job.paused.connect(self.changed)
@@ -170,7 +170,7 @@ class CampaignController(QObject):
 
     @Slot()
     def _on_stopped(self) -> None:
-        """A campaign that did not end in time was killed, and could not say that it was stopped."""
+        """Record the stop of a campaign that did not end in time and was killed."""
         if self.campaign is not None:
             self._ended = self.campaign, CampaignState.STOPPED
         store = self._context.document.store
@@ -190,7 +190,7 @@ class CampaignController(QObject):
         self._tell_failures()
 
     def _tell_failures(self) -> None:
-        """Once for all units, such as those whose policy server went away."""
+        """Report the same failure of many units once, such as a lost policy server."""
         if not self._failures:
             return
         first, *rest = self._failures

@@ -1,7 +1,6 @@
-"""What there is to see of one campaign: read from the store as it grows, bit by bit.
+"""The data that a campaign's screen shows, read from the store in portions as it grows.
 
-A campaign that runs, one that was killed and one of last year are read the same way. While nobody
-looks, nothing is read.
+Running, killed and old campaigns are read the same way. Nothing is read while the screen is hidden.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import CampaignRow
 
 LOOK_SECONDS = 0.1
-"""For so long one look goes on while there is more to read; then others may ask."""
+"""How long one look may read before other queries get their turn."""
 READ_MILLISECONDS = 250
 READ_SHARE = 10
 """The pause between two looks is at least this many times as long as a look, drawing included."""
 SLOW_SECONDS = 2.0
-"""How often what needs all findings is read while a campaign runs."""
+"""How often data that depends on all findings is read while a campaign runs."""
 SLOW_SHARE = 50
 """And not more often than this many times the time it takes."""
 
@@ -39,7 +38,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BugPoints:
-    """Bugs as points: what is possible, and what the policy's run costs (NaN: it fails)."""
+    """Bugs as points: the bound, and the cost of the policy's run (NaN: it fails)."""
 
     bugs: NDArray[np.int64]
     bounds: Values
@@ -50,7 +49,7 @@ class BugPoints:
 
 
 class _ComingPoints:
-    """Points that are being read; arrays, since nobody has to look through them for garbage."""
+    """Points that are being read, in arrays, which garbage collection need not look through."""
 
     def __init__(self) -> None:
         self.bugs, self.bounds, self.policy_costs = array("q"), array("d"), array("d")
@@ -81,7 +80,7 @@ class _Look:
 
 
 class _Follower:
-    """Reads one campaign on and on; used in the reader's thread only."""
+    """Reads one campaign as it grows; used in the reader's thread only."""
 
     def __init__(self, campaign: int) -> None:
         self.campaign = campaign
@@ -107,7 +106,7 @@ class _Follower:
         return time.monotonic() > self._points_at or not is_running
 
     def _read_points(self, store: WorkspaceReader) -> BugPoints | None:
-        """All of them every time, since bounds may have become better; None: there are more."""
+        """Read all of them every time, because bounds may have improved; None: there are more."""
         began = time.thread_time()
         if self._coming is None:
             self._coming, self._points_cost = _ComingPoints(), 0.0
@@ -133,7 +132,7 @@ class CampaignMonitor(QObject):
         self.row: CampaignRow | None = None
         self.progress: Progress | None = None
         self.points = NO_POINTS
-        self.is_reading = False  # there is more than what is known so far
+        self.is_reading = False  # there is more to read
         self._follower: _Follower | None = None
         self._is_asked = False
         self._told_at = 0.0
@@ -155,17 +154,17 @@ class CampaignMonitor(QObject):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all there is has been read."""
+        """Whether everything has been read."""
         return not (self._is_asked or self._timer.isActive())
 
     def watch(self, campaign: int | None) -> None:
-        """Another campaign, or the same once more, from its beginning."""
+        """Read another campaign, or the same one again, from its beginning."""
         is_other = campaign != self.campaign
         if is_other:
             self.row, self.progress, self.points = None, None, NO_POINTS
         self.is_reading = campaign is not None
         self._follower = None if campaign is None else _Follower(campaign)
-        self._is_asked = False  # an answer about the one before counts no more
+        self._is_asked = False  # ignore answers about the previous one
         self._timer.stop()
         if campaign is not None:
             self._timer.start(0)
@@ -173,7 +172,7 @@ class CampaignMonitor(QObject):
             self.updated.emit()
 
     def set_seen(self, seen: bool) -> None:
-        """Whether somebody looks."""
+        """Say whether the screen is visible."""
         self._seen = seen
         if seen and self._follower is not None:
             self._timer.start(0)
@@ -196,7 +195,7 @@ class CampaignMonitor(QObject):
     @Slot(str)
     def _on_document_changed(self, topic: str) -> None:
         if topic == "campaigns" and not self._controller.is_busy:
-            self.watch(self.campaign)  # it has ended: what it replaced on the way is left out
+            self.watch(self.campaign)  # it has ended: leave out points that were replaced
         elif topic in ("outside", "bugs"):
             self._soon()
 

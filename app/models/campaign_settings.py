@@ -10,17 +10,19 @@ from typing import Any
 
 from msgspec import structs
 
+from app.services.jobs import in_words
 from app.services.settings import Settings
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.oracles.kind import OracleKind
-from engine.oracles.registry import parse_oracle
-from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from engine.oracles.registry import factorizations, parse_oracle
+from engine.records.config import CampaignConfig, FuzzSettings, Mode, OracleSettings, UnitLimits
 from engine.records.events import ClusterSize, ClusterStatus
 from engine.records.project import PoolChecked, Project
 from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
 from engine.usecases.check_project import is_grounded
 from engine.workers.cluster import problem_with_address
+from engine.workspace.rows import CampaignRow
 
 MAX_SEED = 2**32 - 1
 MAX_SEEDS = 1000
@@ -44,6 +46,10 @@ NOVELTY = {
 UNSOLVED = {
     "insert-and-avoid": "Add and avoid: add the state to the pool and continue elsewhere",
     "prefer": "Stop there: end the walk in this state",
+}
+MODES = {
+    Mode.HUNT: "Hunt: oracles work as a team and share what they prove",
+    Mode.COMPARE: "Compare oracles: each works by itself, with its own clock",
 }
 OBJECTIVES = {
     "any": "Any bug: the policy fails or is too expensive",
@@ -69,12 +75,12 @@ def default_config(project: Project) -> CampaignConfig:
 
 
 def domain_for(project: Project, problems: Sequence[str]) -> str | None:
-    """Grounded problems are tested without the domain, also where the project has one."""
+    """Return the domain, or None for grounded problems, even if the project has one."""
     return None if problems and all(map(is_grounded, problems)) else project.domain
 
 
 def mixture_problem(problems: Sequence[str]) -> str:
-    """A campaign has problems of one kind."""
+    """Return why problems of different kinds cannot be tested together, or an empty string."""
     grounded = sum(map(is_grounded, problems))
     if grounded in (0, len(problems)):
         return ""
@@ -104,7 +110,7 @@ def pool_problem(
 
 
 def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
-    """A preset says how to fuzz and to test, whether to localize, and leaves the rest as it is."""
+    """Apply a preset's fuzzing, testing and localization; leave other settings unchanged."""
     values = PRESETS[name].values
     fuzzing, testing = FuzzSettings(**values["fuzzing"]), _testing(values["testing"])
     localizes = bool(values.get("localization", {}).get("enabled"))
@@ -113,7 +119,7 @@ def with_preset(config: CampaignConfig, name: str) -> CampaignConfig:
 
 
 def preset_of(config: CampaignConfig) -> str:
-    """The preset whose settings these are, or nothing."""
+    """Return the preset with these settings, or an empty string."""
     for name in PRESETS:
         if with_preset(config, name) == config:
             return name
@@ -122,6 +128,56 @@ def preset_of(config: CampaignConfig) -> str:
 
 def _testing(values: Mapping[str, Any]) -> OracleSettings:
     return OracleSettings(**{**values, "oracles": tuple(values["oracles"])})
+
+
+def plan_text(config: CampaignConfig, states: int, past: Iterable[CampaignRow] = ()) -> str:
+    """Describe in one sentence what a campaign will do; `states` are those of one unit."""
+    parts = [count_text(len(config.problems), "problem")]
+    for count, name in ((len(config.policies), "policy"), (len(config.seeds), "seed")):
+        if count != 1:
+            parts.append(count_text(count, name))
+    each = "" if _units(config) == 1 else " each"
+    parts.append(f"{count_text(states, 'state')}{each}")
+    oracles = count_text(len(config.testing.oracles), "oracle")
+    if len(config.testing.oracles) > 1:
+        oracles += _MODE_WORDS[config.testing.mode]
+    parts.append(oracles)
+    if config.testing.objective == "goal":
+        parts.append("failures only")
+    if config.localization.enabled:
+        parts.append("every bug localized")
+    if (seconds := _expected_seconds(config, states, past)) is not None:
+        parts.append(f"about {in_words(seconds)}")
+    return f"{', '.join(parts)}."
+
+
+def declined_text(config: CampaignConfig, without_dominance: Mapping[str, str]) -> str:
+    """Describe what oracles cannot do on some problems and what they do instead, or nothing."""
+    affected = [path for path in config.problems if path in without_dominance]
+    if not affected or not factorizations(config.testing.oracles):
+        return ""
+    note = without_dominance[affected[0]]
+    names = ", ".join(Path(path).name for path in affected)
+    return f"{names}: {note}."
+
+
+_MODE_WORDS = {Mode.HUNT: " as a team", Mode.COMPARE: ", each by itself"}
+
+
+def _units(config: CampaignConfig) -> int:
+    return len(config.problems) * len(config.policies) * len(config.seeds)
+
+
+def _expected_seconds(
+    config: CampaignConfig, states: int, past: Iterable[CampaignRow]
+) -> float | None:
+    """Estimate from the last campaign with the same testing; None: unknown."""
+    for row in past:
+        known = row.config
+        alike = known.testing == config.testing and known.localization == config.localization
+        if row.status == "finished" and row.seconds and alike:
+            return row.seconds * _units(config) * states / (_units(known) * known.fuzzing.size)
+    return None
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -145,7 +201,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def seeds_text(seeds: Iterable[int]) -> str:
-    """Runs of three and more as a range."""
+    """Format seeds, with runs of three or more as a range."""
     runs: list[list[int]] = []
     for seed in seeds:
         if runs and seed == runs[-1][-1] + 1:
@@ -159,20 +215,20 @@ def seeds_text(seeds: Iterable[int]) -> str:
 
 
 def oracle_text(kind: OracleKind, options: Mapping[str, str]) -> str:
-    """How an oracle with these options is written; empty ones keep their defaults."""
+    """Return the text of an oracle with these options; empty ones keep their defaults."""
     given = ",".join(f"{name}={value}" for name, value in options.items() if value)
     return f"{kind.name}:{given}" if given else kind.name
 
 
 def written_options(text: str) -> dict[str, str]:
-    """The options that stand in an oracle's text."""
+    """Return the options in an oracle's text."""
     kind, _ = parse_oracle(text)
     parts = filter(None, text.removeprefix(kind.name).removeprefix(":").split(","))
     return dict(part.split("=", 1) for part in parts)
 
 
 def default_text(value: object) -> str:
-    """A default as a user would write it."""
+    """Return a default as a user would write it."""
     if value is None:
         return "no limit"
     if isinstance(value, bool):
@@ -186,14 +242,14 @@ def default_text(value: object) -> str:
 class ExecutorChoice:
     on_cluster: bool
     workers: int  # processes of this machine at a time
-    address: str  # of the scheduler, also while it is not used
+    address: str  # of the scheduler, even while it is not used
 
     @property
     def executor(self) -> str:
         return f"dask:{self.address}" if self.on_cluster else f"local:{self.workers}"
 
     def problem(self) -> str:
-        """What is wrong with the choice, or nothing."""
+        """Return what is wrong with the choice, or an empty string."""
         return problem_with_address(self.address) if self.on_cluster else ""
 
 
@@ -202,7 +258,7 @@ def default_workers() -> int:
 
 
 def where(settings: Settings) -> ExecutorChoice:
-    """As it was left; what makes no sense is left out."""
+    """Return the executor that was chosen last, without invalid values."""
     kept: dict[str, object] = settings.get(_KEY, {})
     workers, address = kept.get("workers"), kept.get("address")
     choice = ExecutorChoice(kept.get("on_cluster") is True, default_workers(), "")

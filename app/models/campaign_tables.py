@@ -9,8 +9,10 @@ from math import inf
 from app.models.campaign_controller import CampaignState
 from app.models.table_model import Column
 from engine.campaign.changes import Change, ComparedBug, PolicyCost, Trend
+from engine.campaign.patterns import ComparedPattern, PatternChange
 from engine.campaign.timeline import OracleScore
-from engine.report.words import count_text
+from engine.records.config import Mode
+from engine.report.words import complete_text, count_text
 from engine.workspace.rows import CampaignRow, UnitRow
 
 
@@ -20,9 +22,17 @@ class CampaignLine:
 
     row: CampaignRow
     state: CampaignState
-    bugs: int
+    bugs: int  # in the pool
     failed_units: int
     limited_units: int = 0  # stopped at a limit of their own
+    further: int = 0  # bugs in states that are not in the pool
+    experiments: tuple[int, ...] = ()  # that it is a part of
+
+    @property
+    def part_of(self) -> str:
+        """The experiment that it is a part of, in words; empty if there is none."""
+        numbers = ", ".join(map(str, self.experiments))
+        return f"experiment {numbers}" if numbers else ""
 
     @property
     def words(self) -> str:
@@ -42,7 +52,7 @@ def clock_time(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """As short as possible: 0.4 s, 12 s, 3:05 min, 2:10 h."""
+    """Return a short duration: 0.4 s, 12 s, 3:05 min, 2:10 h."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:
@@ -64,20 +74,33 @@ _STATE_LOOKS = {
 }
 
 
+_MODE_WORDS = {Mode.HUNT: "Oracles as a team", Mode.COMPARE: "Oracles compared"}
+
+
 def _look_of(line: CampaignLine) -> tuple[str, str]:
     if line.state is CampaignState.FINISHED and line.limited_units:
         return "warning", "undecided"
     return _STATE_LOOKS[line.state]
 
 
+def _status_text(line: CampaignLine) -> str:
+    """Return a short status for a narrow column; the icon shows it, too."""
+    words = [*line.words.split(", "), line.part_of]
+    if words[0] == "finished" and any(words[1:]):
+        words = words[1:]
+    return ", ".join(filter(None, words))
+
+
 def _summary_of(line: CampaignLine) -> str:
     config = line.row.config
+    part = f"Part of {line.part_of}\n" if line.part_of else ""
     return (
-        f"{line.words}\n"
+        f"{line.words}\n{part}"
         f"{count_text(len(config.problems), 'problem')}, "
         f"{count_text(len(config.policies), 'policy')}, "
         f"{count_text(len(config.seeds), 'seed')}, {config.fuzzing.size} states each\n"
-        f"{', '.join(config.testing.oracles)}"
+        f"{count_text(line.bugs, 'bug')} in the pool, {line.further} in further states\n"
+        f"{_MODE_WORDS[config.testing.mode]}: {', '.join(config.testing.oracles)}"
     )
 
 
@@ -94,43 +117,28 @@ CAMPAIGNS: tuple[Column[CampaignLine], ...] = (
         "state",
         "Status",
         lambda line: line.words,
-        text=lambda line: line.words.removeprefix("finished, "),  # the icon says so, too
+        text=_status_text,
         icon=lambda line: _look_of(line)[0],
         token=lambda line: _look_of(line)[1],
         row_tip=_summary_of,
     ),
-    Column("bugs", "Bugs", lambda line: line.bugs, numeric=True, row_tip=_summary_of),
-)
-
-
-def _percent(score: OracleScore) -> str:
-    return "" if score.recall is None else f"{score.recall:.0%}"
-
-
-ORACLES: tuple[Column[OracleScore], ...] = (
-    Column("oracle", "Oracle", lambda score: score.oracle, mono=True),
-    Column(
-        "recall",
-        "Recall",
-        lambda score: score.recall,
-        text=_percent,
-        numeric=True,
-        tip="Share of the known bugs among the examined states that this oracle proved by itself",
-    ),
     Column(
         "bugs",
         "Bugs",
-        lambda score: score.bugs,
+        lambda line: line.bugs,
         numeric=True,
-        tip="Pool states that this oracle proved to be bugs",
+        tip="Pool states that are bugs",
+        row_tip=_summary_of,
     ),
-    Column(
-        "unique",
-        "Unique",
-        lambda score: score.unique,
-        numeric=True,
-        tip="Bugs that only this oracle proved",
-    ),
+)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}"
+
+
+_ORACLE: Column[OracleScore] = Column("oracle", "Oracle", lambda score: score.oracle, mono=True)
+_EFFORT: tuple[Column[OracleScore], ...] = (
     Column(
         "optimal",
         "Proven optimal",
@@ -140,27 +148,100 @@ ORACLES: tuple[Column[OracleScore], ...] = (
     ),
     Column("examined", "Examined", lambda score: score.examined, numeric=True),
     Column(
+        "cpu",
+        "CPU time",
+        lambda score: score.cpu,
+        text=lambda score: duration(score.cpu),
+        numeric=True,
+        tip="Processor time with dominance functions, policy runs and searches, without the "
+        "verification of findings",
+    ),
+    Column(
         "seconds",
         "Time",
         lambda score: score.seconds,
         text=lambda score: duration(score.seconds),
         numeric=True,
+        tip="The same on the wall clock",
     ),
     Column(
         "per_state",
         "Per state",
-        lambda score: score.seconds / score.examined if score.examined else None,
-        text=lambda score: (
-            f"{1000 * score.seconds / score.examined:.3g} ms" if score.examined else ""
-        ),
+        lambda score: score.cpu / score.examined if score.examined else None,
+        text=lambda score: f"{1000 * score.cpu / score.examined:.3g} ms" if score.examined else "",
         numeric=True,
+        tip="Processor time per examined state",
     ),
+)
+TEAM: tuple[Column[OracleScore], ...] = (
+    _ORACLE,
+    Column(
+        "first",
+        "Found first by",
+        lambda score: score.first,
+        numeric=True,
+        tip="Bugs that this oracle proved first, including further states. Oracles early in the "
+        "list find most",
+    ),
+    Column(
+        "bugs",
+        "Confirmed by",
+        lambda score: score.bugs,
+        numeric=True,
+        tip="Pool states that this oracle reported as bugs, using what others had proved",
+    ),
+    *_EFFORT,
+)
+"""What the members of a team did. These figures do not compare them."""
+COMPARED_ORACLES: tuple[Column[OracleScore], ...] = (
+    _ORACLE,
+    Column(
+        "recall",
+        "Recall",
+        lambda score: score.recall,
+        text=lambda score: _percent(score.recall),
+        numeric=True,
+        tip="Share of the examined pool states in which this oracle proves a bug by itself",
+    ),
+    Column(
+        "unsolved",
+        "Of unsolved",
+        lambda score: score.recall_unsolved,
+        text=lambda score: _percent(score.recall_unsolved),
+        numeric=True,
+        tip="The same among the states that the policy does not solve",
+    ),
+    Column(
+        "solved",
+        "Of solved",
+        lambda score: score.recall_solved,
+        text=lambda score: _percent(score.recall_solved),
+        numeric=True,
+        tip="The same among the states that the policy solves",
+    ),
+    Column(
+        "bugs",
+        "Bugs",
+        lambda score: score.bugs,
+        numeric=True,
+        tip="Pool states that this oracle proves to be bugs, at once or later",
+    ),
+    Column(
+        "unique",
+        "Unique",
+        lambda score: score.unique,
+        numeric=True,
+        tip="Pool states that no other oracle of this campaign proves to be bugs",
+    ),
+    *_EFFORT,
 )
 
 
 def _remark(unit: UnitRow) -> str:
-    """Why it is not done, if it is not."""
-    return unit.error or unit.statistics.limit
+    """Return why a unit is not done, that nothing else is to do, or an empty string."""
+    if reason := unit.error or unit.statistics.limit:
+        return reason
+    return complete_text(unit.statistics.states) if unit.statistics.complete else ""
 
 
 def _unit_status(unit: UnitRow) -> str:
@@ -190,7 +271,14 @@ UNITS: tuple[Column[UnitRow], ...] = (
         row_tip=lambda unit: _remark(unit) or unit.status,
     ),
     Column("states", "States", lambda unit: unit.statistics.states, numeric=True),
-    Column("bugs", "Bugs", lambda unit: unit.statistics.bugs, numeric=True),
+    Column(
+        "solved",
+        "Solved",
+        lambda unit: unit.statistics.solved,
+        numeric=True,
+        tip="Pool states from which the policy reaches the goal",
+    ),
+    Column("bugs", "Bugs", lambda unit: unit.statistics.pool_bugs, numeric=True),
     Column(
         "calls",
         "Policy calls",
@@ -217,9 +305,9 @@ _CHANGE_LOOKS = {
 }
 
 _TREND_WORDS = {
-    Trend.BETTER: "a bug in both, but the policy got better",
-    Trend.WORSE: "a bug in both, and the policy got worse",
-    Trend.SAME: "the same bug in both",
+    Trend.BETTER: "the policy got better",
+    Trend.WORSE: "the policy got worse",
+    Trend.SAME: "the same in both",
     Trend.UNKNOWN: "a bug in both",
 }
 
@@ -227,15 +315,15 @@ _TREND_WORDS = {
 def _why(bug: ComparedBug) -> str:
     match bug.change:
         case Change.STILL if bug.before is None or bug.after is None:
-            return "a bug in both, found by only one campaign"
+            return "found by only one campaign"
         case Change.STILL:
             return _TREND_WORDS[bug.trend]
         case Change.UNDECIDED:
-            return "the other run stopped before its cost exceeded the best known"
+            return "the other run stopped too early"
         case Change.UNTESTED:
-            return "the other campaign did not test this state"
+            return "not tested by the other campaign"
         case _:
-            return "the other policy costs no more than the best known"
+            return "the other policy is no worse than the best known"
 
 
 def _cost(cost: PolicyCost | None) -> float | None:
@@ -265,7 +353,7 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
     Column("policy", "Policy", lambda bug: bug.finding.policy, mono=True),
     Column(
         "before",
-        "Cost before",
+        "Before",
         lambda bug: _cost(bug.cost_before),
         text=lambda bug: _cost_text(bug.cost_before),
         numeric=True,
@@ -273,7 +361,7 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
     ),
     Column(
         "after",
-        "Cost after",
+        "After",
         lambda bug: _cost(bug.cost_after),
         text=lambda bug: _cost_text(bug.cost_after),
         numeric=True,
@@ -287,4 +375,47 @@ COMPARED: tuple[Column[ComparedBug], ...] = (
         tip="A bug is gone only if the other campaign tested its state and the policy's cost "
         "there is at most the best known cost",
     ),
+)
+PATTERN_LOOKS = {
+    PatternChange.NEW: _CHANGE_LOOKS[Change.NEW],
+    PatternChange.GONE: _CHANGE_LOOKS[Change.GONE],
+    PatternChange.STILL: _CHANGE_LOOKS[Change.STILL],
+    PatternChange.NOT_EXAMINED: _CHANGE_LOOKS[Change.UNTESTED],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PatternLine:
+    """A pattern of one of two campaigns, or of both, with its title."""
+
+    pattern: ComparedPattern
+    title: str
+
+
+COMPARED_PATTERNS: tuple[Column[PatternLine], ...] = (
+    Column(
+        "change",
+        "Change",
+        lambda line: line.pattern.change.value,
+        icon=lambda line: PATTERN_LOOKS[line.pattern.change][0],
+        token=lambda line: PATTERN_LOOKS[line.pattern.change][1],
+        tip="New, gone or still there; not examined if bugs of the other campaign have not been "
+        "minimized: it may have the pattern, too",
+    ),
+    Column("pattern", "Pattern", lambda line: line.pattern.id, numeric=True),
+    Column(
+        "before",
+        "Before",
+        lambda line: line.pattern.bugs_before,
+        numeric=True,
+        tip="Bugs with this pattern in the older campaign",
+    ),
+    Column(
+        "after",
+        "After",
+        lambda line: line.pattern.bugs_after,
+        numeric=True,
+        tip="Bugs with this pattern in the newer campaign",
+    ),
+    Column("mistake", "Mistake", lambda line: line.title),
 )

@@ -19,19 +19,19 @@ from engine.records.comparison import (
     PredicatePair,
     ReadingResult,
 )
-from engine.report.comparison_text import READINGS
+from engine.report.comparison_text import READINGS, VERDICTS
 from engine.workspace.rows import ComparisonRow
 
 READING_TIPS = {
     Parameters.DISTINCT: "Different parameters of an action stand for different objects.",
     Parameters.PDDL: "As in PDDL, two parameters of an action may stand for the same object.",
 }
-VERDICTS = {
-    EquivalenceVerdict.EQUIVALENT: ("Equivalent", "check", "proven"),
-    EquivalenceVerdict.NOT_EQUIVALENT: ("Not equivalent", "bad", "bad"),
-    EquivalenceVerdict.UNDECIDED: ("Undecided within the limits", "unknown", "undecided"),
+MARKS = {
+    EquivalenceVerdict.EQUIVALENT: ("check", "proven"),
+    EquivalenceVerdict.NOT_EQUIVALENT: ("bad", "bad"),
+    EquivalenceVerdict.UNDECIDED: ("unknown", "undecided"),
 }
-"""Words, icon and color."""
+"""Icon and color."""
 
 _VARIABLE = re.compile(r"\?[^\s()]+")
 
@@ -56,7 +56,7 @@ def _order(pair: PredicatePair) -> str:
 
 
 def how_covered(operator: OperatorCover) -> str:
-    """In one line, how the other domain does it."""
+    """Return in one line how the other domain does it."""
     other = "B" if operator.domain == "A" else "A"
     cases = [case for macro in operator.macros for case in macro.cases]
     if not operator.covered or not cases:
@@ -66,18 +66,27 @@ def how_covered(operator: OperatorCover) -> str:
     return f"{len(cases)} cases: {cases[0]}, …"
 
 
+def answers(comparison: Comparison) -> set[tuple[Parameters, str]]:
+    """What a comparison has decided and what of it was verified: a stop leaves less of both."""
+    decided = [r for r in comparison.readings if r.verdict is not EquivalenceVerdict.UNDECIDED]
+    verified = [reading for reading in decided if reading.objections is not None]
+    return {(r.parameters, "decided") for r in decided} | {
+        (r.parameters, "verified") for r in verified
+    }
+
+
 def explain_difference(comparison: Comparison) -> str:
     """Explain whether the verdict depends on the reading of parameters."""
     verdicts = {reading.verdict for reading in comparison.readings}
-    if len(comparison.readings) < 2:
-        return ""
+    if len(comparison.readings) < 2 or EquivalenceVerdict.UNDECIDED in verdicts:
+        return ""  # nobody knows
     if len(verdicts) == 1:
         return "Both readings of parameters give the same verdict."
     return "The verdict depends on whether two parameters may stand for the same object."
 
 
 def within(reading: ReadingResult) -> str:
-    """The one-sided answer."""
+    """Return what is known about one direction."""
     a, b = reading.a_within_b, reading.b_within_a
     if reading.verdict is EquivalenceVerdict.EQUIVALENT or (a is None and b is None):
         return ""
@@ -98,7 +107,7 @@ class Expansion:
         return self._body(operator.domain, operator.operator, operator.parameters)
 
     def macro(self, operator: OperatorCover) -> str:
-        """How the other domain does it, every step with its conditions and effects."""
+        """Write out how the other domain does it, each step with its conditions and effects."""
         other = "B" if operator.domain == "A" else "A"
         if not operator.covered:
             return f"; no macro of domain {other} always does this\n"
@@ -142,7 +151,7 @@ _CHANGES = {"+": "added", "-": "removed", "~": "changed"}
 
 
 def structure_lines(text: str) -> list[StructureLine]:
-    """What `DomainDiff.as_text` says; lines within an action begin with spaces and stay so."""
+    """Return the lines of `DomainDiff.as_text`; lines within an action stay indented."""
     lines = []
     for line in text.splitlines():
         words = line.lstrip()
@@ -164,10 +173,9 @@ STRUCTURE_COLUMNS = (
 
 
 def verdicts(comparison: Comparison) -> str:
-    """Once if both readings come to the same."""
+    """Return one text if both readings give the same verdict."""
     words = {
-        READINGS[reading.parameters]: VERDICTS[reading.verdict][0]
-        for reading in comparison.readings
+        READINGS[reading.parameters]: VERDICTS[reading.verdict] for reading in comparison.readings
     }
     if len(set(words.values())) == 1:
         return next(iter(words.values()))

@@ -47,7 +47,7 @@ class FactList(QAbstractListModel):
         self._rebuild()
 
     def set_words(self, words: str) -> None:
-        """Only facts that contain all of these."""
+        """Show only facts that contain all of these words."""
         self._words = words
         self._rebuild()
 

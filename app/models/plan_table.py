@@ -1,7 +1,7 @@
-"""The plan comparison as a table: steps, notes under bad steps, folded common parts, the ends.
+"""The plan comparison as a table: steps and what they lose, where the plans diverge, the ends.
 
-The policy's plan is on the left, the better one on the right. What a row is comes through
-`LINE_ROLE`; the delegate draws it.
+The policy's plan is on the left, the better one on the right. `LINE_ROLE` returns what a row shows;
+the delegate draws it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from engine.records.localization import Localization, LocalizedStep, StepVerdict
-from engine.report.bug_text import ending_text, verdict_text
+from engine.report.bug_text import ending_text
+from engine.report.localization_text import instead_text, verdict_text
+from engine.report.loss_text import step_loss_cell
 from engine.report.plan_alignment import AlignedRow, Alignment, RowKind, align
 from engine.report.trace import Ending, Trace, TraceStep
 from engine.task.task import Task
@@ -24,12 +26,18 @@ LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 CONTEXT = 2
 """How many common steps stay visible beside a difference or a bad step."""
 MIN_FOLDED_STEPS = 4
+PARTING = "the plans diverge here"
 _NOWHERE = QModelIndex()
 
 
 class PlanColumn:
-    POLICY_STEP, POLICY_ACTION, POLICY_COST, BETTER_STEP, BETTER_ACTION, BETTER_COST = range(6)
-    TITLES = ("", "Policy", "Cost", "", "Better plan", "Cost")
+    POLICY_STEP, POLICY_ACTION, POLICY_LOSS, POLICY_COST = range(4)
+    BETTER_STEP, BETTER_ACTION, BETTER_COST = range(4, 7)
+    TITLES = ("", "Policy", "Loss", "Cost", "", "Better plan", "Cost")
+    STEPS = (POLICY_STEP, BETTER_STEP)
+    ACTIONS = (POLICY_ACTION, BETTER_ACTION)
+    COSTS = (POLICY_COST, BETTER_COST)
+    NUMBERS = (POLICY_LOSS, *COSTS)
 
 
 class Mark(Enum):
@@ -38,7 +46,7 @@ class Mark(Enum):
     BAD = "bad"
     OPTIMAL = "optimal"
     UNDECIDED = "undecided"
-    LOST = "lost"  # the goal was out of reach already
+    LOST = "lost"  # the goal was already out of reach
     UNKNOWN = ""
 
 
@@ -50,7 +58,7 @@ class StepLine:
     aligned: AlignedRow
     mark: Mark = Mark.UNKNOWN
     verdict: LocalizedStep | None = None
-    cause_step: bool = False
+    worst: bool = False
     parting: bool = False  # both plans are in the same state and do different things
     in_loop: bool = False
     loop_begins: bool = False
@@ -59,12 +67,20 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """What is wrong with the step above, and the action that would have been right."""
+    """The action that should have been taken instead of the step above, and what it saves."""
 
     row: int
     text: str
     better: str = ""
     in_loop: bool = False  # the loop goes on below it
+
+
+@dataclass(frozen=True, slots=True)
+class PartLine:
+    """Up to here both plans are the same, or have met again; below it they part."""
+
+    row: int
+    in_loop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +101,7 @@ class EndLine:
     better_cost: str
 
 
-PlanLine = StepLine | NoteLine | FoldLine | EndLine
+PlanLine = StepLine | NoteLine | PartLine | FoldLine | EndLine
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,7 @@ class PlanComparison:
         return cls(policy, better, align(policy, better), localization, actions)
 
     def verdict(self, index: int) -> LocalizedStep | None:
-        """On a step of the policy."""
+        """The verdict on a step of the policy."""
         if self.localization is None:
             return None
         steps = self.localization.steps
@@ -125,14 +141,16 @@ class PlanComparison:
         return next((step for step in steps if step.index == index), None)
 
     @property
-    def cause_step(self) -> int | None:
-        """The root cause; without one the first bad step, if any."""
+    def worst_step(self) -> int | None:
+        """The step that loses most; one past the last where the policy stops by itself."""
         found = self.localization
-        if found is None:
-            return None
-        if found.cause is not None:
-            return found.cause.index
-        return next(iter(found.bad_steps), None)
+        return None if found is None else found.worst_step
+
+    @property
+    def has_losses(self) -> bool:
+        return self.localization is not None and any(
+            step_loss_cell(step) for step in self.localization.steps
+        )
 
 
 class PlanTable(QAbstractTableModel):
@@ -165,17 +183,17 @@ class PlanTable(QAbstractTableModel):
             self._rebuild()
 
     def line_of_row(self, row: int) -> int:
-        """Where a row of the alignment is shown, or the fold that hides it."""
+        """The line that shows a row of the alignment, or the fold that hides it."""
         for number, line in enumerate(self.lines):
             if isinstance(line, FoldLine):
                 if row in line.rows:
                     return number
-            elif not isinstance(line, NoteLine) and line.row == row:
+            elif not isinstance(line, NoteLine | PartLine) and line.row == row:
                 return number
         return len(self.lines) - 1
 
     def show_row(self, row: int) -> int:
-        """Where a row of the alignment is, opened if it was folded."""
+        """Return the line of a row of the alignment; unfold it if it was folded."""
         line = self.line_of_row(row)
         if isinstance(self.lines[line], FoldLine):
             self.unfold(line)
@@ -196,9 +214,11 @@ class PlanTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return PlanColumn.TITLES[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = section in (PlanColumn.POLICY_COST, PlanColumn.BETTER_COST)
+            right = section in PlanColumn.NUMBERS
             side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
             return int(side | Qt.AlignmentFlag.AlignVCenter)
+        if role == Qt.ItemDataRole.ToolTipRole and section == PlanColumn.POLICY_LOSS:
+            return "How much more the goal costs because of this step"
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -228,6 +248,8 @@ class PlanTable(QAbstractTableModel):
         for step in steps:
             fold = hidden.get(step.row)
             if fold is None:
+                if step.parting:
+                    lines.append(PartLine(step.row, step.in_loop and not step.loop_begins))
                 lines.append(step)
                 if step.mark is Mark.BAD and step.verdict is not None:
                     lines.append(self._note(step, step.verdict))
@@ -240,7 +262,7 @@ class PlanTable(QAbstractTableModel):
         assert self.comparison is not None
         better = self.comparison.better_actions.get(verdict.index, "")
         goes_on = step.in_loop and not step.loop_ends
-        return NoteLine(step.row, note_text(verdict), better, goes_on)
+        return NoteLine(step.row, instead_text(verdict), better, goes_on)
 
     def _folds(self, steps: Sequence[StepLine]) -> dict[int, range]:
         """For each row that is hidden, all that are hidden with it."""
@@ -253,7 +275,7 @@ class PlanTable(QAbstractTableModel):
             for row in range(step.row - CONTEXT, step.row + CONTEXT + 1)
         }
         if not near:
-            return {}  # nothing differs: then the steps themselves are what there is to see
+            return {}  # nothing differs: show the steps themselves
         hidden: dict[int, range] = {}
         start = 0
         for row in range(len(steps) + 1):
@@ -284,31 +306,32 @@ class PlanTable(QAbstractTableModel):
         return "\n".join(parts)
 
 
-def note_text(verdict: LocalizedStep) -> str:
-    """As in "step 4: cost-to-go 9, should be 7"."""
-    return f"step {verdict.index + 1}: {verdict_text(verdict)}"
-
-
 def cell_text(line: PlanLine, column: int) -> str:
     match line:
         case NoteLine(_, text, better, _):
-            instead = f", better: {better}" if better else ""
-            return text + instead if column == PlanColumn.POLICY_STEP else ""
+            words = f"should be {better}: {text}" if better else text
+            return words if column == PlanColumn.POLICY_STEP else ""
+        case PartLine():
+            return PARTING if column == PlanColumn.POLICY_STEP else ""
         case FoldLine(rows):
             text = f"{len(rows)} common steps"
             return text if column == PlanColumn.POLICY_STEP else ""
         case EndLine():
-            texts = ("", line.policy, line.policy_cost, "", line.better, line.better_cost)
-            return texts[column]
+            ours = ("", line.policy, "", line.policy_cost)
+            return (*ours, "", line.better, line.better_cost)[column]
         case StepLine():
+            if column == PlanColumn.POLICY_LOSS:
+                return "" if line.verdict is None else step_loss_cell(line.verdict)
             left = column < PlanColumn.BETTER_STEP
-            return _step_text(line.aligned.policy if left else line.aligned.better, column % 3)
+            return _step_text(line.aligned.policy if left else line.aligned.better, column)
 
 
 def _step_text(step: TraceStep | None, column: int) -> str:
     if step is None:
         return ""
-    return (str(step.index + 1), f"({step.action})", str(step.cost_after))[column]
+    if column in PlanColumn.STEPS:
+        return str(step.index + 1)
+    return f"({step.action})" if column in PlanColumn.ACTIONS else str(step.cost_after)
 
 
 _MARKS = {StepVerdict.OPTIMAL: Mark.OPTIMAL, StepVerdict.UNDECIDED: Mark.UNDECIDED}
@@ -335,7 +358,7 @@ def _step_line(comparison: PlanComparison, number: int, row: AlignedRow) -> Step
         row,
         mark,
         verdict,
-        cause_step=ours.index == comparison.cause_step,
+        worst=ours.index == comparison.worst_step,
         parting=parting,
         in_loop=policy.in_loop(ours.index),
         loop_begins=ours.index == policy.loop_begin,

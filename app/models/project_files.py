@@ -19,7 +19,6 @@ from app.services.context import Context
 from app.services.document import Document
 from app.services.jobs import Job
 from app.services.settings import consent, grant
-from engine.campaign.config_reader import read_config
 from engine.campaign.recognize import Found, recognize_all
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
@@ -35,7 +34,13 @@ from engine.records.project import (
 )
 from engine.report.policy_text import TaskFit, policy_name
 from engine.report.words import count_text
-from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured, look_at_project
+from engine.usecases.check_project import (
+    PolicyRan,
+    PoolTried,
+    TaskMeasured,
+    is_grounded,
+    look_at_project,
+)
 
 EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""
@@ -44,14 +49,14 @@ CHANGED_MILLISECONDS = 30
 
 
 def project_files(context: Context) -> ProjectFiles:
-    """The one of this document."""
+    """Return the files of this document's project."""
     known = context.document.findChild(ProjectFiles)
     return known if isinstance(known, ProjectFiles) else ProjectFiles(context)
 
 
 class ProjectFiles(QObject):
     changed = Signal()  # other files
-    checked = Signal()  # more is known about them
+    checked = Signal()  # more is known about the same files
 
     def __init__(self, context: Context) -> None:
         super().__init__(context.document)
@@ -74,7 +79,7 @@ class ProjectFiles(QObject):
             self.check()
 
     def _stored(self) -> Project:
-        """What cannot be read is begun anew: the campaigns are there all the same."""
+        """Read the project; start a new one if it is damaged. Campaigns are not affected."""
         try:
             return self._document.store.project()
         except PlumblineError as error:
@@ -87,7 +92,7 @@ class ProjectFiles(QObject):
 
     @property
     def is_checking(self) -> bool:
-        """Whether a file may turn out to be wrong."""
+        """Whether files are being checked for errors."""
         return self._soon.isActive() or not self._is_checked
 
     @property
@@ -96,7 +101,7 @@ class ProjectFiles(QObject):
         return self._soon.isActive() or self._job is not None
 
     def add(self, paths: Iterable[str | Path]) -> Found:
-        """Whatever can be used of files and folders; says what was found."""
+        """Add usable files, also those in folders; return what was found."""
         found = recognize_all(paths)
         after = self.project.with_files(
             domain=found.domains[0] if found.domains else None,
@@ -104,10 +109,12 @@ class ProjectFiles(QObject):
             policies=found.policies,
             portfolio=found.portfolio,
             pools=found.pools,
+            profile=found.profiles[-1] if found.profiles else None,
         )
         if self.project.is_empty and found.campaigns:
             after = self._with_campaign(after, found.campaigns[0])
-        count = sum(map(len, (found.domains, found.problems, found.policies, found.pools)))
+        kinds = (found.domains, found.problems, found.policies, found.pools, found.profiles)
+        count = sum(map(len, kinds))
         self._push(after, f"add {count_text(count, 'file')}")
         if found.pools and self.project.draft is not None:
             self.set_draft(replace(self.project.draft, pool=found.pools[-1]))
@@ -117,13 +124,13 @@ class ProjectFiles(QObject):
         self._push(self.project.with_files(policies=[spec]), f"add {policy_name(spec)}")
 
     def add_server(self, address: str) -> None:
-        """Whoever names a server agrees to ask it."""
+        """Add a server; naming it grants consent to ask it."""
         spec = str(PolicySpec(SpecKind.SERVER, address))
         grant(self._context.settings, spec)
         self.add_policy(spec)
 
     def add_config(self, config: CampaignConfig) -> None:
-        """The files of a campaign."""
+        """Add the files of a campaign."""
         after = self.project.with_files(
             domain=config.domain,
             problems=config.problems,
@@ -144,7 +151,7 @@ class ProjectFiles(QObject):
         return policy_name(name) if name in self.project.policies else Path(name).name
 
     def use_factory(self, spec: str, factory: str) -> None:
-        """Another function of the same plug-in."""
+        """Use another function of the same plug-in."""
         other = str(replace(PolicySpec.parse(spec), factory=factory))
         policies = tuple(other if name == spec else name for name in self.project.policies)
         self._push(replace(self.project, policies=policies), f"use {factory}")
@@ -154,17 +161,17 @@ class ProjectFiles(QObject):
         self._push(replace(self.project, unit_costs=unit_costs), what)
 
     def trust(self, spec: str) -> None:
-        """The user lets the plug-in run, as it is now, or the server be asked."""
+        """Grant consent to run a plug-in as it is now, or to ask a server."""
         grant(self._context.settings, spec)
         self.check()
 
     def set_draft(self, draft: CampaignConfig) -> None:
-        """The campaign as the form has it."""
+        """Keep the campaign of the form."""
         if draft != self.project.draft:
             self._set(replace(self.project, draft=draft))
 
     def apply(self, project: Project) -> None:
-        """Other files; what is not about files stays as it is."""
+        """Replace the files of the project and keep its other settings."""
         before = self.project
         draft = before.draft or project.draft
         self._set(replace(project, draft=draft))
@@ -175,11 +182,11 @@ class ProjectFiles(QObject):
         self._soon.start(CHANGED_MILLISECONDS)
 
     def is_trusted(self, spec: str) -> bool:
-        """Whether a policy may be used: plug-ins and servers only with the user's word."""
+        """Whether a policy may be used: plug-ins and servers need the user's consent."""
         return not consent(self._context.settings).objection(spec)
 
     def task_fit(self, name: str) -> TaskFit:
-        """Which problems something fits that belongs to tasks: a pool, a cache, a server."""
+        """Return the problems that a pool, a cache or a server fits."""
         fits, misfits = [], []
         for path, row in self.rows.items():
             run, pool = row.runs.get(name), row.pools.get(name)
@@ -203,16 +210,31 @@ class ProjectFiles(QObject):
         found = [item for path in paths for item in self.diagnostics(path)]
         return [item for item in found if item.severity is Severity.ERROR]
 
+    def obstacles(self) -> dict[str, str]:
+        """Return the problems that cannot be tested, and why."""
+        return {path: row.obstacle for path, row in self.rows.items() if row.obstacle}
+
+    def without_dominance(self) -> dict[str, str]:
+        """Return problems without a dominance function, and what oracles do instead."""
+        tasks = {path: row.task for path, row in self.rows.items() if row.task is not None}
+        return {path: task.no_dominance for path, task in tasks.items() if task.no_dominance}
+
+    def _domain_error(self, problem: str) -> Diagnostic | None:
+        if is_grounded(problem) or self.domain is None or self.project.domain is None:
+            return None
+        found = self.domain.diagnostics
+        return next((item for item in found if item.severity is Severity.ERROR), None)
+
     @Slot()
     def check_again(self) -> None:
-        """Also what can change without a file: servers, and what went wrong."""
+        """Check everything again, including servers and earlier failures."""
         for row in self.rows.values():
             row.forget_trouble()
         self.check()
 
     @Slot()
     def check(self) -> None:
-        """Look at whatever may have changed."""
+        """Check what may have changed."""
         self._soon.stop()
         self._stop()
         self._watch()
@@ -245,8 +267,10 @@ class ProjectFiles(QObject):
         self._document.notify("project")
 
     def _with_campaign(self, project: Project, path: str) -> Project:
-        """A folder with a campaign in it: that says which files matter."""
+        """Use the files that the campaign in a folder names."""
         try:
+            from engine.campaign.config_reader import read_config  # all oracles, which takes long
+
             config = read_config(path)
         except PlumblineError as error:
             self._context.messages.warning(f"Cannot use the campaign file: {error}")
@@ -267,7 +291,7 @@ class ProjectFiles(QObject):
         self.rows = {path: known.get(path) or ProblemRow(path) for path in self.project.problems}
 
     def _watch(self) -> None:
-        """Editors replace files, so a watched one may be another now."""
+        """Watch the files again, because editors replace them."""
         project = self.project
         policies = [PolicySpec.parse(spec).path for spec in project.policies]
         names = [project.domain, *project.problems, *project.pools, *policies]
@@ -296,6 +320,7 @@ class ProjectFiles(QObject):
                     self.pools[event.path] = event
                 case ProblemChecked(path=path) if path in self.rows:
                     self.rows[path].checked = event
+                    self.rows[path].domain_error = self._domain_error(path)
                 case TaskMeasured(problem=path) if path in self.rows:
                     self.rows[path].task = event
                 case PolicyRan(problem=path) if path in self.rows:
@@ -315,7 +340,7 @@ class ProjectFiles(QObject):
 
     @Slot(str)
     def _on_file_changed(self, path: str) -> None:
-        """What was known of it is no longer so; all rests on the domain."""
+        """Forget what was known about the file; a change of the domain affects all files."""
         if path == self.project.domain:
             self.rows.clear()
             self._fill_rows()
@@ -328,7 +353,7 @@ class ProjectFiles(QObject):
 
     @Slot(str)
     def _on_document_changed(self, topic: str) -> None:
-        """Another screen may have added something, such as a policy it has trained."""
+        """Read the project again: another screen may have added a trained policy."""
         if topic != "project":
             return
         stored = self._stored()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject
 
 from app.models.table_model import Column, Palette, TableModel
-from engine.pddl import Severity
+from engine.pddl import Diagnostic, Severity
 from engine.records.finding import EndReason, RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import ProblemChecked
@@ -37,27 +37,35 @@ _OUTCOME_LOOKS = {
 """Icon and color of how a run ended; None: the policy cannot run."""
 
 
+def in_short(found: Diagnostic) -> str:
+    """Return the text with the name of the file instead of its path."""
+    file = found.location.file
+    place = replace(found.location, file=None if file is None else Path(file).name)
+    return str(replace(found, location=place))
+
+
 @dataclass(eq=False)
 class ProblemRow:
     """Filled in during the checks; None means not known yet."""
 
     path: str
     checked: ProblemChecked | None = None
+    domain_error: Diagnostic | None = None  # the first one
     task: TaskMeasured | None = None
     runs: dict[str, PolicyRan] = field(default_factory=dict)
     pools: dict[str, PoolTried] = field(default_factory=dict)
     policy: str = ""  # the policy whose runs the table shows
-    is_waiting: bool = True  # for what is being found out
+    is_waiting: bool = True  # for what is being checked
 
     @property
     def known(self) -> list[tuple[str, str]]:
-        """What need not be found out again: the task, the runs of policies, whose pools fit."""
+        """Keep what need not be checked again: the task, policy runs, and pools that fit."""
         if self.task is None:
             return []
         return [(self.path, policy) for policy in ("", *self.runs, *self.pools)]
 
     def forget(self, file: str) -> None:
-        """What became of a policy or a pool whose file has changed."""
+        """Forget the results of a policy or pool whose file has changed."""
         self.pools.pop(file, None)
         self.runs = {
             policy: run
@@ -66,7 +74,7 @@ class ProblemRow:
         }
 
     def forget_trouble(self) -> None:
-        """Servers may be others now, and what went wrong may go well."""
+        """Forget failures and servers' results, which may have changed."""
         self.runs = {
             policy: run
             for policy, run in self.runs.items()
@@ -97,11 +105,25 @@ class ProblemRow:
             return WAITING if self.is_waiting else "not checked"
         if self.errors:
             return count_text(self.errors, "error")
-        if self.task is not None and self.task.error:
-            return "no task"
+        if self.obstacle:
+            return self._obstacle_kind
         if self.warnings:
             return count_text(self.warnings, "warning")
         return "OK"
+
+    @property
+    def _obstacle_kind(self) -> str:
+        if self.domain_error is not None:
+            return "domain error"
+        return "no task" if self.task is not None and self.task.error else "nothing to test"
+
+    @property
+    def obstacle(self) -> str:
+        """Return why the problem cannot be tested, with the place; empty if it can be."""
+        own = None if self.checked is None else self.checked.obstacle
+        if found := self.domain_error or own:
+            return in_short(found)
+        return "" if self.task is None else self.task.error
 
     @property
     def outcome(self) -> str:
@@ -114,11 +136,11 @@ class ProblemRow:
 
     @property
     def _is_useless(self) -> bool:
-        return bool(self.errors or (self.task is not None and self.task.error))
+        return bool(self.obstacle)
 
 
 def _status_icon(row: ProblemRow) -> str:
-    if row.errors or (row.task is not None and row.task.error):
+    if row.obstacle:
         return "error"
     return "warning" if row.warnings else "check" if row.checked is not None else ""
 
@@ -130,10 +152,12 @@ def _status_token(row: ProblemRow) -> str:
 
 
 def _status_tip(row: ProblemRow) -> str:
-    if row.task is not None and row.task.error:
-        return row.task.error
     found = row.checked.diagnostics if row.checked is not None else ()
-    return "\n".join(map(str, found)) or "No errors or warnings"
+    words = [str(item) for item in found]
+    if row.obstacle:
+        shown = row.domain_error is None and len(words) == 1  # as the obstacle
+        words = [f"Cannot be tested: {row.obstacle}", *([] if shown else words)]
+    return "\n".join(words) or "No errors or warnings"
 
 
 def _outcome_token(row: ProblemRow) -> str:
@@ -161,7 +185,7 @@ COLUMNS: tuple[Column[ProblemRow], ...] = (
         "status",
         "File",
         lambda row: row.status,
-        tip="Whether the file could be read and checked",
+        tip="Whether the problem can be tested",
         icon=_status_icon,
         token=_status_token,
         row_tip=_status_tip,

@@ -30,13 +30,13 @@ class Served:
 
     @property
     def reached_at(self) -> str:
-        """The address for others: 'every address of this machine' is none."""
+        """Return an address that other machines can use instead of the wildcard address."""
         host, _, port = self.address.rpartition(":")
         return f"{socket.gethostname()}:{port}" if host == EVERYWHERE else self.address
 
 
 def served_policies(context: Context) -> ServedPolicies:
-    """The one of this document."""
+    """Return the served policies of this document."""
     known = context.document.findChild(ServedPolicies)
     return known if isinstance(known, ServedPolicies) else ServedPolicies(context)
 
@@ -52,7 +52,7 @@ class ServedPolicies(QObject):
     def serve(
         self, spec: str, files: Sequence[str], unit_costs: bool, host: str, port: int
     ) -> None:
-        """One task per policy at a time; `files` are those of a problem, which comes last."""
+        """Serve a policy for one task; the last of `files` is the problem."""
         if spec in self.by_spec:
             return
         job = self._context.jobs.start(
@@ -71,7 +71,7 @@ class ServedPolicies(QObject):
             self.changed.emit(spec)
 
     def free_port(self) -> int:
-        """The usual one, or the next that is not ours already."""
+        """Return the usual port, or the next one that this window does not use."""
         ours = {served.address.rpartition(":")[2] for served in self.by_spec.values()}
         port = DEFAULT_PORT
         while str(port) in ours:

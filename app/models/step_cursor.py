@@ -23,7 +23,7 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A state to look at; `after` is what becomes of it, or what it is compared with."""
+    """A state to show; `after` is the next state, or the one it is compared with."""
 
     title: str
     state: State
@@ -33,9 +33,9 @@ class Sight:
 
 class StepCursor(QObject):
     moved = Signal()
-    """To another step, or to another state."""
+    """The cursor moved to another step or state."""
     comparison_changed = Signal()
-    """Another bug, or more is known about this one."""
+    """Another bug is shown, or more is known about this one."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class StepCursor(QObject):
         self._sight: Sight | None = None
 
     def show_comparison(self, comparison: PlanComparison | None, keep_place: bool = False) -> None:
-        """With `keep_place` the cursor stays at its step; else it goes where there is something."""
+        """Show a bug. With `keep_place` the cursor stays; else it goes to the interesting step."""
         self.comparison = comparison
         if comparison is None:
             self.side, self.index, self._sight = Side.POLICY, 0, None
@@ -71,7 +71,7 @@ class StepCursor(QObject):
             self.moved.emit()
 
     def look_at(self, title: str, state: State, compared_with: State | None = None) -> None:
-        """At a state that is on neither plan."""
+        """Look at a state that is on neither plan."""
         self._sight = Sight(title, state, compared_with)
         self.moved.emit()
 
@@ -88,23 +88,28 @@ class StepCursor(QObject):
 
     @property
     def sight(self) -> Sight | None:
-        """What is to be seen; None if there is nothing."""
+        """Return the state to show, or None."""
         trace = self.trace
         if self._sight is not None or trace is None:
             return self._sight
-        whose = "policy" if self.side is Side.POLICY else "better plan"
-        if self.index < len(trace.steps):
-            step = trace.steps[self.index]
-            title = f"Before step {self.index + 1} of the {whose}"
-            return Sight(title, trace.states[self.index], trace.state_after(self.index), step)
-        last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
-        return Sight(f"At the end of the {whose}", trace.states[last], None)
+        return sight_of(trace, self.index, self.side)
+
+
+def sight_of(trace: Trace, index: int, side: Side) -> Sight:
+    """Return the state to show at a step of a plan, or at its end."""
+    whose = "policy" if side is Side.POLICY else "better plan"
+    if index < len(trace.steps):
+        step = trace.steps[index]
+        title = f"Before step {index + 1} of the {whose}"
+        return Sight(title, trace.states[index], trace.state_after(index), step)
+    last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
+    return Sight(f"At the end of the {whose}", trace.states[last], None)
 
 
 def interesting_step(comparison: PlanComparison) -> int:
-    """The root cause, or else the first step of the policy that leaves the better plan."""
-    if comparison.cause_step is not None:
-        return comparison.cause_step
+    """The worst step, or else the first step of the policy that leaves the better plan."""
+    if comparison.worst_step is not None:
+        return min(comparison.worst_step, len(comparison.policy.steps))
     if not comparison.alignment.differences:
         return 0
     following = comparison.alignment.rows[comparison.alignment.differences[0].start :]

@@ -1,7 +1,7 @@
 """A table of records: columns say what they show, rows can be added, filtered and sorted.
 
 Sorting is by several keys and stable. Selected rows stay selected, whatever is added or sorted.
-What is unknown (None) comes last in either order.
+Unknown values (None) come last in either order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Palette(Protocol):
-    """What a model needs of the theme."""
+    """The part of the theme that a model needs."""
 
     def color(self, token: str) -> QColor: ...
     def icon(self, name: str, token: str = "text") -> QIcon: ...
@@ -52,7 +52,7 @@ def plain_text(value: object) -> str:
 class Column(Generic[Row]):
     """`value` is what is sorted by; the rest says how it looks."""
 
-    name: str  # by which settings remember it
+    name: str  # its name in the settings
     title: str
     value: Callable[[Row], Any]
     text: Callable[[Row], str] | None = None  # default: the value
@@ -103,14 +103,14 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         return self._shown[number]
 
     def set_rows(self, rows: Iterable[Row]) -> None:
-        """Other records altogether."""
+        """Replace all records."""
         self.beginResetModel()
         self._rows = list(rows)
         self._shown = self._in_order(self._pass(self._rows))
         self.endResetModel()
 
     def add_rows(self, rows: Iterable[Row]) -> None:
-        """One insertion for all of them; where the table is sorted they go to their places."""
+        """Add records in one insertion; a sorted table stays sorted."""
         new = list(rows)
         self._rows += new
         new = self._pass(new)
@@ -124,18 +124,18 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             self.sort_by(self.sort_keys)
 
     def set_filter(self, wanted: Callable[[Row], bool] | None) -> None:
-        """Show only some; None for all."""
+        """Show only records that pass; None shows all."""
         self._wanted = wanted
         self._rearrange(self._in_order(self._pass(self._rows)))
 
     def sort_by(self, keys: SortKeys) -> None:
-        """Without keys: the order in which the records came."""
+        """Sort by some keys; without keys, in the order in which the records came."""
         self.sort_keys = keys
         self._rearrange(self._in_order(self._pass(self._rows)))
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
 
     def restyle(self) -> None:
-        """After a change of theme."""
+        """Update icons and colors after a change of theme."""
         if self._shown:
             last = self.index(len(self._shown) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
@@ -203,7 +203,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         return rows
 
     def _rearrange(self, shown: list[Row]) -> None:
-        """The same records in another order, or some of them: what is selected stays so."""
+        """Show the records in another order, or some of them, and keep the selection."""
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         if before:
@@ -220,7 +220,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
 
 def sort_mark(keys: SortKeys, section: int) -> str:
-    """An arrow after the title, with its rank if there are several keys."""
+    """Return an arrow for the title, with its rank if there are several keys."""
     for rank, (column, order) in enumerate(keys, start=1):
         if column == section:
             arrow = "▴" if order == ASCENDING else "▾"

@@ -42,7 +42,7 @@ PROBLEM_COLUMNS = (
 
 
 def shared_out(paths: Iterable[str]) -> list[ProblemUse]:
-    """A beginning: the first half to learn from, all others to validate on."""
+    """Suggest the first half for training and the others for validation."""
     names = sorted(paths)
     half = (len(names) + 1) // 2
     return [

@@ -1,7 +1,7 @@
-"""One open workspace: its store, a reader beside it, and who is to know when it changes.
+"""One open workspace: its store, a reader, and a signal for every change.
 
-Others may write to the file at the same time: our own worker processes, or another Plumbline. A
-look at SQLite's own change counter once a second finds out.
+Others may write to the file at the same time: our own worker processes, or another Plumbline.
+SQLite's change counter, read once a second, shows it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,29 @@ WATCH_MILLISECONDS = 1000
 UNDO_STEPS = 500
 """One of them may remember the old status of many bugs."""
 
-TOPICS = ("project", "campaigns", "bugs", "log", "comparisons", "training", "outside")
+TOPICS = (
+    "project",
+    "campaigns",
+    "experiments",
+    "bugs",
+    "log",
+    "comparisons",
+    "training",
+    "outside",
+)
 """What can change. `outside`: another process wrote something, told once a second at most."""
 
 
 class _Look(NamedTuple):
-    """The file, as it was found: who it is, how often it was changed, who writes to it."""
+    """The file as last seen: its identity, its change counter, and its writer."""
 
     identity: tuple[int, int] | None
-    version: int | None  # None: it cannot be read at the moment; whoever reads next will say it
+    version: int | None  # None: it cannot be read now; the next reader reports why
     writer: Writer | None
 
 
 class Document(QObject):
-    """`store` holds up the window: it is for writing, and for what the user waits for anyway.
+    """`store` blocks the window: it is for writing, and for what the user waits for.
 
     Everything else is read by `reader`.
     """
@@ -46,6 +55,7 @@ class Document(QObject):
     lost = Signal()  # the file was deleted or replaced while it was open
     looked = Signal(object)  # once a second: the `Writer` of any process, or None
     shared = Signal(bool)  # once a second: whether another window has the workspace open
+    damaged = Signal(str)  # a large file turned out to be damaged after it was opened
 
     def __init__(self, store: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +64,8 @@ class Document(QObject):
         reading = store.for_another_thread()
         self._version = reading.data_version()
         self._others_version, self._own_changes = self._changes()
-        self.reader = QueryThread(reading, self)
+        self.reader = QueryThread(reading, self, lambda: not store.awaits_check)
+        self._checker = self._check() if store.awaits_check else None
         self.path: Path = store.path.resolve()
         self.read_only = not os.access(self.path, os.W_OK)
         self.undo_stack = QUndoStack(self)
@@ -68,11 +79,11 @@ class Document(QObject):
 
     @classmethod
     def open(cls, path: Path, parent: QObject | None = None) -> Document:
-        return cls(Workspace.open(path), parent)
+        return cls(Workspace.open(path, may_wait=True), parent)
 
     @classmethod
     def create(cls, path: Path, parent: QObject | None = None) -> Document:
-        """A workspace that may exist already."""
+        """Create a workspace, or open the one that exists."""
         return cls(Workspace.create(path), parent)
 
     @property
@@ -80,37 +91,54 @@ class Document(QObject):
         return self.path.stem
 
     def notify(self, topic: str) -> None:
-        """Tell every screen that something of this kind is different now."""
+        """Tell every screen that something of this kind has changed."""
         assert topic in TOPICS, topic
         self.changed.emit(topic)
 
     def writer(self) -> Writer | None:
-        """The campaign of any process that writes to the file at the moment."""
+        """The campaign, of any process, that is writing to the file now."""
         try:
             return self.store.writer()
         except WorkspaceError:
-            return None  # the next reader will say it
+            return None  # the next reader reports it
 
     @property
     def is_lost(self) -> bool:
-        """Whether nobody else can open the file any more: it was deleted, moved or replaced."""
+        """Whether the file was deleted, moved or replaced, so that only this process has it."""
         return self._identity is None or _identity(self.path) != self._identity
 
     def refuse_copy(self, path: Path) -> None:
-        """A copy must not replace what it is a copy of."""
+        """Refuse to replace the workspace by a copy of itself."""
         if path.resolve() == self.path:
             message = "a copy cannot replace its own workspace"
             raise WorkspaceError(message, Location.of(path), "choose another name")
 
     def save_copy(self, path: Path) -> None:
-        """Through our own connection, which still has the contents of a file that was deleted."""
+        """Copy through our own connection, which still has the contents of a deleted file."""
         self.refuse_copy(path)
         self.store.save_copy(path)
 
     def close(self) -> None:
         self._watch.stop()
+        if self._checker is not None:
+            self._checker.close()
         self.reader.close()
         self.store.close()
+
+    def _check(self) -> QueryThread:
+        """Check a large file beside the window, which reads it meanwhile and writes nothing."""
+        checker = QueryThread(self.store.for_another_thread(), self)
+        checker.ask(self, WorkspaceReader.check_all, self._end_check, self._tell_damage)
+        return checker
+
+    def _end_check(self, _: None) -> None:
+        assert self._checker is not None
+        self._checker.close()  # which seals the file
+        self._checker = None
+        self.store.end_check()
+
+    def _tell_damage(self, error: PlumblineError) -> None:
+        self.damaged.emit(str(error))
 
     @Slot()
     def _look(self) -> None:
@@ -118,7 +146,7 @@ class Document(QObject):
 
     def _take_look(self, look: _Look) -> None:
         if self._identity is not None and look.identity != self._identity:
-            self._identity = None  # said once
+            self._identity = None  # reported once
             self.lost.emit()
         if look.version is not None:
             if self._version != look.version:
@@ -130,7 +158,7 @@ class Document(QObject):
         self._watch.start()
 
     def _others_wrote(self) -> bool:
-        """Or was it this window alone? Asked only if it has written, too."""
+        """Whether others wrote, rather than this window alone."""
         known, own = self._others_version, self._own_changes
         if own == self.store.change_count:
             return True
@@ -141,11 +169,11 @@ class Document(QObject):
         return known != self._others_version
 
     def _changes(self) -> tuple[int, int]:
-        """How often others changed the file, in SQLite's way of counting, and how often we did."""
+        """Return how often others changed the file, as SQLite counts, and how often we did."""
         return self.store.data_version(), self.store.change_count
 
     def _look_later(self, _: PlumblineError) -> None:
-        """Something unexpected, which is told elsewhere."""
+        """Look again later after an unexpected error, which is reported elsewhere."""
         self._watch.start()
 
 

@@ -10,7 +10,6 @@ from PySide6.QtGui import QDesktopServices
 
 from app.services.messages import Messages
 from app.services.settings import Settings
-from engine.campaign.config_reader import read_config
 from engine.errors import WorkspaceError
 from engine.files import resource
 from engine.records.project import Project
@@ -28,7 +27,7 @@ def workspaces_folder() -> Path:
 
 
 def untitled_workspace() -> Path:
-    """A name that is free."""
+    """Return a name that is not in use."""
     number = 1
     while (path := workspaces_folder() / f"untitled-{number}{SUFFIX}").exists():
         number += 1
@@ -48,7 +47,7 @@ def example_title(name: str) -> str:
 
 
 def example_workspace(name: str) -> Path:
-    """The workspace of an example, made ready to run when it is not there yet.
+    """Return the workspace of an example; create it, ready to run, if it does not exist.
 
     One that cannot be opened, such as that of version 0.1, stays as it is beside a new one.
     """
@@ -70,6 +69,8 @@ def _prepare_example(path: Path, name: str) -> None:
 
 
 def example_project(name: str) -> Project:
+    from engine.campaign.config_reader import read_config  # not every start makes an example
+
     config = read_config(EXAMPLES / name / "campaign.toml")
     return Project(
         domain=config.domain,
@@ -82,7 +83,7 @@ def example_project(name: str) -> Project:
 
 
 def show_in_desktop(path: Path, messages: Messages) -> None:
-    """A folder in the file manager, or a file in the program for it."""
+    """Open a folder in the file manager, or a file in its program."""
     if not path.exists():
         messages.warning(f"{path} no longer exists")
     elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
@@ -90,7 +91,7 @@ def show_in_desktop(path: Path, messages: Messages) -> None:
 
 
 def last_folder(settings: Settings, key: str, workspace: Path) -> Path:
-    """Where the last file of a kind went; at first beside the workspace, if people look there."""
+    """Return the last folder for a kind of file; at first that of the workspace, unless hidden."""
     hidden = workspace.resolve().parent == workspaces_folder().resolve()
     beside = Path.home() if hidden else workspace.parent
     last = Path(settings.get(key, str(beside)))
@@ -98,6 +99,6 @@ def last_folder(settings: Settings, key: str, workspace: Path) -> Path:
 
 
 def short_path(path: Path) -> str:
-    """With ~ for the user's own folder."""
+    """Return a path with ~ for the user's own folder."""
     home = Path.home()
     return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)

@@ -23,22 +23,23 @@ from engine.workers.supervisor import Supervisor
 LIMITS = ProcessLimits(niceness=5)
 """Where cores are scarce, jobs let the window go first."""
 WINDOW_SECONDS = 30.0
-"""What was longer ago does not say much about what comes."""
+"""Seconds of progress that the estimate uses; older progress says little."""
 EARLY_SECONDS, EARLY_SHARE = 5.0, 0.05
-"""Before both of them nobody knows: work begins with what it does only once."""
+"""No estimate before this: work begins with what it does only once."""
 
 
 class Eta:
-    """Told of progress now and then; knows nothing before there was some."""
+    """Estimates the time left from the progress so far."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, float]] = deque()
         self._total: float | None = None
 
     def update(self, now: float, done: float, total: float | None) -> None:
+        shrunk = self._total is not None and (total is None or total < self._total)
         self._total = total
-        if self._seen and done < self._seen[-1][1]:
-            self._seen.clear()  # a new stage counts from the start
+        if shrunk or (self._seen and done < self._seen[-1][1]):
+            self._seen.clear()  # a new stage, or less to do: counts from the start
         self._seen.append((now, done))
         while len(self._seen) > 2 and now - self._seen[1][0] > WINDOW_SECONDS:
             self._seen.popleft()
@@ -47,15 +48,15 @@ class Eta:
         if self._total is None or len(self._seen) < 2:
             return None
         (first, before), (_, done) = self._seen[0], self._seen[-1]
-        if done <= before or now <= first:
-            return None
+        if done <= before or done >= self._total or now <= first:
+            return None  # it stands still, or only uncounted work is left
         if now - first < EARLY_SECONDS and done - before < EARLY_SHARE * self._total:
             return None
         return (self._total - done) * (now - first) / (done - before)
 
 
 def in_words(seconds: float) -> str:
-    """As short as it is exact: `8 s`, `3 min`, `2 h 10 min`."""
+    """Return a short duration: `8 s`, `3 min`, `2 h 10 min`."""
     if seconds < 59.5:
         return f"{max(1, round(seconds))}\u202fs"
     minutes = round(seconds / 60)
@@ -86,7 +87,7 @@ class Job(QObject):
     progressed = Signal(object)  # JobProgress
     finished = Signal(object)  # what the work returned
     failed = Signal(object)  # Failure
-    paused = Signal()  # or going on
+    paused = Signal()  # or resumed
     stopped = Signal()
     ended = Signal()  # always the last, after one of the three above
 
@@ -112,7 +113,7 @@ class Job(QObject):
         self._supervisor.start()
 
     def stop(self) -> None:
-        """Cooperatively; if that takes more than 1.5 s the process group is killed."""
+        """Ask it to stop; after 1.5 s kill its process group."""
         self._supervisor.order(Command.STOP)
 
     @property
@@ -120,24 +121,24 @@ class Job(QObject):
         return self._supervisor.stopping
 
     def pause(self, paused: bool) -> None:
-        """Let it wait, or resume it; only for work that asks its link."""
+        """Pause or resume it; works only for work that asks its link."""
         if paused != self.is_paused:
             self.is_paused = paused
-            self._eta = Eta()  # how it got on before the pause does not count the pause
+            self._eta = Eta()  # progress before the pause must not count the pause
             self._supervisor.order(Command.PAUSE if paused else Command.RESUME)
             self.paused.emit()
 
     def seconds_left(self) -> float | None:
-        """None if nobody can tell."""
+        """Return the estimated time left, or None."""
         return None if self.is_paused else self._eta.seconds(time.monotonic())
 
     @property
     def pid(self) -> int | None:
-        """Of the worker process, once it has been started."""
+        """The number of the worker process, once it has been started."""
         return self._supervisor.pid
 
     def join(self) -> None:
-        """Wait for the end without letting the window live: for the very end of the program."""
+        """Block until the process has ended, at the very end of the program."""
         self._supervisor.join()
 
     @Slot(object)
@@ -164,7 +165,7 @@ class Job(QObject):
 def _decoding(
     result: Any, report: Callable[[_Batch | _Finished | Failure | None], None]
 ) -> Callable[[Events | End], None]:
-    """Decode messages in the thread that receives them; the window has better things to do."""
+    """Decode messages in the thread that receives them, to keep the window's thread free."""
 
     def receive(message: Events | End) -> None:
         if isinstance(message, Events):
@@ -192,7 +193,7 @@ class Jobs(QObject):
     def start(
         self, title: str, work: Callable[..., object], *arguments: object, banner: bool = True
     ) -> Job:
-        """Begin work. With `banner` a failure is shown; without, whoever started it shows it."""
+        """Start work. With `banner` a failure is shown; without it, the caller shows it."""
         job = Job(title, work, arguments, self)
         if not banner:
             self._quiet.add(job)
@@ -209,7 +210,7 @@ class Jobs(QObject):
         return self._ended_pids | {job.pid for job in self.running if job.pid is not None}
 
     def stop_all(self, wait: bool = False) -> None:
-        """With `wait`, do not return before all processes are gone (two seconds at most)."""
+        """Stop all jobs; with `wait`, return when their processes are gone (after 2 s at most)."""
         for job in self.running:
             job.stop()
         if wait:
@@ -230,5 +231,5 @@ class Jobs(QObject):
         if job.pid is not None:
             self._ended_pids.add(job.pid)
         self._quiet.discard(job)
-        job.setParent(None)  # it lives as long as somebody still looks at it
+        job.setParent(None)  # it lives as long as it is referenced
         self.changed.emit()

@@ -23,7 +23,7 @@ Action = tuple[str, Callable[[], None]]
 class Message:
     """`level` is info, warning or error; an action is a button: its text and what it does.
 
-    News go by themselves after a while, but not what is `lasting`.
+    A message disappears after a while unless it is `lasting`.
     """
 
     level: str
@@ -54,7 +54,7 @@ class Messages(QObject):
         return self._post("error", text, details, actions)
 
     def withdraw(self, message: Message) -> None:
-        """It is no longer true: take its banner away; the log keeps it."""
+        """Remove the banner of a message that is no longer true; the log keeps it."""
         self.withdrawn.emit(message)
 
     def _post(

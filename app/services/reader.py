@@ -1,7 +1,7 @@
 """Reads the workspace for the window in a thread of its own.
 
-What the system has put out of memory is fetched from the disk again, and a busy disk can take
-seconds. The window asks, continues, and receives the answer later.
+Pages that are no longer in memory are read from disk again, and a busy disk can take seconds. The
+window asks, continues, and receives the answer later.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from engine.workspace.reader import WorkspaceReader
 
 Answer = TypeVar("Answer")
 INTERRUPT_SECONDS = 0.05
+BEING_CHECKED = "the file may be damaged and is still being checked"
 
 
 class _Question(NamedTuple):
@@ -29,13 +30,19 @@ class _Question(NamedTuple):
 
 
 class QueryThread(QObject):
-    """Answers come in the order of the questions, in the window's thread."""
+    """Answers arrive in the order of the questions, in the window's thread."""
 
     _answered = Signal(object, object)
 
-    def __init__(self, store: WorkspaceReader, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        store: WorkspaceReader,
+        parent: QObject | None = None,
+        is_checked: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Until it is checked, a file may hold anything, and what that does is its own fault."""
         super().__init__(parent)
-        self._store = store
+        self._store, self._is_checked = store, is_checked
         self._questions: SimpleQueue[_Question | None] = SimpleQueue()
         self._is_closed = False
         self._answered.connect(self._on_answered, Qt.ConnectionType.QueuedConnection)
@@ -56,13 +63,13 @@ class QueryThread(QObject):
         self._questions.put(_Question(owner, question, then, failed))
 
     def close(self) -> None:
-        """Ends what is being read; no more answers come."""
+        """Stop the current query; no more answers arrive."""
         if self._is_closed:
             return
         self._is_closed = True
         self._questions.put(None)
         while self._thread.is_alive():
-            self._store.interrupt()  # what it is at; it may begin another query
+            self._store.interrupt()  # the current query; it may begin another one
             self._thread.join(INTERRUPT_SECONDS)
         self._store.close()
 
@@ -73,7 +80,7 @@ class QueryThread(QObject):
             except Exception as error:
                 answer = error
             self._answered.emit(question, answer)
-            del question, answer  # the last one to have a widget must be the window's thread
+            del question, answer  # the window's thread must be the last to release a widget
 
     @Slot(object, object)
     def _on_answered(self, question: _Question, answer: object) -> None:
@@ -82,16 +89,18 @@ class QueryThread(QObject):
         if isinstance(answer, PlumblineError):
             question.failed(answer)
         elif isinstance(answer, Exception):
-            question.failed(
-                WorkspaceError(f"unexpected: {answer!r}", Location.of(self._store.path))
-            )
+            place = Location.of(self._store.path)
+            if not self._is_checked():
+                question.failed(WorkspaceError("this cannot be read", place, BEING_CHECKED))
+                return
+            question.failed(WorkspaceError(f"unexpected: {answer!r}", place))
             raise answer
         else:
             question.then(answer)
 
 
 class LatestQuery(QObject):
-    """The same kind of question again and again: one at a time, and of those that wait the last."""
+    """Repeats one kind of query: one at a time, and only the latest of those that wait."""
 
     def __init__(
         self,
@@ -108,7 +117,7 @@ class LatestQuery(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """What comes next is out of date: another question follows."""
+        """Whether the next answer is out of date, because another question follows."""
         return self._next is not None
 
     def ask(self, question: Callable[[WorkspaceReader], Any]) -> None:

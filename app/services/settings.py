@@ -1,9 +1,9 @@
 """The settings of the user, in one JSON file with a version.
 
-Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used.
-An unreadable file is set aside, never overwritten. Two Plumblines at once do not undo each
-other's changes: only what was changed here is written, and by a thread of its own, since replacing
-a file can take seconds while the disk is busy.
+Files of older versions are migrated; of a newer one only a copy is kept, and defaults are used. An
+unreadable file is set aside, never overwritten. Two instances at once do not undo each other's
+changes: only what was changed here is written, and by a thread of its own, since replacing a file
+can take seconds while the disk is busy.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Settings(QObject):
         super().__init__(parent)
         self.path = path or settings_path()
         self.problem = ""
-        """What was wrong with the file, for a banner; empty if nothing was."""
+        """What is wrong with the file, for a banner, or an empty string."""
         self._values = self._read()
         self._unwritten: Values = {}
         self._exchange = Lock()  # guards _unwritten
@@ -80,7 +80,7 @@ class Settings(QObject):
         self.changed.emit(name)
 
     def write(self) -> None:
-        """Now rather than soon."""
+        """Write the settings now rather than soon."""
         self._timer.stop()
         self._thread.waitForDone()
         self._write_changes()
@@ -115,7 +115,7 @@ class Settings(QObject):
         except OSError as error:
             self.problem = f"Cannot read the settings in {self.path}: {error.strerror}"
             return {}
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             self._set_aside("broken")
             return {}
         if version > VERSION:
@@ -135,14 +135,14 @@ class Settings(QObject):
 
 
 def recent_workspaces(settings: Settings) -> list[Path]:
-    """Those that are still there."""
+    """Return the recent workspaces that still exist."""
     names: list[object] = settings.get(RECENT, [])
     paths = [Path(name) for name in names if isinstance(name, str)]
     return [path for path in paths if path.exists()]
 
 
 def last_workspace(settings: Settings) -> Path | None:
-    """The one to start with, whether it is still there or not."""
+    """Return the workspace to start with, whether it still exists or not."""
     names: list[object] = settings.get(RECENT, [])
     return Path(names[0]) if names and isinstance(names[0], str) else None
 
@@ -162,7 +162,7 @@ def consent(settings: Settings) -> Consent:
 
 
 def grant(settings: Settings, spec: str) -> None:
-    """To a plug-in as it is now, or to a server; the settings remember it."""
+    """Grant consent to a plug-in as it is now, or to a server, and remember it."""
     name = consent_name(spec)
     if name and name not in consent(settings).agreed:
         settings.set(AGREED, [*settings.get(AGREED, []), name][-MAX_CONSENTS:])

@@ -1,7 +1,7 @@
-"""Flat controls, quiet headers, cards: the look that a palette alone cannot give.
+"""Flat controls, quiet headers and cards, which a palette alone cannot describe.
 
-A rule on a kind of widget switches off Fusion's drawing of it, so every kind that is mentioned
-here is described whole.
+A rule on a kind of widget switches off Fusion's drawing of it, so every kind that occurs here is
+styled completely.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PICTURES = {
     "menu_tick": ("check", "text"),
     "right": ("chevron-right", "muted"),
 }
-"""Icons, and the colors, that the rules need as files."""
+"""Icons and their colors that the rules need as files."""
 
 _FRAME = """
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {border}; padding: 4px 6px; }}

@@ -53,7 +53,7 @@ def application_icon() -> QIcon:
 
 
 def write_tinted(name: str, color: QColor, path: str) -> None:
-    """The drawing as a file; where none can be written the picture is left out."""
+    """Write a drawing as a file; without a writable folder the picture is left out."""
     with suppress(OSError):
         Path(path).write_text(_tinted(name, color), encoding="utf-8")
 
@@ -123,7 +123,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "not_refuted": ("#57606A", "#9AA4B2"),
     "undecided": ("#9A6700", "#E3B341"),
 }
-"""Each in the light and in the dark theme; on the window and on surfaces 4.5:1 or better."""
+"""Light and dark theme; the contrast on window and surfaces is at least 4.5:1."""
 
 MODES = ("system", "light", "dark")
 POINT_SIZE = 10
@@ -156,7 +156,7 @@ class Theme(QObject):
         return QColor(COLORS[token][self.is_dark])
 
     def icon(self, name: str, token: str = "text") -> QIcon:
-        """Our own drawing in the color of a token; disabled, it is gray."""
+        """Return our drawing in the color of a token, gray while disabled."""
         key = (name, token, self.name)
         if key not in self._icons:
             self._icons[key] = make_icon(name, self.color(token), self.color("disabled"))
@@ -176,7 +176,7 @@ class Theme(QObject):
 
     @property
     def mono_font(self) -> QFont:
-        """For ground actions, facts and PDDL."""
+        """The font for ground actions, facts and PDDL."""
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         if not QFontInfo(font).fixedPitch():
             font = QFont("monospace")
@@ -194,12 +194,12 @@ class Theme(QObject):
         self.apply()
 
     def apply(self) -> None:
-        """To the whole application."""
+        """Apply the theme to the whole application."""
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         self.name = self._resolved()
         if application.styleSheet():
-            application.setStyleSheet("")  # to replace one directly takes five times as long
+            application.setStyleSheet("")  # replacing one directly takes five times as long
         else:
             application.setStyle(PlainTextStyle())
         application.setPalette(self.palette())

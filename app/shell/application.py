@@ -6,10 +6,11 @@ import os
 import signal
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from PySide6.QtCore import QObject, QPoint, QSocketNotifier, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, QSocketNotifier, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 import engine
@@ -31,7 +32,7 @@ from engine.files import resource
 from engine.plain_text import printable
 
 _STEP = QPoint(24, 24)
-"""A new window does not hide the last one."""
+"""Offset of a new window, so that it does not hide the last one."""
 
 
 def _know_workspaces_by_name() -> None:
@@ -94,7 +95,7 @@ class Application(QObject):
         self._garbage.keep()
 
     def end(self) -> None:
-        """After the last window is closed: leave Python as it was, and nothing unwritten."""
+        """After the last window is closed: restore Python's hooks and write what is unwritten."""
         for window in self.windows:
             window.context.document.close()  # quitting at once closes no window
         if self._garbage is not None:
@@ -103,7 +104,7 @@ class Application(QObject):
         self.crash_log.uninstall()
 
     def tell(self, text: str, details: str) -> None:
-        """An error, in the window whose signal is being answered or else in the active one."""
+        """Show an error in the window whose signal is being handled, or else in the active one."""
         if not self.windows:
             sys.stderr.write(printable(f"error: {text}\n{details}"))
         asking = self.sender()
@@ -115,7 +116,7 @@ class Application(QObject):
 
     @Slot(object)
     def open_workspace(self, path: Path) -> MainWindow | None:
-        """The window on a workspace: the one there is, or a new one."""
+        """Open a window on a workspace, or show the one that is open."""
         for window in self.windows:
             if window.context.document.path == path.resolve():
                 _raise(window)
@@ -145,15 +146,29 @@ class Application(QObject):
 
     @Slot()
     def quit(self) -> None:
-        """Every window may ask once."""
+        """Close all windows, each of which may ask."""
         for window in list(self.windows):
             window.close()
 
     def quit_at_once(self) -> None:
-        """Without asking; what was found so far is kept."""
+        """Quit without asking; results so far are kept."""
         for window in list(self.windows):
             window.context.jobs.stop_all(wait=True)
-        QApplication.exit(0)  # `quit` would let windows ask
+        # `quit` would let windows ask; before the event loop runs there is nothing to exit from.
+        QTimer.singleShot(0, self, self._exit)
+
+    @Slot()
+    def _exit(self) -> None:
+        QApplication.exit(0)
+
+    def _close_damaged(self, window: MainWindow, problem: str) -> None:
+        """As if it had not been opened."""
+        forget_workspace(self.settings, window.context.document.path)
+        if self.windows == [window]:
+            self.new_workspace()
+        window.context.jobs.stop_all(wait=True)
+        window.close()
+        self.tell(problem, "")
 
     def _show(self, document: Document) -> MainWindow:
         window = MainWindow(document, self.settings, self.theme)
@@ -162,12 +177,13 @@ class Application(QObject):
         window.example_requested.connect(self.open_example)
         window.quit_requested.connect(self.quit)
         window.closed.connect(self._forget)
+        document.damaged.connect(partial(self._close_damaged, window))
         if self.windows:
             window.move(self.windows[-1].pos() + _STEP)
         self.windows.append(window)
         remember_workspace(self.settings, document.path)
         if document.store.is_blank():
-            window.show_page(window.pages[0].name)  # the one thing to do is to add files
+            window.show_page(window.pages[0].name)  # the next step is to add files
         window.show()
         self.window_opened.emit(window)
         return window
@@ -193,7 +209,7 @@ def _raise(window: MainWindow) -> None:
 
 
 class QuitOnSignal(QObject):
-    """Ctrl-C in the terminal, or a kill: Python hears of signals only when it runs, so wake it."""
+    """Quits on Ctrl-C or SIGTERM; wakes Python, which handles signals only while it runs."""
 
     def __init__(self, application: Application) -> None:
         super().__init__(application)

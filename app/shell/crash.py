@@ -1,6 +1,6 @@
 """Crash reports: written at once, and shown at the next start.
 
-An uncaught Python exception goes to a file of its own, and to the window if there is one; a crash
+An uncaught Python exception is written to a file and shown in the window if there is one; a crash
 below Python leaves its trace in a file that is otherwise empty.
 """
 
@@ -74,7 +74,7 @@ class CrashLog:
             sys.__excepthook__(kind, error, trace)
             return
         if isinstance(error, PlumblineError) and self.tell is not None:
-            self.tell(str(error), "")  # the user's business, no defect
+            self.tell(str(error), "")  # an error of the user, not a defect
             return
         details = "".join(traceback.format_exception(kind, error, trace))
         sys.stderr.write(printable(details))
@@ -116,7 +116,7 @@ class CrashLog:
         return "\n\n".join(texts)
 
     def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
-        """No window here: Qt is not for other threads than its own."""
+        """Write a report; other threads must not use Qt."""
         error = arguments.exc_value
         details = "".join(
             traceback.format_exception(arguments.exc_type, error, arguments.exc_traceback)
@@ -126,6 +126,6 @@ class CrashLog:
 
 
 def _is_in_use(path: Path) -> bool:
-    """The fault file of a Plumbline that still runs."""
+    """Whether the fault file belongs to a running Plumbline."""
     name, _, number = path.stem.rpartition("-")
     return name == "fault" and number.isdigit() and Path(f"/proc/{number}").exists()

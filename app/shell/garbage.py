@@ -13,10 +13,11 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 CHECK_MILLISECONDS = 1000
 FULL_SHARE = 200
-"""A full collection looks at everything: it waits this many times the time the last one took."""
+"""A full collection waits this many times as long as the last one took."""
 LONG_SECONDS = 0.03
-"""What a full collection leaves that took longer, such as a hundred thousand bugs, is not looked
-through again before a window is closed."""
+"""After a collection that took longer, such as with 100,000 bugs, the survivors are ignored until a
+window is closed.
+"""
 
 
 class GarbageCollector(QObject):
@@ -26,18 +27,21 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         gc.disable()
         self._full_at = 0.0
+        self._keeps = False  # what is there when we look next
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.collect)
         self._timer.start(CHECK_MILLISECONDS)
 
     def keep(self) -> None:
-        """What there is now, above all what has been imported, stays: it is not looked through."""
-        gc.collect()
-        gc.freeze()
+        """Exclude what survives the next collection, above all imported modules, from others.
+
+        Not at once: the window is to appear first.
+        """
+        self._keeps = True
 
     @Slot()
     def keep_nothing(self) -> None:
-        """A window was closed: look through everything the next time."""
+        """Collect everything the next time, because a window was closed."""
         gc.unfreeze()
         self._full_at = 0.0
 
@@ -47,7 +51,12 @@ class GarbageCollector(QObject):
 
     @Slot()
     def collect(self) -> None:
-        """What Python would do, by its own thresholds."""
+        """Collect as Python would, by its own thresholds."""
+        if self._keeps:
+            self._keeps = False
+            gc.collect()
+            gc.freeze()
+            return
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
                 self._collect(generation)

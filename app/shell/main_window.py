@@ -1,6 +1,6 @@
 """A window on one workspace: the rail, the screens, banners, menus, and the jobs that run.
 
-Knows nothing of other windows: what concerns the whole program it asks for by signals.
+It does not know other windows; signals request what concerns the whole program.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
         return page
 
     def page(self, name: str) -> Page:
-        """A screen, made when it is first asked for."""
+        """Return a screen, which is created when it is first needed."""
         if name not in self._made:
             (entry,) = (page for page in self.pages if page.name == name)
             page = entry.load()(self.context)
@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     @Slot(str, object)
     def show_page(self, name: str, item: object = None) -> None:
-        """Switch to a screen, and hand it something to show there."""
+        """Switch to a screen, and show an item there."""
         page = self.page(name)
         arriving = page is not self._stack.currentWidget()
         self._stack.setCurrentWidget(page)
@@ -126,7 +126,7 @@ class MainWindow(QMainWindow):
             self.save_copy(path if path.suffix else path.with_suffix(SUFFIX))
 
     def save_copy(self, path: Path) -> None:
-        """In the background, unless only this process still has the contents."""
+        """Save a copy in the background, unless only this process still has the contents."""
         document = self.context.document
         try:
             document.refuse_copy(path)
@@ -149,7 +149,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_shortcuts(self) -> None:
-        """All of them: also those of the screens that are not in front."""
+        """Show all shortcuts, including those of hidden screens."""
         from app.shell.shortcuts import IN_TABLES, ShortcutSheet, group_of_menu, group_of_page
 
         menus = [menu for menu in self.menus.menus if menu is not self.menus.page_menu]
@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802  Qt's name
-        """Workspaces open, everything else is for the project."""
+        """Open dropped workspaces; add other files to the project."""
         files = _dropped_files(event)
         others = [file for file in files if file.suffix != SUFFIX]
         for file in files:

@@ -54,7 +54,7 @@ class Menus(QObject):
         return self._actions[name]
 
     def show_page(self, page: Page) -> None:
-        """The screen's own menu; the shortcuts of other screens rest meanwhile."""
+        """Show the screen's own menu; shortcuts of other screens are disabled."""
         for action in self.page_menu.actions():  # clear() makes PySide forget those of submenus
             self.page_menu.removeAction(action)
         self.page_menu.setTitle(_with_mnemonic(page.title))

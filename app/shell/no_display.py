@@ -1,4 +1,4 @@
-"""What happens without a display: why no window can be shown, and a tour on the command line."""
+"""Without a display: explains why no window can be shown, and runs a tour in the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _X11_LIBRARIES = {
 
 
 def no_window_because(environment: Mapping[str, str] = os.environ) -> str:
-    """Why no window can be shown; empty if one can."""
+    """Return why no window can be shown, or an empty string."""
     platform = environment.get("QT_QPA_PLATFORM", "")
     if sys.platform != "linux" or (platform and platform != "xcb"):
         return ""
@@ -68,7 +68,9 @@ EXAMPLE = EXAMPLES / FIRST_EXAMPLE
 
 
 def tour_commands(workspace: Path, report: Path) -> list[list[str]]:
-    """Read the files, find a best plan, see what the policy does, where it errs, and why."""
+    """Return the commands: check the files, find a plan, run the policy, find its bugs and bad
+    steps.
+    """
     domain = str(EXAMPLE / "domain.pddl")
     problem = str(EXAMPLE / "problems" / "p03.pddl")
     policy = str(EXAMPLE / "policies" / "policy.pt")
@@ -83,7 +85,7 @@ def tour_commands(workspace: Path, report: Path) -> list[list[str]]:
 
 
 def run_tour() -> int:
-    """Runs the tour and ends with the first exit code that is not zero."""
+    """Run the tour; return the first exit code that is not zero."""
     folder = Path(tempfile.mkdtemp(prefix="plumbline-"))
     workspace, report = folder / "example.plumb", folder / "report.html"
     for command in tour_commands(workspace, report):

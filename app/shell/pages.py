@@ -34,5 +34,8 @@ PAGES: tuple[PageEntry, ...] = (
         "equivalence", "Equivalence", "equivalence", "app.views.equivalence.page:EquivalencePage"
     ),
     PageEntry("train", "Train", "train", "app.views.train.page:TrainPage"),
+    PageEntry(
+        "experiments", "Experiments", "experiments", "app.views.experiments.page:ExperimentsPage"
+    ),
     PageEntry("log", "Log", "log", "app.views.log:LogPage"),
 )

@@ -69,7 +69,7 @@ class Rail(QWidget):
 
     @Slot()
     def _restyle(self) -> None:
-        """With larger text the longest word still fits."""
+        """Fit the width to the longest word, also with larger text."""
         self._show_icons()
         words = [button.text() for button in self._buttons.values()]
         font = self._theme.ui_font

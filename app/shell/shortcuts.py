@@ -95,7 +95,7 @@ class ShortcutSheet(QDialog):
 
 
 def in_columns(groups: Sequence[Group], count: int) -> list[list[Group]]:
-    """In order, and so that the highest column is as low as it can be."""
+    """Distribute groups over columns in order, with the highest column as low as possible."""
     places = range(len(groups) + 1)
     ways = combinations_with_replacement(places, count - 1)
     columns = (_cut(groups, cuts) for cuts in ways)

@@ -36,7 +36,7 @@ class WorkspaceNotices(QObject):
 
     @Slot(object)
     def _tell_writer(self, writer: Writer | None) -> None:
-        """Who writes, apart from our own jobs."""
+        """Tell who writes to the workspace, apart from our own jobs."""
         if writer is not None and writer.pid in self._context.jobs.pids:
             writer = None
         if writer == self._writer:
@@ -57,8 +57,8 @@ class WorkspaceNotices(QObject):
     def _tell_shared(self, shared: bool) -> None:
         if shared and self._shared is None:
             self._shared = self._context.messages.info(
-                "This workspace is also open in another window of Plumbline. What is changed there "
-                "appears here.",
+                "This workspace is also open in another window of Plumbline. Its changes appear "
+                "here.",
                 lasting=True,  # until that window is closed
             )
         elif not shared and self._shared is not None:

@@ -23,6 +23,7 @@ from app.services.context import Context
 from app.services.messages import Message
 from app.services.reader import LatestQuery
 from app.widgets.builders import action, button
+from app.widgets.divisions import remember_division
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -110,6 +111,7 @@ class LogPage(Page):
         split.addWidget(self.details)
         split.setStretchFactor(0, 1)
         split.setSizes([600, _DETAILS_HEIGHT])
+        remember_division(split, "log-details", self.context.settings)
         full = QWidget()
         layout = QVBoxLayout(full)
         layout.setContentsMargins(16, 12, 16, 12)
@@ -131,7 +133,7 @@ class LogPage(Page):
 
     def _on_rows(self, rows: list[LogRow]) -> None:
         self._is_read = True
-        self._of_workspace += len(rows)  # no question is out that asks for it
+        self._of_workspace += len(rows)  # no query for it is under way
         self._add(list(map(LogEntry.of_workspace, rows)))
 
     def _on_failed(self, error: PlumblineError) -> None:

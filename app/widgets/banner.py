@@ -20,7 +20,7 @@ from app.services.messages import Action, Message, Messages
 from app.services.theme import Theme
 
 MAX_BANNERS = 3
-"""Nobody reads more; the log has all of them."""
+"""Banners shown at once; the log has all messages."""
 INFO_MILLISECONDS = 10_000
 """How long a message without a button stays."""
 OFFER_MILLISECONDS = 20_000

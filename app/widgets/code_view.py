@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from app.services.theme import Theme
 
-_VARIABLE = ("#7A3E9D", "#CBA6F7")  # a hue of its own: variables mean none of the theme's tokens
+_VARIABLE = ("#7A3E9D", "#CBA6F7")  # a hue of its own: no token of the theme means a variable
 _CONNECTIVES = "define|domain|problem|and|or|not|imply|forall|exists|when|either|increase|assign"
 
 _PATTERN = re.compile(

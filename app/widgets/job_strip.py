@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
 
 from app.services.jobs import Job, Jobs, in_words
 from app.services.theme import Theme
+from app.widgets.progress import show_running
 
 MAX_SHOWN_JOBS = 2
 """Further jobs are in the menu only."""
 REFRESH_MILLISECONDS = 1000
 BAR = QSize(140, 12)
 STATE_WIDTH = 260
-_STEPS = 1000
 
 
 class JobStrip(QWidget):
@@ -127,12 +127,10 @@ class JobItem(QWidget):
         words = []
         if progress is not None:
             words.append(progress.text)
-            if progress.total:
-                self._bar.setRange(0, _STEPS)
-                self._bar.setValue(round(_STEPS * min(progress.done / progress.total, 1.0)))
-                left = self._job.seconds_left()
-                if left is not None:
-                    words.append(f"{in_words(left)} left")
+            show_running(self._bar, progress.done, progress.total)
+            left = self._job.seconds_left()
+            if left is not None:
+                words.append(f"{in_words(left)} left")
         if self._job.is_paused:
             words.append("paused")
         if self._job.stopping:

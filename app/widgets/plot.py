@@ -29,7 +29,7 @@ from app.services.theme import Theme
 from app.widgets.builders import heading
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
 from engine.files import write_bytes
-from engine.report.tables import plain_cell
+from engine.plain_text import plain_cell
 
 __all__ = ["Curve", "Plot", "Points"]
 
@@ -37,11 +37,13 @@ DRAW_MILLISECONDS = 100
 NEAR_PIXELS = 14
 _PNG_RATIO = 2
 _ROOM_BELOW_ZERO = 0.04
-_TOP = 8  # pixels
+_EDGE, _TOP, _GAP = 1, 8, 6  # pixels
+_MANY = 5
+"""A legend of more lines stands beside the curves, which it would cover."""
 
 
 class Plot(QWidget):
-    """Give it curves or points again whenever there is news."""
+    """Set curves or points again whenever they change."""
 
     point_activated = Signal(object)  # the key of a point that was clicked, or entered
     drawn = Signal()
@@ -56,12 +58,14 @@ class Plot(QWidget):
         legend: tuple[int, int] = (12, 8),
         counts: bool = False,
         x_counts: bool = False,
+        from_zero: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         """`axes` are the titles of the x and the y axis, with their units.
 
         `legend` is the place of the legend; negative numbers count from the right and the bottom.
-        With `counts` the y axis has whole numbers only, with `x_counts` the x axis.
+        With `counts` the y axis has whole numbers only, with `x_counts` the x axis. With
+        `from_zero` the y axis begins at zero, so that small differences look small.
         """
         super().__init__(parent)
         self.setObjectName(name)
@@ -74,6 +78,7 @@ class Plot(QWidget):
         self._diagonal = False
         self._near: tuple[int, int] | None = None  # the selected point: its set and its index
         self._hover_x: float | None = None
+        self._from_zero = from_zero
         self._make_view(legend, counts, x_counts)
         self._make_hover()
         self._lay_out()
@@ -86,49 +91,57 @@ class Plot(QWidget):
 
     def _make_view(self, legend: tuple[int, int], counts: bool, x_counts: bool) -> None:
         axes = {"left": _Axis("left", counts), "bottom": _Axis("bottom", x_counts)}
-        self._view = pg.PlotWidget(self, enableMenu=False, axisItems=axes)
-        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        self._view.setMouseEnabled(x=True, y=True)
-        self._item = self._view.getPlotItem()
-        self._item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # it would outlive the plot
-        self._item.hideButtons()
-        self._item.layout.setContentsMargins(1, _TOP, 1, 1)  # for half of the topmost number
-        self._item.showGrid(x=False, y=False)
-        self._legend = self._item.addLegend(offset=legend)
-        self._drawing = Drawing(self._item, self._legend, self._theme)
+        self.canvas = pg.PlotWidget(self, enableMenu=False, axisItems=axes)
+        self.canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.canvas.setMouseEnabled(x=True, y=True)
+        self.item = self.canvas.getPlotItem()
+        self.item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # it would outlive the plot
+        self.item.hideButtons()
+        self.item.showGrid(x=False, y=False)
+        self._legend_place = legend
+        self.legend = self.item.addLegend(offset=legend)
+        self.drawing = Drawing(self.item, self.legend, self._theme)
+        self._zero = pg.ScatterPlotItem(size=1, pen=None, brush=None)  # in the range only
+        self.item.vb.addItem(self._zero)
 
     def _make_hover(self) -> None:
         self._line = pg.InfiniteLine(angle=90, movable=False)
-        self._label = pg.TextItem(anchor=(0, 1), fill=self._theme.color("raised"))
+        self.label = pg.TextItem(anchor=(0, 1), fill=self._theme.color("raised"))
         self._ring = pg.ScatterPlotItem(size=POINT_SIZE + 6, brush=None)
-        for item in (self._line, self._label, self._ring):
+        for item in (self._line, self.label, self._ring):
             item.setZValue(10)
-            self._item.addItem(item, ignoreBounds=True)
+            self.item.addItem(item, ignoreBounds=True)
             item.hide()
-        self._view.scene().sigMouseMoved.connect(self._hover)
-        self._view.scene().sigMouseClicked.connect(self._click)
+        self.canvas.scene().sigMouseMoved.connect(self._hover)
+        self.canvas.scene().sigMouseClicked.connect(self._click)
 
     def _lay_out(self) -> None:
-        self._button = self._export_button()
-        self._theme.keep_icon(self._button, "export", "muted")
+        self.export_button = self._make_export_button()
+        self._theme.keep_icon(self.export_button, "export", "muted")
         self.header = QHBoxLayout()  # views may add widgets of their own
         self.header.setSpacing(8)
         self.header.addWidget(heading(self.title))
         self.header.addStretch(1)
-        self.header.addWidget(self._button)
+        self.header.addWidget(self.export_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(self.header)
-        layout.addWidget(self._view, 1)
+        layout.addWidget(self.canvas, 1)
 
     def set_curves(self, curves: Sequence[Curve]) -> None:
         self._curves = tuple(curves)
         self._soon()
 
+    def set_axes(self, x: str, y: str) -> None:
+        """Give the axes other titles."""
+        if self.axes != (x, y):
+            self.axes = x, y
+            self.restyle()
+
     def set_points(self, points: Sequence[Points], *, diagonal: bool = False) -> None:
-        """With `diagonal`, a line where both values are the same."""
+        """Show points; with `diagonal`, also a line where both values are the same."""
         self._points, self._diagonal = tuple(points), diagonal
         self._near = None
         self._soon()
@@ -139,7 +152,7 @@ class Plot(QWidget):
         return not any(np.size(item.x) for item in sets)
 
     def save(self, path: Path) -> None:
-        """As PNG, SVG or CSV, by the ending of the name."""
+        """Save as PNG, SVG or CSV, by the suffix of the name."""
         self._near = self._hover_x = None
         self._draw()
         match path.suffix.lower():
@@ -148,7 +161,7 @@ class Plot(QWidget):
             case ".svg":
                 from pyqtgraph.exporters import SVGExporter
 
-                content = SVGExporter(self._item).export(toBytes=True)
+                content = SVGExporter(self.item).export(toBytes=True)
             case _:
                 content = self._png()
         write_bytes(path, content)
@@ -156,21 +169,21 @@ class Plot(QWidget):
     @Slot()
     def restyle(self) -> None:
         color, size = self._theme.color, f"{self._theme.point_size - 1}pt"
-        self._view.setBackground(color("surface"))
+        self.canvas.setBackground(color("surface"))
         for side, title in (("bottom", self.axes[0]), ("left", self.axes[1])):
-            axis = self._item.getAxis(side)
+            axis = self.item.getAxis(side)
             axis.setPen(color("border"))
             axis.setTextPen(color("muted"))
             axis.setStyle(
                 tickFont=self._theme.ui_font, tickLength=-4, hideOverlappingLabels=side == "bottom"
             )
             axis.setLabel(title, **{"color": color("muted").name(), "font-size": size})
-        self._legend.setLabelTextColor(color("text"))
-        self._legend.setLabelTextSize(size)
+        self.legend.setLabelTextColor(color("text"))
+        self.legend.setLabelTextSize(size)
         self._line.setPen(pg.mkPen(color("muted"), width=1, style=Qt.PenStyle.DotLine))
-        self._label.setColor(color("text"))
-        self._label.fill = pg.mkBrush(color("raised"))
-        self._label.border = pg.mkPen(color("border"))
+        self.label.setColor(color("text"))
+        self.label.fill = pg.mkBrush(color("raised"))
+        self.label.border = pg.mkPen(color("border"))
         self._ring.setPen(pg.mkPen(color("accent"), width=2))
         self._draw()
 
@@ -182,17 +195,31 @@ class Plot(QWidget):
     def _draw(self) -> None:
         self._timer.stop()
         sets: tuple[Curve | Points, ...] = (*self._curves, *self._points)
-        self._item.vb.setLimits(
+        self.item.vb.setLimits(
             xMin=_lowest([item.x for item in sets]), yMin=_lowest([item.y for item in sets])
         )
-        self._drawing.draw(self._curves, self._points, self._diagonal)
-        self._item.vb.updateAutoRange()  # else the axes follow a frame later than the curves
+        starts = [floats(curve.x)[:1] for curve in self._curves if np.size(curve.x)]
+        if self._from_zero and starts:
+            self._zero.setData(starts[0], np.zeros(1))
+        self.drawing.draw(self._curves, self._points, self._diagonal)
+        self._place_legend()
+        self.item.vb.updateAutoRange()  # else the axes follow a frame later than the curves
         self._show_hover()
         self.drawn.emit()
 
+    def _place_legend(self) -> None:
+        """Over the curves, or beside them if it is long."""
+        beside = len(self.legend.items) > _MANY
+        self.legend.setParentItem(self.item if beside else self.item.vb)
+        self.legend.setOffset((-_EDGE, _TOP) if beside else self._legend_place)
+        room = self.legend.width() + _GAP if beside else _EDGE
+        # The room above is for half of the topmost number.
+        self.item.layout.setContentsMargins(_EDGE, _TOP, room, _EDGE)
+        self.item.layout.activate()
+
     @Slot(object)
     def _hover(self, place: QPointF) -> None:
-        box = self._item.vb
+        box = self.item.vb
         if not box.sceneBoundingRect().contains(place):
             self._near = self._hover_x = None
         elif self._points:
@@ -215,8 +242,8 @@ class Plot(QWidget):
             self.point_activated.emit(self._points[number].keys[index])
 
     def _nearest(self, place: QPointF) -> tuple[int, int] | None:
-        """The point that is close enough to be meant."""
-        here, (width, height) = self._item.vb.mapSceneToView(place), self._item.vb.viewPixelSize()
+        """Return the point near the mouse, if there is one."""
+        here, (width, height) = self.item.vb.mapSceneToView(place), self.item.vb.viewPixelSize()
         best, found = float(NEAR_PIXELS), None
         for number, points in enumerate(self._points):
             x, y = floats(points.x), floats(points.y)
@@ -242,13 +269,13 @@ class Plot(QWidget):
             x = self._hover_x
             self._line.setPos(x)
             texts = [f"{self.axes[0]}: {_number(x)}", *self._values_at(x)]
-            y = float(self._item.vb.viewRange()[1][0])
-        self._label.setVisible(bool(texts))
+            y = float(self.item.vb.viewRange()[1][0])
+        self.label.setVisible(bool(texts))
         if texts:
-            left, right = self._item.vb.viewRange()[0]
-            self._label.setText("\n".join(texts))
-            self._label.setAnchor((0 if x < (left + right) / 2 else 1, 1))
-            self._label.setPos(x, y)
+            left, right = self.item.vb.viewRange()[0]
+            self.label.setText("\n".join(texts))
+            self.label.setAnchor((0 if x < (left + right) / 2 else 1, 1))
+            self.label.setPos(x, y)
 
     def _values_at(self, x: float) -> list[str]:
         texts = []
@@ -268,9 +295,9 @@ class Plot(QWidget):
         self._frame(False)
 
     def _frame(self, focused: bool) -> None:
-        """The picture has the frame, the whole has the keyboard."""
-        self._view.setProperty("focused", focused)
-        self._view.style().polish(self._view)
+        """Draw the focus frame around the plot."""
+        self.canvas.setProperty("focused", focused)
+        self.canvas.style().polish(self.canvas)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
         """Left and Right go along the values, Return opens what is behind a point."""
@@ -298,7 +325,7 @@ class Plot(QWidget):
             self._hover_x = float(xs[min(max(place, 0), len(xs) - 1)])
         self._show_hover()
 
-    def _export_button(self) -> QToolButton:
+    def _make_export_button(self) -> QToolButton:
         button = QToolButton()
         button.setObjectName(f"{self.objectName()}-export")
         button.setAccessibleName(f"Export {self.title}")
@@ -321,11 +348,11 @@ class Plot(QWidget):
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802  Qt's name
-        self._button.menu().popup(event.globalPos())
+        self.export_button.menu().popup(event.globalPos())
 
     @Slot()
     def _show_all(self) -> None:
-        self._item.enableAutoRange()
+        self.item.enableAutoRange()
 
     @Slot()
     def _choose_file(self) -> None:
@@ -336,12 +363,12 @@ class Plot(QWidget):
 
     def _png(self) -> bytes:
         """Twice as fine as on most screens."""
-        image = QImage(self._view.size() * _PNG_RATIO, QImage.Format.Format_ARGB32)
+        image = QImage(self.canvas.size() * _PNG_RATIO, QImage.Format.Format_ARGB32)
         image.setDevicePixelRatio(_PNG_RATIO)
         image.fill(self._theme.color("surface"))
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._view.render(painter, QRectF(self._view.rect()))
+        self.canvas.render(painter, QRectF(self.canvas.rect()))
         painter.end()
         content = QBuffer()
         image.save(content, "PNG")  # type: ignore[call-overload]  # it takes names of formats as text
@@ -372,9 +399,8 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
 
     def updateAutoSIPrefix(self) -> None:  # noqa: N802  pyqtgraph's name
-        """Never "x0.001": switching it off is not heeded for axes without a unit.
-
-        Called after every change of the range; what was drawn for another one is of no use.
+        """Never "x0.001": pyqtgraph ignores the switch for axes without a unit. Called after every
+        change of the range, so the drawn axis is discarded.
         """
         self.autoSIPrefixScale = 1.0
         self.picture = None
@@ -382,7 +408,7 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
 
 def _lowest(values: Sequence[ArrayLike]) -> float | None:
-    """Nothing is below zero if no value is; a little room for the marks that are there."""
+    """Return the lower end: zero if no value is negative, with a little room for marks."""
     known = np.concatenate([np.zeros(0), *map(floats, values)])
     known = known[np.isfinite(known)]
     if known.min(initial=0.0) < 0:

@@ -18,10 +18,12 @@ from PySide6.QtGui import QColor, QPen
 
 from app.services.theme import Theme
 
-LINE_WIDTH = 2
+LINE_WIDTH, THIN_WIDTH = 2, 1
 POINT_SIZE = 9
+MAX_LEGEND = 24
+"""Letters of a name in the legend; all of it appears on hover."""
 MAX_POINTS = 2000
-"""Of a longer curve only so many points are drawn: there are not more pixels."""
+"""A longer curve is thinned to this number of points, because there are no more pixels."""
 
 SERIES = (
     ("#2F6FDE", "#6FA1FF"),
@@ -54,6 +56,9 @@ class Curve:
     y: ArrayLike
     token: str = ""
     steps: bool = False  # holds its value until the next point
+    style: int | None = None  # color and dashes of the series; None: those of its place
+    thin: bool = False  # belongs to what is laid over the others
+    legend: str | None = None  # what the legend says instead of the name; empty: nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,53 +80,53 @@ class Drawing:
     def __init__(self, plot: pg.PlotItem, legend: pg.LegendItem, theme: Theme) -> None:
         self._plot, self._legend, self._theme = plot, legend, theme
         self._shape: object = None
-        self._lines: list[pg.PlotDataItem] = []
+        self.lines: list[pg.PlotDataItem] = []
         self._dots: list[pg.PlotDataItem] = []
-        self._heights: list[pg.InfiniteLine] = []
+        self.heights: list[pg.InfiniteLine] = []
         self._diagonal: pg.PlotDataItem | None = None
 
     def draw(self, curves: Sequence[Curve], points: Sequence[Points], diagonal: bool) -> None:
-        """With `diagonal`, a line where both values are the same."""
+        """Draw points; with `diagonal`, also a line where both values are the same."""
         shape = (
             (self._theme.name, self._theme.point_size),
-            tuple((curve.name, curve.token) for curve in curves),
+            tuple((c.name, c.token, c.style, c.thin, c.legend) for c in curves),
             tuple((item.name, item.token, item.symbol, item.y_text) for item in points),
             diagonal,
         )
         if shape != self._shape:
             self._make(curves, points, diagonal)
             self._shape = shape
-        for line, curve in zip(self._lines, curves, strict=True):
+        for line, curve in zip(self.lines, curves, strict=True):
             x, y = _line_of(curve)
             line.setData(x, y, symbol="o" if len(x) == 1 else None)  # else it would not be seen
         for dots, item in zip(self._dots, points, strict=True):
             dots.setData(*_places_of(item))
-        for height, item in zip(self._heights, (i for i in points if i.y_text), strict=True):
+        for height, item in zip(self.heights, (i for i in points if i.y_text), strict=True):
             height.setPos(float(floats(item.y)[0]) if np.size(item.y) else 0.0)
         if self._diagonal is not None:
             largest = _largest(points)
             self._diagonal.setData([0, largest], [0, largest])
 
     def _make(self, curves: Sequence[Curve], points: Sequence[Points], diagonal: bool) -> None:
-        for item in (*self._lines, *self._dots, *self._heights, self._diagonal):
+        for item in (*self.lines, *self._dots, *self.heights, self._diagonal):
             if item is not None:
                 self._plot.removeItem(item)
         self._legend.clear()
-        self._lines = [self._make_line(number, curve) for number, curve in enumerate(curves)]
+        self.lines = [self._make_line(number, curve) for number, curve in enumerate(curves)]
         pen = pg.mkPen(self._theme.color("muted"), width=1, style=Qt.PenStyle.DashLine)
         self._diagonal = self._plot.plot(pen=pen) if diagonal else None
         self._dots = [self._make_dots(item) for item in points]
-        self._heights = [self._make_height(item.y_text) for item in points if item.y_text]
+        self.heights = [self._make_height(item.y_text) for item in points if item.y_text]
         self._legend.setVisible(len(curves) + len(points) > 1)
 
     def _make_line(self, number: int, curve: Curve) -> pg.PlotDataItem:
-        pen = self._pen(number, curve.token)
+        pen = self._pen(number, curve)
         return self._plot.plot(
             pen=pen,
             symbolSize=POINT_SIZE,
             symbolPen=pg.mkPen(pen.color()),
             symbolBrush=pen.color(),
-            name=_in_legend(curve.name),
+            name=_in_legend(curve.name if curve.legend is None else curve.legend),
         )
 
     def _make_dots(self, points: Points) -> pg.PlotDataItem:
@@ -146,13 +151,15 @@ class Drawing:
         self._plot.addItem(line)
         return line
 
-    def _pen(self, number: int, token: str) -> QPen:
-        if token:
-            color, style = self._theme.color(token), Qt.PenStyle.SolidLine
+    def _pen(self, number: int, curve: Curve) -> QPen:
+        number = number if curve.style is None else curve.style
+        if curve.token:
+            color, style = self._theme.color(curve.token), Qt.PenStyle.SolidLine
         else:
             color = QColor(SERIES[number % len(SERIES)][self._theme.is_dark])
-            style = _DASHES[number % len(_DASHES)]
-        return pg.mkPen(color, width=LINE_WIDTH, style=style)  # type: ignore[no-any-return]
+            style = _DASHES[(number + number // len(SERIES)) % len(_DASHES)]
+        width = THIN_WIDTH if curve.thin else LINE_WIDTH
+        return pg.mkPen(color, width=width, style=style)  # type: ignore[no-any-return]
 
 
 def floats(values: ArrayLike) -> Values:
@@ -188,6 +195,7 @@ def _largest(points: Sequence[Points]) -> float:
     return max((float(values.max()) for values in numbers if len(values)), default=0.0) or 1.0
 
 
-def _in_legend(name: str) -> str:
-    """Legends are HTML."""
-    return html.escape(name, quote=False)
+def _in_legend(name: str) -> str | None:
+    """Legends are HTML, and narrow."""
+    short = name if len(name) <= MAX_LEGEND else f"{name[: MAX_LEGEND - 1]}…"
+    return html.escape(short, quote=False) or None

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtCore import (
+    QByteArray,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKeys
 from app.services.settings import Settings
-from engine.report.tables import plain_cell
+from app.widgets.elision import Elider, Index, end_cut, middle_cut, texts_near
+from app.widgets.grouped_header import GroupedHeader
+from engine.plain_text import plain_cell
 
+CUTS = {
+    Qt.TextElideMode.ElideMiddle: middle_cut,
+    Qt.TextElideMode.ElideRight: end_cut,
+}
 ROW_HEIGHT = 26
 PADDING = 10
 
 
 class TableView(QTableView):
     """Set the model first, then call `remember`. The model sorts (`SortableModel`)."""
+
+    columns_chosen = Signal()
+    """The user has shown or hidden a column."""
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         """`name` is the object's and the settings' name, `title` what screen readers say."""
@@ -30,6 +59,7 @@ class TableView(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setWordWrap(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
+        self.setItemDelegate(_Cells(self))
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
         self.setTabKeyNavigation(False)  # Tab leaves the table
@@ -38,12 +68,15 @@ class TableView(QTableView):
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._settings: Settings | None = None
         self._font_height = self.fontMetrics().height()
-        rows.setDefaultSectionSize(self._row_height())
+        self.set_min_row_height(ROW_HEIGHT)
         self._widths: dict[int, float] = {}  # of columns, in heights of the text
         self._is_growing = False
+        self._empty: set[int] = set()  # columns that are hidden because they say nothing
+        self._wanted: set[int] = set()  # columns that the user has asked for
+        self._groups: Sequence[str] = ()  # titles above the columns, if there are any
         self._prepare_header()
-        self._copy_tsv = self._action("Copy", self.copy_tsv, QKeySequence.StandardKey.Copy)
-        self._copy_markdown = self._action("Copy as Markdown", self.copy_markdown)
+        self._add_action("Copy", self.copy_tsv, QKeySequence.StandardKey.Copy)
+        self._add_action("Copy as Markdown", self.copy_markdown)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def remember(self, settings: Settings) -> None:
@@ -53,6 +86,9 @@ class TableView(QTableView):
         state = settings.get(self._key("columns"), "")
         if not (state and header.restoreState(QByteArray.fromBase64(state.encode()))):
             self._hide_optional_columns()
+        for column in settings.get(self._key("empty"), cast("list[int]", [])):
+            if isinstance(column, int) and 0 <= column < header.count():
+                header.setSectionHidden(column, False)  # they may have values now
         self._measure_all(settings.get(self._key("text"), self._font_height))
         self._grow()
         keys = settings.get(self._key("sort"), cast("list[list[object]]", []))
@@ -60,8 +96,33 @@ class TableView(QTableView):
         for signal in (header.sectionResized, header.sectionMoved):
             signal.connect(self._keep_columns)
 
+    def set_groups(self, groups: Sequence[str]) -> None:
+        """Put titles above neighboring columns that share them; empty ones are left out."""
+        self._groups = groups
+        self.setHorizontalHeader(GroupedHeader(groups, self))
+        self._prepare_header()
+
+    def fit_columns(self) -> None:
+        """Make all columns as wide as what they hold and what stands above them."""
+        self.horizontalHeader().setStretchLastSection(False)
+        self.resizeColumnsToContents()
+        header = self.horizontalHeader()
+        if isinstance(header, GroupedHeader):
+            header.widen()
+
+    def hide_empty_columns(self, columns: set[int]) -> None:
+        """Hide columns that say nothing until they do, but none that the user has asked for."""
+        header = self.horizontalHeader()
+        for column in self._empty - columns:
+            header.setSectionHidden(column, False)
+        self._empty &= columns
+        for column in columns - self._empty - self._wanted:
+            if not header.isSectionHidden(column):
+                self._empty.add(column)
+                header.setSectionHidden(column, True)
+
     def selected_rows(self) -> list[int]:
-        """In the order of the table."""
+        """The selected rows in the order of the table."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     def select_row(self, row: int) -> None:
@@ -84,10 +145,16 @@ class TableView(QTableView):
         QGuiApplication.clipboard().setText(text)
 
     def set_widths(self, *characters: int) -> None:
-        """How many characters the first columns show, before the user has a say."""
+        """Set the default widths of the first columns, in characters."""
         for column, count in enumerate(characters):
             width = count * self.fontMetrics().averageCharWidth() + 2 * PADDING
             self.setColumnWidth(column, width)
+
+    def set_min_row_height(self, height: int) -> None:
+        """Set the least height of all rows; they are higher where the text needs it."""
+        self._min_row_height = height
+        rows = self.verticalHeader()
+        rows.setDefaultSectionSize(max(height, self._font_height + PADDING))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
         """Rows and columns grow with the text."""
@@ -95,14 +162,11 @@ class TableView(QTableView):
         height = self.fontMetrics().height()
         if event.type() == QEvent.Type.FontChange and height != self._font_height:
             self._font_height = height
-            self.verticalHeader().setDefaultSectionSize(self._row_height())
+            self.set_min_row_height(self._min_row_height)
             self._grow()
 
-    def _row_height(self) -> int:
-        return max(ROW_HEIGHT, self._font_height + PADDING)
-
     def _grow(self) -> None:
-        """From what was chosen, not from what is there: that may be as narrow as it can be."""
+        """Scale the chosen widths, not the current ones, which may have been squeezed."""
         self._is_growing = True
         for column in self._visible_columns()[:-1]:  # the last takes what is left
             if column in self._widths:
@@ -124,22 +188,22 @@ class TableView(QTableView):
         header.setSectionsClickable(True)
         header.setHighlightSections(False)
         header.setStretchLastSection(True)
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the arrow of the sorting stays
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.sectionClicked.connect(self._sort_by_click)
         header.sectionResized.connect(self._measure)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._show_column_menu)
 
-    def _action(
+    def _add_action(
         self, text: str, slot: object, shortcut: QKeySequence.StandardKey | None = None
-    ) -> QAction:
+    ) -> None:
         action = QAction(text, self)
         action.triggered.connect(slot)
         if shortcut is not None:
             action.setShortcut(QKeySequence(shortcut))
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.addAction(action)
-        return action
 
     def _key(self, what: str) -> str:
         return f"table/{self.objectName()}/{what}"
@@ -153,9 +217,11 @@ class TableView(QTableView):
         return next(iter(self._visible_columns()), 0)
 
     def _title(self, column: int) -> str:
-        """Without the arrow of the sorting."""
+        """The title without the arrow of the sorting, with its group."""
         text = str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
-        return text.partition(" ▴")[0].partition(" ▾")[0]
+        title = text.partition(" ▴")[0].partition(" ▾")[0]
+        group = self._groups[column] if self._groups else ""
+        return f"{group}: {title}" if group else title
 
     def _cells(self) -> list[list[str]]:
         """The titles and the selected rows, or all rows if none is selected."""
@@ -215,8 +281,13 @@ class TableView(QTableView):
         action = self.sender()
         assert isinstance(action, QAction)
         if shown or len(self._visible_columns()) > 1:
-            self.horizontalHeader().setSectionHidden(int(action.data()), not shown)
+            column = int(action.data())
+            self._empty.discard(column)
+            if shown:
+                self._wanted.add(column)
+            self.horizontalHeader().setSectionHidden(column, not shown)
             self._keep_columns()
+            self.columns_chosen.emit()
 
     def _hide_optional_columns(self) -> None:
         for number, column in enumerate(getattr(self.model(), "columns", ())):
@@ -228,6 +299,29 @@ class TableView(QTableView):
             state = self.horizontalHeader().saveState().toBase64().data()
             self._settings.set(self._key("columns"), bytes(state).decode())
             self._settings.set(self._key("text"), self._font_height)
+            self._settings.set(self._key("empty"), sorted(self._empty))
+
+
+class _Cells(QStyledItemDelegate):
+    """Cells that are too narrow still tell their rows apart."""
+
+    def __init__(self, table: TableView) -> None:
+        super().__init__(table)
+        self._table = table
+        self._eliders = {mode: Elider(cut) for mode, cut in CUTS.items()}
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        style = self._table.style()
+        margin = 2 * (style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1)
+        element = QStyle.SubElement.SE_ItemViewItemText
+        room = style.subElementRect(element, shown, self._table).width() - margin
+        elider = self._eliders.get(shown.textElideMode)
+        if elider is not None:
+            metrics, near = shown.fontMetrics, partial(texts_near, index)
+            shown.text = elider.shown(metrics, shown.text, room, near)
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, self._table)
 
 
 def _one_line(index: QModelIndex) -> str:

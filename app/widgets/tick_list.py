@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -25,6 +25,7 @@ class TickList(QWidget):
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._barred: dict[str, str] = {}
         self.all = QCheckBox(title)
         self.all.setObjectName(f"{name}-all")
         self.all.setAccessibleName(f"All {title.lower()}")
@@ -48,7 +49,7 @@ class TickList(QWidget):
         layout.addWidget(self.list)
 
     def set_names(self, names: Sequence[str], text: Callable[[str], str] = str) -> None:
-        """Other names; what was unticked before stays so, what is new is ticked."""
+        """Set the names; unticked ones stay unticked, new ones are ticked."""
         self.set_ticked(names, set(names) - self.unticked(), text)
 
     def set_ticked(
@@ -59,14 +60,23 @@ class TickList(QWidget):
         for name in names:
             item = QListWidgetItem(text(name))
             item.setData(_NAME, name)
-            item.setToolTip(name)
+            item.setToolTip(self._barred.get(name, name))
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if name in ticked else Qt.CheckState.Unchecked)
+            is_ticked = name in ticked and name not in self._barred
+            item.setCheckState(Qt.CheckState.Checked if is_ticked else Qt.CheckState.Unchecked)
+            if name in self._barred:
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
             self.list.addItem(item)
         self.list.blockSignals(False)
         row = max(self.list.sizeHintForRow(0), MIN_ROW_HEIGHT) + 2
         self.list.setFixedHeight(row * min(max(len(names), 1), MAX_ROWS) + 4)
         self._show_count()
+
+    def bar(self, reasons: Mapping[str, str]) -> None:
+        """Disable names, with reasons; names that are enabled again are ticked."""
+        unticked = self.unticked()
+        self._barred = dict(reasons)
+        self._show_ticked(lambda name: name not in unticked)
 
     def tick_only(self, names: set[str]) -> None:
         self._tick(names.__contains__)
@@ -75,7 +85,8 @@ class TickList(QWidget):
         return tuple(self._names(Qt.CheckState.Checked))
 
     def unticked(self) -> set[str]:
-        return set(self._names(Qt.CheckState.Unchecked))
+        """Return the names that the user unticked, without disabled ones."""
+        return set(self._names(Qt.CheckState.Unchecked)) - self._barred.keys()
 
     def _names(self, state: Qt.CheckState) -> list[str]:
         items = [self.list.item(row) for row in range(self.list.count())]
@@ -86,10 +97,13 @@ class TickList(QWidget):
         self._tick(lambda name: self.all.checkState() != Qt.CheckState.Unchecked)
 
     def _tick(self, wanted: Callable[[str], bool]) -> None:
+        self._show_ticked(wanted)
+        self.changed.emit()
+
+    def _show_ticked(self, wanted: Callable[[str], bool]) -> None:
         items = [self.list.item(row) for row in range(self.list.count())]
         texts = {str(item.data(_NAME)): item.text() for item in items}
         self.set_ticked(list(texts), set(filter(wanted, texts)), texts.__getitem__)
-        self.changed.emit()
 
     @Slot()
     def _on_item_changed(self) -> None:
@@ -100,8 +114,8 @@ class TickList(QWidget):
         ticked, total = len(self.ticked()), self.list.count()
         self._count.setText(f"{ticked} of {total}")
         state = Qt.CheckState.PartiallyChecked
-        if ticked == total:
-            state = Qt.CheckState.Checked if total else Qt.CheckState.Unchecked
-        elif ticked == 0:
+        if ticked == 0:
             state = Qt.CheckState.Unchecked
+        elif not self.unticked():
+            state = Qt.CheckState.Checked
         self.all.setCheckState(state)

@@ -24,7 +24,7 @@ from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow
 
 ANY_COST = sys.float_info.max
-"""Whoever pays no more than this reaches the goal."""
+"""A policy that pays no more than this reaches the goal."""
 
 
 class Change(Enum):
@@ -71,7 +71,7 @@ class PolicyCost:
 class ComparedBug:
     """A policy in a state; of the two findings at least one is there.
 
-    Costs are known where a policy was run, also where no bug was found.
+    Costs are known where a policy was run, even if no bug was found.
     """
 
     change: Change
@@ -88,7 +88,7 @@ class ComparedBug:
 
     @property
     def trend(self) -> Trend:
-        """How the later policy does in comparison with the earlier one."""
+        """How the later policy compares with the earlier one."""
         before, after = self.cost_before, self.cost_after
         if before is None or after is None:
             return Trend.UNKNOWN
@@ -156,14 +156,14 @@ def _change(
         return Change.UNTESTED
     allowed = ANY_COST if goal_alone else found.bound
     if other.at_least > allowed:
-        return Change.STILL  # nobody noticed, but what the finding proves shows it
+        return Change.STILL  # found once only, but its bound proves a bug of the other policy, too
     if other.at_most > allowed:
         return Change.UNDECIDED
     return Change.NEW if old is None else Change.GONE
 
 
 def _ask_for_goal_alone(store: WorkspaceReader, campaigns: set[int]) -> bool:
-    """To whom costs do not matter, a policy that reaches the goal has no bug there."""
+    """Whether both campaigns ask for the goal alone, so that reaching it leaves no bug."""
     rows = (row for row in store.campaigns() if row.id in campaigns)
     return all(row.config.testing.objective == GoalReaching.name for row in rows)
 
@@ -205,7 +205,7 @@ def _partners(before: list[_Policy], after: list[_Policy]) -> dict[int, int]:
 def _findings(
     store: WorkspaceReader, campaign: int, problems: Iterable[int], policies: Mapping[int, int]
 ) -> dict[Place, BugRow]:
-    """Where several seeds found the same one, the one with the best proof."""
+    """The findings; of those that several seeds made, the one with the best proof."""
     bugs = {bug.id: bug for bug in store.bugs(campaign)}
     shared = frozenset(problems)
     return {

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +19,14 @@ from typing import Any, NoReturn
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.campaign.toml_positions import Path as KeyPath
 from engine.campaign.toml_positions import Position, key_positions
+from engine.campaign.toml_values import (
+    Check,
+    one_of,
+    positive,
+    quoted_text,
+    true_or_false,
+    whole_number,
+)
 from engine.errors import ConfigurationError, Location, PlumblineError, PolicyError
 from engine.files import read_text
 from engine.fuzzing.biases import BIASES
@@ -29,6 +37,8 @@ from engine.records.config import (
     CampaignConfig,
     FuzzSettings,
     LocalizationSettings,
+    MinimizationSettings,
+    Mode,
     OracleSettings,
     UnitLimits,
     Unsolved,
@@ -36,11 +46,12 @@ from engine.records.config import (
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX
 
-MAX_NUMBER = 10**9
 _MOST_PARTS = 1000
-"""Of a dotted key: reading one takes time that grows with the square of its length."""
+"""Parts of a dotted key. Reading one takes time quadratic in its length."""
 MIN_UNIT_MEGABYTES = 64
-"""With less not even the program itself could start."""
+"""The program itself cannot start with less."""
+MAX_FOLDERS = 10_000
+"""Folders a pattern may look into: `/**/*.pddl` in a stranger's file would read the whole disk."""
 
 
 def read_config(path: str | Path) -> CampaignConfig:
@@ -48,9 +59,9 @@ def read_config(path: str | Path) -> CampaignConfig:
 
 
 def parse_config(text: str, path: Path) -> CampaignConfig:
-    """The configuration in `text`; `path` is where it stands, or would."""
+    """Parse the configuration in `text`; `path` is its file, which need not exist."""
     document = parse_toml(text, path)
-    return _Reader(document, key_positions(text), path).config()
+    return ConfigReader(document, key_positions(text), path).config()
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
@@ -77,55 +88,8 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> Conf
     return ConfigurationError(f"not TOML: {reason}", Location.of(path, line, column))
 
 
-@dataclass(frozen=True)
-class _Field:
-    """How one key is checked; `check` returns the value or raises ValueError with the reason."""
-
-    check: Callable[[Any], Any]
-
-
-def _whole(low: int, high: int = MAX_NUMBER) -> _Field:
-    def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError("a whole number is expected here")
-        if not low <= value <= high:
-            raise ValueError(f"{value} is not between {low} and {high}")
-        return value
-
-    return _Field(check)
-
-
-def _positive(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
-        raise ValueError("a positive number is expected here")
-    return float(value)
-
-
-def _true_or_false(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false is expected here")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("a text in quotes is expected here")
-    return value
-
-
-def _one_of(choices: tuple[str, ...]) -> _Field:
-    def check(value: Any) -> str:
-        if value not in choices:
-            close = get_close_matches(str(value), choices, 1)
-            hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(choices)}"
-            raise ValueError(f"unknown value '{value}'; {hint}")
-        return str(value)
-
-    return _Field(check)
-
-
 def _oracle(value: Any) -> str:
-    text = _text(value)
+    text = quoted_text(value)
     try:
         parse_oracle(text)
     except PlumblineError as error:
@@ -133,36 +97,48 @@ def _oracle(value: Any) -> str:
     return text
 
 
-_TABLES: dict[str, dict[str, _Field]] = {
+_TABLES: dict[str, dict[str, Check]] = {
     "fuzzing": {
-        "size": _whole(1),
-        "walk_length": _whole(1),
-        "bias": _one_of(BIASES),
-        "horizon": _whole(1),
-        "budget": _whole(1),
-        "novelty": _whole(0, 3),
-        "prune_dead_ends": _Field(_true_or_false),
-        "unsolved": _one_of(tuple(choice.value for choice in Unsolved)),
+        "size": whole_number(1),
+        "walk_length": whole_number(1),
+        "bias": one_of(BIASES),
+        "horizon": whole_number(0),
+        "budget": whole_number(0),
+        "novelty": whole_number(0, 3),
+        "seconds": positive,
+        "unsolved": one_of(Unsolved),
     },
     "testing": {
-        "oracles": _Field(_oracle),
-        "objective": _one_of(tuple(OBJECTIVES)),
-        "step_limit": _whole(1),
-        "skip_known_bugs": _Field(_true_or_false),
+        "oracles": _oracle,
+        "objective": one_of(OBJECTIVES),
+        "step_limit": whole_number(1),
+        "skip_known_bugs": true_or_false,
+        "mode": one_of(Mode),
     },
-    "limits": {"unit_seconds": _Field(_positive), "unit_megabytes": _whole(MIN_UNIT_MEGABYTES)},
+    "limits": {
+        "unit_seconds": positive,
+        "unit_megabytes": whole_number(MIN_UNIT_MEGABYTES),
+        "oracle_seconds": positive,
+        "state_seconds": positive,
+    },
     "localization": {
-        "enabled": _Field(_true_or_false),
-        "search_expansions": _whole(1),
-        "bug_expansions": _whole(1),
-        "unit_expansions": _whole(1),
-        "bug_seconds": _Field(_positive),
+        "enabled": true_or_false,
+        "search_expansions": whole_number(1),
+        "bug_expansions": whole_number(1),
+        "unit_expansions": whole_number(1),
+        "bug_seconds": positive,
+    },
+    "minimization": {
+        "enabled": true_or_false,
+        "tries": whole_number(1),
     },
 }
 _TOP = ("preset", "domain", "problems", "policies", "portfolio", "pool", "seeds", "unit_costs")
 
 
-class _Reader:
+class ConfigReader:
+    """Reads a configuration; an experiment has the same tables and further ones."""
+
     def __init__(
         self, document: dict[str, Any], positions: Mapping[KeyPath, Position], path: Path
     ) -> None:
@@ -175,6 +151,13 @@ class _Reader:
         self._refuse_unknown((), (*_TOP, *_TABLES), self.document)
         preset = self._preset()
         tables = {name: self._table(name, preset.get(name, {})) for name in _TABLES}
+        self._settle_mode(tables["testing"])
+        if tables["minimization"].get("enabled") and not tables["localization"].get("enabled"):
+            self._fail(
+                ("minimization", "enabled"),
+                "only root causes can be minimized, and bugs are not localized",
+                "set localization.enabled = true as well",
+            )
         problems = self._problems()
         portfolio = self._portfolio()
         if not portfolio:
@@ -184,21 +167,35 @@ class _Reader:
             problems=problems,
             policies=tuple(self._policies("policies", self._required("policies"))),
             seeds=self._seeds(),
-            unit_costs=self._checked(("unit_costs",), _true_or_false, False),
+            unit_costs=self._checked(("unit_costs",), true_or_false, False),
             fuzzing=FuzzSettings(**tables["fuzzing"]),
             testing=OracleSettings(**tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
             portfolio=portfolio,
             localization=LocalizationSettings(**tables["localization"]),
+            minimization=MinimizationSettings(**tables["minimization"]),
             pool=self._pool(problems),
         )
+
+    def _settle_mode(self, testing: dict[str, Any]) -> None:
+        """Oracles that are compared examine all states, unless a preset would skip some."""
+        testing["mode"] = Mode(testing.get("mode", Mode.HUNT))
+        if testing["mode"] is not Mode.COMPARE or not testing.get("skip_known_bugs"):
+            return
+        if "skip_known_bugs" in self.document.get("testing", {}):
+            self._fail(
+                ("testing", "skip_known_bugs"),
+                "oracles that are compared must examine every state",
+                'write skip_known_bugs = false, or mode = "hunt"',
+            )
+        testing["skip_known_bugs"] = False
 
     def _pool(self, problems: tuple[str, ...]) -> str | None:
         if "pool" not in self.document:
             return None
         if len(problems) != 1:
             self._fail(("pool",), "a pool belongs to one problem", "name that problem alone")
-        return self._file(("pool",), self._check(("pool",), _text, self.document["pool"]))
+        return self._file(("pool",), self._check(("pool",), quoted_text, self.document["pool"]))
 
     def _portfolio(self) -> tuple[str, ...]:
         if "portfolio" not in self.document:
@@ -215,7 +212,13 @@ class _Reader:
                 )
 
     def _preset(self) -> Mapping[str, Mapping[str, Any]]:
-        name = self._checked(("preset",), _one_of(tuple(PRESETS)).check, DEFAULT_PRESET)
+        if self.document.get("preset") == "paper":
+            self._fail(
+                ("preset",),
+                "the preset 'paper' no longer exists",
+                "'plumbline experiment' repeats the experiments of the papers",
+            )
+        name = self._checked(("preset",), one_of(PRESETS), DEFAULT_PRESET)
         return PRESETS[name].values
 
     def _table(self, name: str, preset: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,14 +230,14 @@ class _Reader:
         values: dict[str, Any] = {}
         for key, value in {**preset, **table}.items():
             if key == "oracles":
-                elements = self._elements((name, key), value, fields[key].check)
+                elements = self._elements((name, key), value, fields[key])
                 values[key] = tuple(dict.fromkeys(elements))
             else:
-                values[key] = self._check((name, key), fields[key].check, value)
+                values[key] = self._check((name, key), fields[key], value)
         return values
 
     def _problems(self) -> tuple[str, ...]:
-        patterns = self._elements(("problems",), self._required("problems"), _text)
+        patterns = self._elements(("problems",), self._required("problems"), quoted_text)
         found: dict[str, None] = {}
         for number, pattern in enumerate(patterns):
             found.update(dict.fromkeys(self._files(("problems", number), pattern)))
@@ -248,6 +251,12 @@ class _Reader:
         fixed = Path(*_before_wildcard(whole))
         rest = str(whole.relative_to(fixed))
         try:
+            if _folders_below(fixed, Path(rest).parts) > MAX_FOLDERS:
+                self._fail(
+                    place,
+                    f"'{pattern:.60}' looks into more than {MAX_FOLDERS} folders",
+                    "begin the pattern with the folder that holds the files",
+                )
             found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
         except (RecursionError, ValueError, NotImplementedError) as error:
             self._fail(place, f"'{pattern:.60}' is not a pattern: {error}", "check the path")
@@ -261,7 +270,7 @@ class _Reader:
 
     def _file(self, place: KeyPath, name: str) -> str:
         path = self.folder / name
-        if not os.path.isfile(path):  # also if the name is too long for a file
+        if not os.path.isfile(path):  # including a name too long for a file
             self._fail(place, f"file '{name}' does not exist", "paths are relative to this file")
         return str(path)
 
@@ -270,12 +279,12 @@ class _Reader:
         if all(grounded):
             return None
         if any(grounded):
-            self._fail(("problems",), "PDDL problems and .sas files do not go together")
-        name = self._check(("domain",), _text, self._required("domain"))
+            self._fail(("problems",), "PDDL problems and .sas files cannot be mixed")
+        name = self._check(("domain",), quoted_text, self._required("domain"))
         return self._file(("domain",), name)
 
     def _policies(self, key: str, value: Any) -> Iterator[str]:
-        specs = self._elements((key,), value, _text)
+        specs = self._elements((key,), value, quoted_text)
         for number, text in enumerate(dict.fromkeys(specs)):
             place = (key, number)
             try:
@@ -300,7 +309,7 @@ class _Reader:
 
     def _seeds(self) -> tuple[int, ...]:
         value = self.document.get("seeds", 0)
-        seeds = self._elements(("seeds",), value, _whole(0, 2**32 - 1).check)
+        seeds = self._elements(("seeds",), value, whole_number(0, 2**32 - 1))
         return tuple(dict.fromkeys(seeds))
 
     def _elements(self, path: KeyPath, value: Any, check: Callable[[Any], Any]) -> list[Any]:
@@ -341,6 +350,19 @@ class _Reader:
             path = path[:-1]
         line, column = position or (None, None)
         raise ConfigurationError(message, Location.of(self.path, line, column), hint)
+
+
+def _folders_below(start: Path, pattern: tuple[str, ...]) -> int:
+    """Count the folders that a pattern looks into, up to the first that is too many."""
+    depth = sys.maxsize if "**" in pattern else len(pattern) - 1
+    count = 0
+    for folder, below, _ in os.walk(start):
+        count += 1
+        if count > MAX_FOLDERS:
+            break
+        if len(Path(folder).parts) - len(start.parts) >= depth:
+            below.clear()
+    return count
 
 
 def _before_wildcard(path: Path) -> Iterator[str]:

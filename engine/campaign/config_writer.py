@@ -27,7 +27,7 @@ def config_text(config: CampaignConfig, path: Path) -> str:
     folder = path.absolute().parent
     tables = {
         name: to_json(getattr(config, name))
-        for name in ("fuzzing", "testing", "limits", "localization")
+        for name in ("fuzzing", "testing", "limits", "localization", "minimization")
     }
     top: dict[str, Any] = {
         "domain": None if config.domain is None else _relative(config.domain, folder),
@@ -60,7 +60,7 @@ def _relative(name: str, folder: Path) -> str:
 
 
 def _without_nothing(document: dict[str, Any]) -> dict[str, Any]:
-    """TOML has no word for None."""
+    """Leave out None, which TOML cannot express."""
     return {
         key: _without_nothing(value) if isinstance(value, dict) else value
         for key, value in document.items()
@@ -94,10 +94,11 @@ seeds = [0]
 # size = 50                        # states in the pool
 # walk_length = 5                  # steps of the longest walk
 # bias = "none"                    # {", ".join(BIASES)}
-# horizon = 50                     # policy steps a bias looks ahead
-# budget = 200                     # states a bias puts to the policy per step
+# horizon = 50                     # policy steps a bias looks ahead; 0: whole runs
+# budget = 200                     # states a bias puts to the policy per step; 0: no limit
 # novelty = 0                      # 1-3: keep only states with a new set of so many facts
-# prune_dead_ends = false          # leave out states that h_max knows to be dead ends
+# seconds = 600                    # time for walks; without it they end after 200 walks and 20
+#                                  # more per state of the pool
 # unsolved = "insert-and-avoid"    # or "prefer": what walks do where the policy fails
 
 # Who examines each state, in this order. Options follow a colon: "lookahead:depth=2".
@@ -107,12 +108,16 @@ seeds = [0]
 # objective = "any"                # "goal": only failures count, not costs
 # step_limit = 10000               # decisions after which a policy's run is stopped
 # skip_known_bugs = false          # true: once a state is a bug, the other oracles leave it alone
+# mode = "hunt"                    # oracles work as a team; "compare": each by itself, with its own
+#                                  # bounds, caches and clock, to see which proves how much
 
 # For each problem, policy and seed. A unit that reaches a limit is stopped, and what it found is
 # kept. What a limit in seconds cuts off cannot be repeated exactly.
 [limits]
 # unit_seconds = 600
 # unit_megabytes = 4000            # its policy and the planners it starts included
+# oracle_seconds = 3600            # processor time of each oracle, all states together
+# state_seconds = 60               # processor time of each oracle for one state
 
 # Which steps of the policy's runs are bad, and which bugs have the same root cause. What the
 # expansions do not decide stays undecided; 'plumbline localize' can look again, and longer.
@@ -122,4 +127,10 @@ seeds = [0]
 # bug_expansions = 50000           # for all searches along the run of one bug
 # unit_expansions = 1000000        # for all bugs of one problem, policy and seed
 # bug_seconds = 10                 # a limit in seconds makes a campaign hard to repeat exactly
+
+# The smallest problem that shows the mistake of each root cause, and its pattern; for bugs that
+# are localized.
+[minimization]
+# enabled = false
+# tries = 3000                     # problems that are tried per root cause
 """

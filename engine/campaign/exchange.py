@@ -36,7 +36,7 @@ def unit_called(store: WorkspaceReader, number: int | None) -> UnitRow:
 
 
 def pool_text(store: WorkspaceReader, unit: UnitRow) -> str:
-    """Entry 0 is the initial state, as the format wants it, also where others were tested."""
+    """Return the pool; entry 0 is the initial state, which the format requires."""
     task = _task(store, unit)
     entries = [
         PoolEntry(row.state, row.reference, len(row.walk), row.walk) for row in store.pool(unit.id)
@@ -52,7 +52,7 @@ def _later(reference: int) -> int:
 
 
 def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
-    rows = [row for row in store.bugs(unit.campaign) if row.unit == unit.id]
+    rows = store.bugs_of_unit(unit.id)
     return write_bugs(
         BugRecord(
             store.bug(row.id).finding.state,
@@ -65,7 +65,7 @@ def bugs_text(store: WorkspaceReader, unit: UnitRow) -> str:
 
 
 def policy_cache_text(store: WorkspaceReader, unit: UnitRow) -> str:
-    """The decisions along the runs from all bugs; others are not kept."""
+    """Return the decisions along the runs from all bugs; others are not stored."""
     return write_policy_cache(dict(_decisions(store, unit, _task(store, unit))).items())
 
 
@@ -75,7 +75,7 @@ def sas_text(store: WorkspaceReader, unit: UnitRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`counted` says how many of what there are in a text."""
+    """`counted` returns what a text holds, such as "60 states"."""
 
     text: Callable[[WorkspaceReader, UnitRow], str]
     suffix: str
@@ -114,15 +114,13 @@ def _count(number: int, noun: str) -> str:
 
 
 def _decisions(store: WorkspaceReader, unit: UnitRow, task: Task) -> Iterator[tuple[State, int]]:
-    for row in store.bugs(unit.campaign):
-        if row.unit != unit.id:
-            continue
+    for row in store.bugs_of_unit(unit.id):
         bug = store.bug(row.id)
         require_fit(bug, task)
         state = bug.finding.state
         for operator in bug.finding.run.operators:
             yield state, operator
-            state = successor(task.operators[operator], state)
+            state = successor(task, task.operators[operator], state)
         if bug.finding.run.outcome == FAILED and bug.finding.run.last_decision >= NO_ACTION:
             yield state, bug.finding.run.last_decision
 

@@ -1,13 +1,15 @@
 """Reads the files of a campaign and checks them, before anything is computed.
 
-A unit works on these copies, wherever it runs and whenever it is taken up again. A plug-in is the
-exception: it may need the files beside it, so it runs where it stands, and only its own file is
-kept for the record.
+A unit works on these copies, wherever it runs and whenever it is resumed. A plug-in is the
+exception: it may need the files beside it, so it runs in its own folder, and only its own file is
+stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError
@@ -19,10 +21,11 @@ from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.policy_spec import PolicySpec
 from engine.task.load import SAS_FILE
 from engine.task.sas import parse_sas
+from engine.workspace.workspace import Workspace, campaign_key
 
 
 def read_file(path: str) -> File:
-    if Path(path).exists() and not Path(path).is_file():  # a pipe could make us wait for ever
+    if Path(path).exists() and not Path(path).is_file():  # reading a pipe could block forever
         raise UnreadableFileError("cannot be read: it is not a regular file", Location.of(path))
     try:
         content = Path(path).read_bytes()
@@ -35,8 +38,36 @@ def read_file(path: str) -> File:
 Read = Callable[[str], File]
 
 
+@dataclass(frozen=True, slots=True)
+class CampaignInputs:
+    """All files of a campaign, read once."""
+
+    problems: tuple[ProblemInput, ...]
+    policies: tuple[PolicyInput, ...]
+    portfolio: tuple[PolicyInput, ...]
+    pool: File | None
+
+    @classmethod
+    def read(cls, config: CampaignConfig) -> CampaignInputs:
+        read = cache(read_file)  # a policy may be in the portfolio as well
+        return cls(
+            problem_inputs(config, read),
+            policy_inputs(config, read),
+            portfolio_inputs(config, read),
+            pool_input(config, read),
+        )
+
+    def key(self, config: CampaignConfig) -> str:
+        return campaign_key(config, self.problems, self.policies, self.portfolio, self.pool)
+
+    def begin(self, config: CampaignConfig, store: Workspace, resume: bool) -> int:
+        return store.begin(
+            config, self.problems, self.policies, resume, self.portfolio, pool=self.pool
+        )
+
+
 def problem_inputs(config: CampaignConfig, read: Read = read_file) -> tuple[ProblemInput, ...]:
-    """All problems, each checked as far as that goes without translating it."""
+    """Read all problems, and check each as far as possible without translating it."""
     domain = None if config.domain is None else read(config.domain)
     model = None if domain is None else parse_domain(_pddl(domain), domain.path)
     names = short_names(config.problems)
@@ -68,7 +99,7 @@ def pool_input(config: CampaignConfig, read: Read = read_file) -> File | None:
 
 
 def read_policies(specs: Sequence[str], read: Read = read_file) -> tuple[PolicyInput, ...]:
-    """Policies by their names, with the files that they are in."""
+    """Read policies by their names, with the files that hold them."""
     names = short_names(specs, lambda spec, parts: PolicySpec.parse(spec).short_name(parts))
     files = [_policy_file(spec, read) for spec in specs]
     return tuple(map(PolicyInput, names, specs, files))
@@ -83,7 +114,7 @@ def short_names(
     paths: Sequence[str],
     shorten: Callable[[str, int], str] = lambda path, parts: "/".join(Path(path).parts[-parts:]),
 ) -> list[str]:
-    """File names, with as many folders before them as it takes to tell them apart."""
+    """Return file names with as many folders as it takes to tell them apart."""
     for parts in range(1, max((len(Path(path).parts) for path in paths), default=1) + 1):
         names = [shorten(path, parts) for path in paths]
         if len(set(names)) == len(names):

@@ -1,4 +1,4 @@
-"""Three starting points for a configuration; explicit keys override what a preset says."""
+"""Starting points for a configuration; explicit keys override what a preset says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PRESETS = (
         "Thorough",
         "A large pool, biased random walks, and A* to prove optimality; takes minutes per problem.",
         {
-            "fuzzing": {"size": 500, "bias": "plan-length", "prune_dead_ends": True},
+            "fuzzing": {"size": 500, "bias": "plan-length"},
             "testing": {
                 "oracles": [
                     "bmo",
@@ -44,15 +44,6 @@ _PRESETS = (
                 ]
             },
             "localization": {"enabled": True},
-        },
-    ),
-    Preset(
-        "paper",
-        "Paper settings",
-        "Pool size, walks, novelty and oracles of the published experiments.",
-        {
-            "fuzzing": {"size": 200, "bias": "plan-length", "novelty": 2},
-            "testing": {"oracles": ["smo", "bmo", "aras-ehc", "lookahead:depth=2", "inverse"]},
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""What dropped files and folders are, told by what is in them and not by their names.
+"""Recognizes files and folders by their contents, not by their names.
 
 Names only help where contents cannot: files of a folder whose names differ in nothing but a
 number are the checkpoints of one training, hence a portfolio and not many policies.
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from engine.campaign.config_reader import parse_toml
 from engine.errors import ConfigurationError, PolicyError
 from engine.fuzzing.bugs_file import is_bugs_file
 from engine.fuzzing.pool_file import is_pool
@@ -27,7 +26,7 @@ from engine.workspace.companions import ENDINGS
 from engine.workspace.schema import APPLICATION_ID
 
 MAX_FILES = 2000
-"""A folder with more files than these is probably not meant."""
+"""A folder with more files was probably dropped by mistake."""
 
 PLUGIN_FACTORY = "factory"
 _HEAD_BYTES = 2**16
@@ -39,9 +38,13 @@ class Role(Enum):
     PROBLEM = "problem"
     POLICY = "policy"
     POOL = "pool"  # states to test: a pool file or a bugs file
+    PROFILE = "profile"  # how to draw states
     CAMPAIGN = "campaign"
     WORKSPACE = "workspace"
     UNKNOWN = "unknown"
+
+
+_DEFINITIONS = {"domain": Role.DOMAIN, "problem": Role.PROBLEM, "animation": Role.PROFILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,14 @@ class Found:
     policies: tuple[str, ...] = ()
     portfolio: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
     campaigns: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
-    unknown: tuple[Recognized, ...] = ()  # only of files that were named, not of all in a folder
+    unknown: tuple[Recognized, ...] = ()  # only for named files, not for all files of a folder
 
 
 def recognize_all(paths: Iterable[str | Path]) -> Found:
-    """What files and folders hold."""
+    """Recognize files and folders."""
     items: list[Recognized] = []
     portfolio: list[str] = []
     for path in map(Path, paths):
@@ -90,6 +94,7 @@ def recognize_all(paths: Iterable[str | Path]) -> Found:
         policies=of(Role.POLICY),
         portfolio=tuple(dict.fromkeys(portfolio)),
         pools=of(Role.POOL),
+        profiles=of(Role.PROFILE),
         campaigns=of(Role.CAMPAIGN),
         workspaces=of(Role.WORKSPACE),
         unknown=tuple(item for item in items if item.role is Role.UNKNOWN),
@@ -114,8 +119,8 @@ def recognize_file(path: str | Path) -> Recognized:
 
 
 def _better_left_alone(file: Path) -> str:
-    """Why a file must not even be opened; empty if it may be."""
-    if file.exists() and not file.is_file():  # a pipe could make us wait for ever
+    """Return why a file must not be opened, or an empty string."""
+    if file.exists() and not file.is_file():  # reading a pipe could block forever
         return "it is not a regular file"
     return "it belongs to a database" if file.name.endswith(ENDINGS) else ""
 
@@ -176,7 +181,7 @@ def _policy(file: Path, factory: str = "") -> Recognized:
 def _role(head: str, suffix: str) -> tuple[Role, str]:
     """With the reason where it is unknown."""
     if kind := definition_kind(head):
-        return (Role.DOMAIN if kind == "domain" else Role.PROBLEM), ""
+        return _DEFINITIONS[kind], ""
     if head.startswith("begin_version"):
         if suffix == SAS_SUFFIX:
             return Role.PROBLEM, ""
@@ -195,10 +200,12 @@ def _plugin(file: Path) -> Recognized:
 
 
 def _campaign(file: Path) -> Recognized:
+    from engine.campaign.config_reader import parse_toml  # all oracles, which takes long
+
     try:
         document = parse_toml(file.read_text("utf-8", "replace"), file)
     except ConfigurationError:
-        document = {"problems": []}  # whoever reads it says where the mistake is
+        document = {"problems": []}  # its reader reports the place of the mistake
     if "problems" in document:
         return Recognized(Role.CAMPAIGN, str(file))
     return Recognized(Role.UNKNOWN, str(file), "it is not a campaign: it names no problems")
@@ -221,7 +228,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_meant(item: Recognized) -> bool:
-    """Whether a file somewhere in a folder is more than a bystander."""
+    """Whether a file in a folder is meant for the project."""
     if item.role is Role.POLICY:
         spec = PolicySpec.parse(item.name)
         if spec.kind is SpecKind.PLUGIN:

@@ -48,7 +48,7 @@ class Regions:
 
 
 def regions(task: Task, states: list[State]) -> list[int]:
-    """For each of the distinct states the number of the first one in its region."""
+    """Return for each of the distinct states the number of the first one in its region."""
     if not states:
         return []
     leader = list(range(len(states)))

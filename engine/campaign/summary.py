@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from msgspec.structs import asdict
 
 from engine.records.codec import to_json
-from engine.records.finding import BugKind
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
-_COUNTS = ("examined", "bugs", "unique", "optimal", "first", "seconds")
+_COUNTS = (
+    "examined",
+    "examined_unsolved",
+    "bugs",
+    "bugs_unsolved",
+    "unique",
+    "optimal",
+    "first",
+    "seconds",
+    "cpu",
+)
 
 
 def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
-    """`verified` counts bugs whose evidence was verified: without that, none is ever stored.
+    """`bugs` and what follows count states of the pool; `nonpool_bugs` are in further states.
 
+    `verified` counts bugs whose evidence was verified: without that, none is ever stored.
     `root_causes` is None if no bug has been localized.
     """
-    (row,) = (row for row in store.campaigns() if row.id == campaign)
-    units, bugs = store.units(campaign), store.bugs(campaign)
-    kinds = Counter(bug.kind for bug in bugs)
-    in_pool = sum(bug.pool_number is not None for bug in bugs)
-    localized = len(store.localized_bugs(campaign))
+    row, units = store.campaign(campaign), store.units(campaign)
+    counts = store.bug_counts(campaign)
+    causes = len(store.root_cause_numbers(campaign)) if counts.localized else None
     return {
+        "mode": row.config.testing.mode.value,
         "states": store.pool_states(campaign),
-        "bugs": len(bugs),
-        "qualitative": kinds[BugKind.FAILS],
-        "quantitative": kinds[BugKind.TOO_EXPENSIVE],
-        "unclassified": kinds[BugKind.STOPPED],
-        "pool_bugs": in_pool,
-        "nonpool_bugs": len(bugs) - in_pool,
-        "retrospective_bugs": sum(bug.retrospective for bug in bugs),
-        "regions": len({(bug.unit, bug.region) for bug in bugs}),
-        "root_causes": len(store.root_causes(campaign)) if localized else None,
-        "localized": localized,
+        "solved": sum(unit.statistics.solved for unit in units),
+        "bugs": counts.in_pool,
+        "qualitative": counts.fails,
+        "quantitative": counts.too_expensive,
+        "unclassified": counts.stopped,
+        "nonpool_bugs": counts.found - counts.in_pool,
+        "retrospective_bugs": counts.retrospective,
+        "regions": counts.regions,
+        "root_causes": causes,
+        "localized": counts.localized,
         "per_oracle": per_oracle(units),
-        "verified": len(bugs),
+        "verified": counts.in_pool,
         "units": [_unit(unit) for unit in units],
         "status": row.status,
         "seconds": row.seconds,
@@ -46,6 +54,7 @@ def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
 
 
 def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
+    """What each oracle did in all units together."""
     totals: dict[str, dict[str, Any]] = {}
     for unit in units:
         for counts in unit.statistics.oracles:

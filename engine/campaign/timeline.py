@@ -1,8 +1,8 @@
-"""The course of a campaign over time, read from the store piece by piece.
+"""The timeline of a campaign, read from the store in portions.
 
-A running campaign is read as it grows, a finished one in portions that hold nobody up; both give
-the same. Time is time worked: idle hours between a stop and the day it was taken up again do not
-count, and units that ran side by side share theirs.
+A running campaign is read as it grows, a finished one in portions that block no other query; both
+give the same. Time is time worked: idle hours between a stop and a resume do not count, and units
+that ran side by side share theirs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.campaign.summary import per_oracle
+from engine.records.config import Mode
 from engine.records.events import OracleVerdict
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import UnitRow
+from engine.workspace.rows import FindingMoment, FlagRow, UnitRow
 
 Times = NDArray[np.float64]
 PORTION = 500
@@ -26,46 +28,76 @@ PORTION = 500
 
 @dataclass(frozen=True, slots=True)
 class OracleScore:
-    """What an oracle did to pool states; `unique` bugs were proven by no other oracle.
-
-    `examined_bugs` of the states it examined are known to be bugs by now, whoever proved it.
-    """
+    """What an oracle did to the pool states of all units, as `OracleStatistics` has it."""
 
     oracle: str
-    examined: int
-    bugs: int
-    unique: int
-    optimal: int
-    examined_bugs: int
-    seconds: float
+    mode: Mode
+    examined: int = 0
+    examined_unsolved: int = 0
+    bugs: int = 0
+    bugs_unsolved: int = 0
+    unique: int = 0
+    optimal: int = 0
+    first: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
 
     @property
     def recall(self) -> float | None:
-        """The share of the bugs in front of it that it proved by itself."""
-        return self.bugs / self.examined_bugs if self.examined_bugs else None
+        """The share of the examined states in which it proves a bug by itself."""
+        return self._share(self.bugs, self.examined)
+
+    @property
+    def recall_unsolved(self) -> float | None:
+        """The same, of the states that the policy does not solve."""
+        return self._share(self.bugs_unsolved, self.examined_unsolved)
+
+    @property
+    def recall_solved(self) -> float | None:
+        """The same, of the states that the policy solves."""
+        bugs = self.bugs - self.bugs_unsolved
+        return self._share(bugs, self.examined - self.examined_unsolved)
+
+    def _share(self, bugs: int, states: int) -> float | None:
+        """Nothing in a team: there an oracle builds on what others proved."""
+        return bugs / states if states and self.mode is Mode.COMPARE else None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a campaign has come; nothing of it changes later, so that any thread may have it."""
+    """The progress of a campaign; immutable, so that any thread may use it."""
 
     oracles: tuple[str, ...]
+    mode: Mode
     units: Sequence[UnitRow]
-    kinds: Mapping[str, int]  # bugs of each kind
+    kinds: Mapping[str, int]  # bugs of each kind, in states of the pool
+    further: int  # bugs in states that are not in the pool
     scores: Sequence[OracleScore]  # in the order of the configuration
     state_times: Times
     """When each pool state was tested, in order."""
     first_times: Mapping[str, Times]
     """When bugs were found, by the oracle that was the first to prove them."""
     proof_times: Mapping[str, Times]
-    """When each oracle proved a pool state to be a bug, whether or not others did before."""
+    """When each oracle proved a pool state to be a bug: in a team, whether or not others did
+    before; compared with others, on its own clock of processor time, unit after unit."""
 
     @property
     def states(self) -> int:
         return len(self.state_times)
 
     @property
+    def bug_times(self) -> Mapping[str, Times]:
+        """Return when bugs in the pool were found, as this mode shows its oracles."""
+        return self.proof_times if self.mode is Mode.COMPARE else self.first_times
+
+    @property
+    def solved(self) -> int:
+        """States of the pool from which the policies reach the goal."""
+        return sum(unit.statistics.solved for unit in self.units)
+
+    @property
     def bugs(self) -> int:
+        """The number of bugs in states of the pool."""
         return sum(self.kinds.values())
 
     @property
@@ -102,7 +134,7 @@ class _Moments:
 
 
 class Timeline:
-    """Call `read_more` until it says that there is no more, and again when there may be."""
+    """Call `read_more` until it returns False, and again when there may be more."""
 
     def __init__(self, store: WorkspaceReader, campaign: int) -> None:
         self._store, self._campaign = store, campaign
@@ -113,12 +145,12 @@ class Timeline:
         self._pool = _Moments()
         self._first: defaultdict[str, _Moments] = defaultdict(_Moments)
         self._proofs: defaultdict[str, _Moments] = defaultdict(_Moments)
-        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
-        self._oracle_seconds: defaultdict[str, float] = defaultdict(float)
-        self._bugs: set[tuple[int, int]] = set()  # unit and state
-        self._examined: dict[tuple[int, int], tuple[str, ...]] = {}  # by whom
+        self._places: dict[tuple[int, int], float] = {}  # unit and state of the pool, and when
+        self._outside: dict[tuple[int, int], FindingMoment] = {}
+        self._flags: dict[int, list[FlagRow]] = {}  # by unit
+        self._whole: set[int] = set()  # finished units whose flags are known
         (config,) = (row.config for row in store.campaigns() if row.id == campaign)
-        self._oracles = tuple(config.testing.oracles)
+        self._oracles, self._mode = tuple(config.testing.oracles), config.testing.mode
 
     def read_more(self, portion: int = PORTION) -> bool:
         """Whether there is more to read at once."""
@@ -127,42 +159,53 @@ class Timeline:
         for unit in self._units:
             if unit.started is not None:
                 more |= self._read_states(unit.id, portion)
+                if self._mode is Mode.COMPARE:
+                    self._read_flags(unit)
         return more
 
     def progress(self) -> Progress:
         """What has been read so far."""
         offsets = unit_offsets(self._units)
+        sums = per_oracle(self._units)
         return Progress(
             self._oracles,
+            self._mode,
             self._units,
             Counter(self._kinds),
-            [self._score(oracle) for oracle in self._oracles],
+            len(self._outside),
+            [OracleScore(oracle, self._mode, **sums.get(oracle, {})) for oracle in self._oracles],
             self._pool.times(offsets),
             {oracle: moments.times(offsets) for oracle, moments in self._first.items()},
-            {oracle: moments.times(offsets) for oracle, moments in self._proofs.items()},
+            self._own_times()
+            if self._mode is Mode.COMPARE
+            else {oracle: moments.times(offsets) for oracle, moments in self._proofs.items()},
         )
 
-    def _score(self, oracle: str) -> OracleScore:
-        counts = self._counts[oracle]
-        return OracleScore(
-            oracle,
-            examined=counts["examined"],
-            bugs=counts[OracleVerdict.BUG.value],
-            unique=counts["unique"],
-            optimal=counts[OracleVerdict.OPTIMAL.value],
-            examined_bugs=counts["examined bugs"],
-            seconds=self._oracle_seconds[oracle],
-        )
+    def _own_times(self) -> dict[str, Times]:
+        """When oracles proved bugs on their own clocks, which run only while they work."""
+        times: dict[str, list[float]] = defaultdict(list)
+        offsets: defaultdict[str, float] = defaultdict(float)
+        for unit in _by_start(self._units):
+            for flag in self._flags.get(unit.id, ()):
+                times[flag.oracle].append(offsets[flag.oracle] + flag.cpu)
+            for item in unit.statistics.oracles:
+                offsets[item.oracle] += item.cpu
+        return {oracle: np.sort(np.array(moments)) for oracle, moments in times.items()}
+
+    def _read_flags(self, unit: UnitRow) -> None:
+        """Read all flags: a state can be flagged long after it was examined."""
+        if unit.id in self._whole:
+            return
+        self._flags[unit.id] = self._store.flags(unit.id)
+        if unit.status == "finished":
+            self._whole.add(unit.id)
 
     def _read_findings(self, portion: int) -> bool:
         rows = self._store.finding_moments(self._campaign, after=self._last_finding, limit=portion)
         for row in rows:
-            place = row.unit, row.state
             self._last_finding = row.id
-            self._bugs.add(place)
-            self._count_examined_bug(self._examined.get(place, ()))
-            self._kinds[row.kind] += 1
-            self._first[row.oracle].add(row.unit, row.seconds)
+            self._outside[row.unit, row.state] = row
+            self._count_pool_bug((row.unit, row.state))
         return len(rows) == portion
 
     def _read_states(self, unit: int, portion: int) -> bool:
@@ -176,34 +219,26 @@ class Timeline:
             answers[answer.number][answer.oracle] = answer.verdict, answer.seconds
         self._next_state[unit] = rows[-1].number + 1
         for row in rows:
-            place = unit, row.state
             self._pool.add(unit, row.seconds)
+            self._places[unit, row.state] = row.seconds
+            self._count_pool_bug((unit, row.state))
             self._count(unit, row.seconds, answers[row.number])
-            examined = tuple(answers[row.number])
-            self._examined[place] = self._examined.get(place, ()) + examined
-            if place in self._bugs:
-                self._count_examined_bug(examined)
         return len(rows) == portion
 
-    def _count_examined_bug(self, oracles: Iterable[str]) -> None:
-        for oracle in oracles:
-            self._counts[oracle]["examined bugs"] += 1
+    def _count_pool_bug(self, place: tuple[int, int]) -> None:
+        """A bug counts from when it is known and its state is in the pool."""
+        if place in self._outside and place in self._places:
+            found = self._outside.pop(place)
+            self._kinds[found.kind] += 1
+            self._first[found.oracle].add(found.unit, max(found.seconds, self._places[place]))
 
     def _count(self, unit: int, began: float, answers: dict[str, tuple[str, float]]) -> None:
-        proven = []
         for oracle in self._oracles:
-            if oracle not in answers:
-                continue
-            verdict, seconds = answers[oracle]
-            began += seconds
-            self._counts[oracle]["examined"] += 1
-            self._counts[oracle][verdict] += 1
-            self._oracle_seconds[oracle] += seconds
-            if verdict == OracleVerdict.BUG.value:
-                proven.append(oracle)
-                self._proofs[oracle].add(unit, began)
-        if len(proven) == 1:
-            self._counts[proven[0]]["unique"] += 1
+            if oracle in answers:
+                verdict, seconds = answers[oracle]
+                began += seconds
+                if verdict == OracleVerdict.BUG.value:
+                    self._proofs[oracle].add(unit, began)
 
 
 def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
@@ -230,7 +265,7 @@ def _by_start(units: Iterable[UnitRow]) -> list[UnitRow]:
 
 
 def whole_course(store: WorkspaceReader, campaign: int) -> Progress:
-    """All there is at the moment."""
+    """Read all there is now."""
     course = Timeline(store, campaign)
     while course.read_more():
         pass

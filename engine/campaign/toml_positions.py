@@ -74,7 +74,7 @@ class _Scanner:
         return path
 
     def _resolved(self, keys: list[str]) -> Path:
-        """Inside an array of tables, a header speaks of its last element."""
+        """Inside an array of tables, a header refers to its last element."""
         path: Path = ()
         for number, key in enumerate(keys):
             path = (*path, key)
@@ -91,7 +91,7 @@ class _Scanner:
         self._value(path)
 
     def _note(self, path: Path, start: int, shortest: int) -> None:
-        """A dotted key speaks of all tables on its way."""
+        """A dotted key refers to all tables in its path."""
         for length in range(shortest, len(path) + 1):
             self.found.setdefault(path[:length], start)
 

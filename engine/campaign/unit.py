@@ -1,39 +1,40 @@
-"""One unit of a campaign: one problem, one policy, one seed, one session.
+"""One unit of a campaign: one problem, one policy, one seed.
 
 The fuzzer grows a pool, and every state that enters it is examined by all oracles at once. The
 same unit gives the same events in the same order, but for their times, as long as it reaches no
-limit of its time or memory; that is what makes a campaign repeatable and lets it be taken up again.
+limit of its time or memory; that makes a campaign repeatable, and lets it be resumed.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 
-from engine.campaign.regions import Regions
+from engine.campaign.contestants import Contestants
+from engine.campaign.findings import FindingUnit, UnitFindings, Withdraw
+from engine.campaign.oracle_answers import OracleCounts, PoolState, Tested, answer_of, rivals_of
+from engine.campaign.pool import make_fuzzer
 from engine.dominance.checker import DominanceChecker
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
-from engine.fuzzing.biases import make_bias
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.fuzzing.imported_pool import ImportedPool
+from engine.fuzzing.fuzzer import BLOCK
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
+from engine.oracles.clock import OracleClock
+from engine.oracles.kind import describe_obstacle
 from engine.oracles.objective import OBJECTIVES
-from engine.oracles.pco import contest_of
-from engine.oracles.registry import factorizations, make_oracle
-from engine.oracles.session import Examination, Oracle, OracleSession, Origin
-from engine.policies.policy import close_policy, notes_of, open_policy
+from engine.oracles.registry import factorizations, prepare_oracle
+from engine.oracles.session import Oracle, OracleSession, Origin
+from engine.oracles.solo import Terms
+from engine.policies.policy import bound_policy, notes_of
 from engine.policies.portfolio import Portfolio, open_portfolio
 from engine.policies.runs import PolicyRuns
-from engine.records.config import Unit
+from engine.records.config import Mode, OracleSettings, Unit, UnitLimits
 from engine.records.events import (
     BugLocalized,
     FindingReported,
     OracleAnswer,
     OracleStatistics,
-    OracleVerdict,
     RegionsChanged,
     RivalStatistics,
     RunFinished,
@@ -48,8 +49,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
-from engine.records.evidence import State
-from engine.records.finding import INFINITY, Finding
+from engine.records.finding import Finding, RunOutcome
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Task
@@ -57,46 +57,6 @@ from engine.task.unpacked import UnpackedInputs, unpack_inputs
 from engine.verify.claims import better_evidence, find_problem
 from engine.workers.limits import peak_megabytes
 from engine.workers.link import WorkerLink
-
-
-class OracleCounts:
-    def __init__(self, oracles: Sequence[str]) -> None:
-        self._oracles = tuple(oracles)
-        self._examined: Counter[str] = Counter()
-        self._optimal: Counter[str] = Counter()
-        self._bugs: Counter[str] = Counter()
-        self._unique: Counter[str] = Counter()
-        self._first: Counter[str] = Counter()
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-
-    def add_answers(self, answers: Sequence[OracleAnswer]) -> None:
-        """All answers about one state."""
-        for answer in answers:
-            self._examined[answer.oracle] += 1
-            self._seconds[answer.oracle] += answer.seconds
-            self._optimal[answer.oracle] += answer.verdict is OracleVerdict.OPTIMAL
-        successful = [answer.oracle for answer in answers if answer.verdict is OracleVerdict.BUG]
-        self._bugs.update(successful)
-        if len(successful) == 1:
-            self._unique[successful[0]] += 1
-
-    def add_finding(self, oracle: str) -> None:
-        self._first[oracle] += 1
-
-    def result(self) -> tuple[OracleStatistics, ...]:
-        return tuple(
-            OracleStatistics(
-                oracle=name,
-                examined=self._examined[name],
-                bugs=self._bugs[name],
-                unique=self._unique[name],
-                optimal=self._optimal[name],
-                first=self._first[name],
-                seconds=self._seconds[name],
-            )
-            for name in self._oracles
-        )
-
 
 PROGRESS_SECONDS = 0.5
 
@@ -139,21 +99,62 @@ def _work(unit: Unit, files: UnpackedInputs, link: WorkerLink) -> None:
     )
     for note in task.notes:
         link.emit(Warned(unit.number, files.original(note)))
-    domain = task.source.domain if task.source else None
-    policy = open_policy(files.policy_spec, domain, unit.seed)
-    try:
-        bound = policy.bind(task)
-        try:
-            for note in notes_of(bound):
-                link.emit(Warned(unit.number, files.original(note)))
-            runs = PolicyRuns(bound, StateTable(task))
-            rivals = open_portfolio(files.portfolio_specs, runs.table, unit.seed, link.cancelled)
-            with closing(rivals):
-                _Work(unit, runs, rivals, link).run()
-        finally:
-            close_policy(bound)
-    finally:
-        close_policy(policy)
+    with bound_policy(files.policy_spec, task, unit.seed) as bound:
+        for note in notes_of(bound):
+            link.emit(Warned(unit.number, files.original(note)))
+        runs = PolicyRuns(bound, StateTable(task))
+        rivals = open_portfolio(files.portfolio_specs, runs.table, unit.seed, link.cancelled)
+        with closing(rivals):
+            _Work(unit, runs, rivals, link).run()
+
+
+class _Team:
+    """Oracles that share one session, so that all together find as much as possible.
+
+    Which of them would have proved a bug alone is unknown.
+    """
+
+    touched = policy_calls = policy_states = 0  # beyond the shared table and the shared runs
+
+    def __init__(
+        self, testing: OracleSettings, limits: UnitLimits, session: OracleSession, unit: FindingUnit
+    ) -> None:
+        self._session, self._unit = session, unit
+        self._skips = testing.skip_known_bugs
+        self._members: list[tuple[str, OracleClock, Oracle | None]] = []
+        for name in testing.oracles:
+            clock = OracleClock(limits)
+            self._members.append((name, clock, prepare_oracle(name, session, clock)))
+        self._counts = OracleCounts()
+
+    def examine(self, tested: PoolState) -> Tested:
+        """Let all oracles examine a state, and report what they find."""
+        answers: list[OracleAnswer] = []
+        reported = self._unit.findings.reported
+        for name, clock, oracle in self._members:
+            if self._skips and tested.values in reported:
+                break
+            if oracle is None or clock.limit:
+                continue
+            examined = self._session.test(tested.state, oracle, clock)
+            # What a stopped examination found is sound but not repeatable: it is not reported.
+            self._unit.look()
+            for finding in examined.findings:
+                known = reported.get(finding.state)
+                confirmed = self._unit.confirm(finding, known, self._session.withdraw)
+                if confirmed is not None:
+                    self._unit.report(confirmed)
+            answers.append(answer_of(name, examined, reported.get(tested.values)))
+        self._counts.add_answers(answers, tested)
+        return Tested(tuple(answers))
+
+    def statistics(self) -> tuple[OracleStatistics, ...]:
+        first = self._unit.findings.first
+        return tuple(self._counts.of(name, clock, first[name]) for name, clock, _ in self._members)
+
+    def rivals(self) -> Iterator[RivalStatistics]:
+        for name, _, oracle in self._members:
+            yield from rivals_of(name, oracle)
 
 
 class _Work:
@@ -166,58 +167,82 @@ class _Work:
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
         testing = unit.testing
+        self.warnings: set[str] = set()
+        used = factorizations(testing.oracles, testing.factors)
+        self.dominance = DominanceChecker(self.task, used, link.control)
+        self.findings = UnitFindings(self.task)
         self.session = OracleSession(
             self.runs,
             OBJECTIVES[testing.objective],
             testing.step_limit,
             link.control,
             portfolio if unit.portfolio else None,
+            factors=testing.factors,
         )
-        self.oracles: list[Oracle] = [make_oracle(text, self.session) for text in testing.oracles]
-        self.dominance = DominanceChecker(self.task, factorizations(testing.oracles), link.control)
-        self.fuzzer = ImportedPool(unit.pool, self.task) if unit.pool else self._make_fuzzer()
-        self.counts = OracleCounts(testing.oracles)
-        self.regions = Regions(self.task)
+        if used and (note := describe_obstacle(self.task)):
+            self._warn(note)
+        self.oracles = self._make_oracles()
+        self.fuzzer = make_fuzzer(unit, self.runs, link.cancelled)
         self.pool: list[int] = []  # state ids by number
-        self.reported: dict[State, Finding] = {}
-        self.tested = self.localized = 0
+        self.tested = self.solved = self.localized = self.prepared = 0
         self.limit = ""  # the one that ended it early
-        self.cleared: set[State] = set()  # pool states examined without success
         self.last_progress = 0.0
-        self.warnings: set[str] = set()
 
-    def _make_fuzzer(self) -> Fuzzer:
-        settings = self.unit.fuzzing
-        bias = make_bias(
-            settings.bias,
+    def _make_oracles(self) -> _Team | Contestants:
+        testing, limits, session = self.unit.testing, self.unit.limits, self.session
+        if testing.mode is Mode.HUNT:
+            return _Team(testing, limits, session, self)
+        terms = Terms(
             self.runs,
-            horizon=settings.horizon,
-            budget=settings.budget,
-            cancelled=self.link.cancelled,
+            session.origins,
+            session.objective,
+            session.step_limit,
+            session.factors,
+            session.portfolio,
+            limits,
+            self.link.control,
         )
-        options = FuzzOptions(
-            size=settings.size,
-            walk_length=settings.walk_length,
-            seed=self.unit.seed,
-            novelty=settings.novelty,
-            prune_dead_ends=settings.prune_dead_ends,
-            unsolved=settings.unsolved,
-            walks=_WALKS + _WALKS_PER_STATE * settings.size,
-        )
-        return Fuzzer(self.table, bias, options, self.link.cancelled)
+        contestants = Contestants(testing.oracles, terms, self)
+        for text in contestants.weakened:
+            self._warn(text)
+        return contestants
+
+    def look(self) -> None:
+        """Raise after an examination if the unit cannot go on."""
+        self.link.check()
+        self._refuse_loss()
+
+    def confirm(
+        self, finding: Finding, known: Finding | None, withdraw: Withdraw
+    ) -> Finding | None:
+        """Return the finding if separate code confirms it, or what is left of it."""
+        problem = find_problem(finding, self.task, self.dominance)
+        if not problem:
+            return finding
+        self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
+        rest = withdraw(finding, known)
+        return None if rest is None else self.confirm(rest, known, withdraw)
+
+    def report(self, finding: Finding) -> None:
+        """Report a finding that holds and is new, or better than the known one."""
+        retrospective = finding.state in self.findings.cleared
+        self.link.emit(FindingReported(self.unit.number, finding, retrospective, self.link.seconds))
+        self.findings.add(finding)
 
     @property
     def _size(self) -> int:
-        return self.unit.fuzzing.size if self.unit.pool is None else len(self.fuzzer.entries)
+        is_given = self.unit.pool is not None or self.unit.made
+        return len(self.fuzzer.entries) if is_given else self.unit.fuzzing.size
 
     def run(self) -> None:
         try:
             for number in self.fuzzer.grow():
                 self._refuse_loss()
+                self._prepare(number)
                 self._take(number)
                 self._test(number)
                 self._report_progress()
-            if self.tested < self._size:
+            if self.tested < self._size and not self.fuzzer.complete:
                 self._warn(f"random walks found {self.tested} of {self._size} states")
             self._localize()
         except MemoryError:
@@ -235,15 +260,26 @@ class _Work:
         self.limit = self.link.limit
         if self.tested < self._size:
             self._warn(f"{self.limit}: {self.tested} of {self._size} states were tested")
-        left = len(self.reported) - self.localized
+        left = len(self.findings.reported) - self.localized
         if left and self.unit.localization.enabled:
             self._warn(f"{self.limit} before {left} bugs were localized")
 
+    def _prepare(self, number: int) -> None:
+        """Ask the policy ahead about a block of the pool, if it is asked about many at once."""
+        if number < self.prepared:
+            return
+        block = self.fuzzer.entries[number : number + BLOCK]
+        self.prepared = number + len(block)
+        if len(block) > 1:
+            states = self.table.add([entry.state for entry in block])
+            self.runs.prepare(states, self.session.step_limit, self.link.cancelled)
+
     def _take(self, number: int) -> None:
-        """A new pool state, and how the policy does in it."""
+        """Add a state to the pool and run the policy in it."""
         entry = self.fuzzer.entries[number]
         (state,) = self.table.add(entry.state).tolist()
         self.pool.append(state)
+        self.findings.enter(entry.state)
         operators = entry.operators or ()
         if entry.reference >= 0:
             self.session.origins[state] = Origin(self.pool[entry.reference], operators)
@@ -259,7 +295,7 @@ class _Work:
         )
         self.session.run_policy(state)
         self._refuse_loss()
-        run = self.runs.trace(state)
+        run = self.session.trace(state)
         self.link.emit(
             RunFinished(
                 self.unit.number,
@@ -272,62 +308,26 @@ class _Work:
         )
 
     def _refuse_loss(self) -> None:
-        """Without the policy nothing is worth doing; the unit is done again when it is back."""
+        """Raise if the policy is lost; the unit is run again when it is back."""
         if self.runs.lost is not None:
             raise self.runs.lost
 
     def _test(self, number: int) -> None:
-        state, values = self.pool[number], self.fuzzer.entries[number].state
-        answers: list[OracleAnswer] = []
-        for oracle in self.oracles:
-            if self.unit.testing.skip_known_bugs and values in self.reported:
-                break
-            began = time.perf_counter()
-            examination = self.session.test(state, oracle)
-            # What a stopped examination found is sound but not repeatable: it is not reported.
-            self.link.check()
-            self._refuse_loss()
-            seconds = time.perf_counter() - began
-            for finding in examination.findings:
-                self._report(finding)
-            answers.append(self._answer(oracle.name, values, examination, seconds))
-        if values not in self.reported:
-            self.cleared.add(values)
-        self.counts.add_answers(answers)
+        values = self.fuzzer.entries[number].state
+        solved = self.session.trace(self.pool[number]).outcome is RunOutcome.SOLVED
+        tested = self.oracles.examine(PoolState(number, self.pool[number], values, solved))
+        self.solved += solved
+        if values not in self.findings.reported:
+            self.findings.cleared.add(values)
         self.tested += 1
-        self.link.emit(StateTested(self.unit.number, number, tuple(answers), self.link.seconds))
-        if self.regions.due:
+        self.link.emit(
+            StateTested(self.unit.number, number, tested.answers, self.link.seconds, tested.flags)
+        )
+        if self.findings.regions.due:
             self._report_regions()
 
-    def _answer(
-        self, oracle: str, state: State, examination: Examination, seconds: float
-    ) -> OracleAnswer:
-        """What the oracle proved, as far as it could be confirmed."""
-        verdict, bound = examination.verdict, examination.bound
-        if verdict is OracleVerdict.BUG:
-            if state in self.reported:
-                bound = max(bound, self.reported[state].bound)
-            else:
-                verdict, bound = OracleVerdict.NOT_REFUTED, INFINITY
-        return OracleAnswer(oracle, verdict, None if bound == INFINITY else bound, seconds)
-
-    def _report(self, finding: Finding) -> None:
-        """Tell of a finding, once it has been verified by code that shares nothing with it."""
-        known = self.reported.get(finding.state)
-        if problem := find_problem(finding, self.task, self.dominance):
-            self._warn_once(f"findings of {finding.oracle} were dropped: {problem}")
-            if (rest := self.session.withdraw(finding, known)) is not None:
-                self._report(rest)
-            return
-        retrospective = finding.state in self.cleared
-        self.link.emit(FindingReported(self.unit.number, finding, retrospective, self.link.seconds))
-        self.reported[finding.state] = finding
-        if known is None:
-            self.regions.add(finding.state)
-            self.counts.add_finding(finding.oracle)
-
     def _localize(self) -> None:
-        """Bad steps on the runs of all bugs; what one of them teaches the next ones know."""
+        """Localize all bugs; bounds found for one serve the next ones."""
         settings = self.unit.localization
         if not settings.enabled:
             return
@@ -335,7 +335,7 @@ class _Work:
             self.table, control=self.link.control, emit=lambda _: self.link.check()
         )
         left = settings.unit_expansions
-        for finding in self.reported.values():
+        for finding in self.findings.reported.values():
             limits = LocalizationLimits(
                 search_expansions=settings.search_expansions,
                 total_expansions=min(settings.bug_expansions, left),
@@ -353,7 +353,7 @@ class _Work:
             self._report_progress()
 
     def _report_regions(self) -> None:
-        if changes := self.regions.changes():
+        if changes := self.findings.regions.changes():
             self.link.emit(RegionsChanged(self.unit.number, tuple(changes)))
 
     def _report_progress(self) -> None:
@@ -368,31 +368,26 @@ class _Work:
         fuzzing, policy = self.fuzzer.statistics, self.runs.statistics
         return UnitStatistics(
             states=len(self.pool),
+            solved=self.solved,
             size=self._size,
-            bugs=len(self.reported),
+            bugs=len(self.findings.reported),
+            pool_bugs=self.findings.pool_bugs,
             localized=self.localized,
             walks=fuzzing.walks,
             duplicates=fuzzing.duplicates,
             filtered=fuzzing.filtered,
             failed_walks=fuzzing.failed_walks,
-            policy_calls=policy.calls,
-            policy_states=policy.evaluated,
+            complete=self.fuzzer.complete,
+            policy_calls=policy.calls + self.oracles.policy_calls,
+            policy_states=policy.evaluated + self.oracles.policy_states,
             policy_seconds=policy.seconds,
-            touched_states=len(self.table),
+            touched_states=len(self.table) + self.oracles.touched,
             peak_megabytes=peak_megabytes(),
             seconds=self.link.seconds,
-            oracles=self.counts.result(),
-            portfolio=tuple(self._rivals()),
+            oracles=self.oracles.statistics(),
+            portfolio=tuple(self.oracles.rivals()),
             limit=self.limit,
         )
-
-    def _rivals(self) -> Iterator[RivalStatistics]:
-        for oracle in self.oracles:
-            if (contest := contest_of(oracle)) is not None:
-                for score in contest.scores:
-                    yield RivalStatistics(
-                        oracle.name, score.member.name, score.runs, len(score.beaten)
-                    )
 
     def _warn_once(self, text: str) -> None:
         if text not in self.warnings:
@@ -401,10 +396,6 @@ class _Work:
 
     def _warn(self, text: str) -> None:
         self.link.emit(Warned(self.unit.number, text))
-
-
-_WALKS, _WALKS_PER_STATE = 200, 20
-"""How often to walk before the pool counts as full: a small problem may not have enough states."""
 
 
 def _nothing_tested(unit: Unit, link: WorkerLink) -> UnitFailed:

@@ -7,12 +7,12 @@ import time
 
 from engine.commands.arguments import (
     add_limits,
+    add_state_argument,
     add_task_argument,
     count,
     kernel_progress,
     load_task_argument,
     seconds_left,
-    state_values,
 )
 from engine.commands.console import Console
 from engine.errors import ExitCode
@@ -44,12 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar='"(NAME ARGUMENTS)"',
         help="action to check, or #N for the operator with this number",
     )
-    parser.add_argument(
-        "--state",
-        type=state_values,
-        metavar="V0,V1,...",
-        help="one value per variable, in the order of 'plumbline task' (default: initial state)",
-    )
+    add_state_argument(parser, "state in which the action is taken")
     parser.add_argument(
         "--algorithm",
         choices=ALGORITHMS,
@@ -72,6 +67,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="atomic|merged[:TRANSITIONS]",
         help="try the dominance criteria first (default of the algorithm dominance: atomic)",
     )
+    parser.add_argument(
+        "--no-greedy",
+        action="store_true",
+        help="run aoca as in the paper, without a greedy search for some plan before it",
+    )
     add_limits(parser)
     parser.epilog = "Exit code 1: the action is not optimal; 3: undecided."
 
@@ -89,6 +89,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         factors,
         seconds_left(args.time_limit, started),
         args.memory_limit,
+        not args.no_greedy,
     )
     with console.link("Searching") as link, kernel_progress(link):
         checked = check_action(link, task, args.action, options)

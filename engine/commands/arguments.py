@@ -26,13 +26,27 @@ def add_task_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
 
 
+def add_state_argument(parser: argparse._ActionsContainer, what: str) -> None:
+    parser.add_argument(
+        "--state",
+        type=state_values,
+        metavar="V0,V1,...",
+        help=f"{what}: one value per variable, in the order of 'plumbline task' "
+        "(default: the initial state)",
+    )
+
+
 def add_limits(
     parser: argparse.ArgumentParser,
     time: str = "stop after this many seconds",
     memory: str = "stop when this many megabytes of memory are used",
 ) -> None:
-    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help=time)
+    add_time_limit(parser, time)
     parser.add_argument("--memory-limit", type=positive_megabytes, metavar="MB", help=memory)
+
+
+def add_time_limit(parser: argparse.ArgumentParser, meaning: str) -> None:
+    parser.add_argument("--time-limit", type=positive_seconds, metavar="S", help=meaning)
 
 
 def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
@@ -52,7 +66,7 @@ def load_task_argument(args: argparse.Namespace, console: Console) -> Task:
 
 
 def seconds_left(limit: float | None, started: float) -> float | None:
-    """Of a limit that began at `started` of the monotonic clock; never quite nothing."""
+    """The rest of a limit that began at `started` of the monotonic clock; always above 0."""
     return None if limit is None else max(limit - (time.monotonic() - started), 0.001)
 
 

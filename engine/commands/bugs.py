@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from engine.campaign.patterns import PatternBugs, pattern_bugs
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.records.codec import to_json
 from engine.records.finding import BugStatus
 from engine.records.localization import RootCause, SchemaCauses, by_schema
-from engine.workspace.filter import parse_filter
+from engine.records.pattern import SHOWN_KEY_LETTERS
+from engine.report.loss_text import row_loss_cell
+from engine.report.pattern_text import counts_text, pattern_title
+from engine.workspace.filter import Term, parse_terms
 from engine.workspace.rows import Bug, BugRow
 from engine.workspace.workspace import Workspace
 
@@ -25,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--filter",
         default="",
         metavar="TEXT",
-        help="list only matching bugs, for example 'gap>5 oracle:aras status:new'",
+        help="list only matching bugs, for example 'gap>5 oracle:aras status:new pool:yes'",
     )
     parser.add_argument(
         "--bug", type=int, action="append", metavar="ID", help="list only this bug; may be repeated"
@@ -34,6 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--root-causes",
         action="store_true",
         help="list root causes instead of bugs, grouped by action schema",
+    )
+    parser.add_argument(
+        "--group",
+        choices=("pattern", "family"),
+        help="list patterns of mistakes instead of bugs ('plumbline minimize' finds them)",
     )
     decision = parser.add_argument_group("triage of the bugs given by --bug")
     decision.add_argument(
@@ -46,24 +56,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    fits = parse_filter(args.filter)
+    terms = parse_terms(args.filter)
     with Workspace.open(args.workspace) as store:
         named = [store.bug(number).row for number in args.bug or ()]
         _decide(args, store, named)
-        every = store.bugs()
-        wanted = {row.id for row in named} if args.bug else {row.id for row in every}
-        rows = [row for row in every if row.id in wanted and fits(row)]
-        documents = [document(store.bug(row.id)) for row in rows] if console.as_json else []
-        causes = _causes_of(rows, store.root_causes())
-    groups = by_schema(causes)
-    whole = {
-        "bugs": documents,
-        "root_causes": [_cause_document(cause) for cause in causes],
-        "schemas": [_schema_document(group) for group in groups],
-    }
-    text = _cause_text(groups, rows) if args.root_causes else _text(rows, len(every))
-    console.result(whole, text)
+        if named:
+            terms += parse_terms(f"id:{'|'.join(str(row.id) for row in named)}")
+        if args.group:
+            lines = _pattern_lines(store, terms, by_family=args.group == "family")
+        elif args.root_causes:
+            lines = _cause_lines(store, terms)
+        else:
+            lines = _bug_lines(store, terms)
+        console.long_result(_document(store, terms), lines)
     return ExitCode.DONE
+
+
+def _document(store: Workspace, terms: Sequence[Term]) -> Iterator[tuple[str, Iterable[Any], bool]]:
+    """Everything by its key: a list can be longer than the memory."""
+    yield "bugs", (document(store.bug(row.id)) for row in store.each_bug(terms=terms)), True
+    yield "further", (store.count_bugs((*terms, *parse_terms("pool:no"))),), False
+    causes = store.root_cause_numbers(terms=terms)
+    found = store.each_root_cause(causes, terms=terms)
+    yield "root_causes", (_cause_document(cause) for cause in found), True
+    groups = by_schema(_outlines(store.each_root_cause(causes, terms=terms)))
+    yield "schemas", (_schema_document(group) for group in groups), True
+    patterns = _patterns(store, terms)
+    yield "patterns", (pattern_document(pattern) for pattern in patterns), True
+
+
+def _outlines(causes: Iterable[RootCause]) -> list[RootCause]:
+    """Without their states, to keep very many."""
+    return [replace(cause, state=()) for cause in causes]
+
+
+def _patterns(store: Workspace, terms: Sequence[Term]) -> list[PatternBugs]:
+    return pattern_bugs(store, store.bugs(terms=(*terms, *parse_terms("pattern:any"))))
 
 
 def _decide(args: argparse.Namespace, store: Workspace, rows: Sequence[BugRow]) -> None:
@@ -77,15 +105,6 @@ def _decide(args: argparse.Namespace, store: Workspace, rows: Sequence[BugRow]) 
         store.set_status(bugs, BugStatus(mark), args.note, args.duplicate_of)
     else:
         store.set_note(bugs, args.note)
-
-
-def _causes_of(rows: list[BugRow], causes: list[RootCause]) -> list[RootCause]:
-    """The root causes of some bugs, and of no others."""
-    shown = {row.id for row in rows}
-    kept = [
-        replace(cause, bugs=tuple(bug for bug in cause.bugs if bug in shown)) for cause in causes
-    ]
-    return [cause for cause in kept if cause.bugs]
 
 
 def _cause_document(cause: RootCause) -> dict[str, Any]:
@@ -110,19 +129,59 @@ def _schema_document(group: SchemaCauses) -> dict[str, Any]:
     }
 
 
-def _cause_text(groups: list[SchemaCauses], rows: list[BugRow]) -> str:
-    lines = []
+def pattern_document(pattern: PatternBugs) -> dict[str, Any]:
+    action = pattern.about.action
+    return {
+        "id": pattern.id,
+        "key": pattern.key[:SHOWN_KEY_LETTERS],
+        "family": pattern.family,
+        "title": pattern_title(pattern.certificate, pattern.about),
+        "witness": pattern.witness,
+        "bad_action": f"({action})" if action else None,
+        "better_actions": [f"({better})" for better in pattern.about.better_actions],
+        "bugs": list(pattern.bugs),
+        "root_causes": list(pattern.root_causes),
+        "problems": list(pattern.problems),
+        "largest_gap": pattern.largest_gap,
+    }
+
+
+def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) -> Iterator[str]:
+    """Families as headings, each with its patterns; or the patterns alone."""
+    patterns = _patterns(store, terms)
+    families: dict[str, list[PatternBugs]] = {}
+    for pattern in patterns:
+        families.setdefault(pattern.family, []).append(pattern)
+    for family, members in families.items():
+        bugs = sum(len(pattern.bugs) for pattern in members)
+        yield f"{family}: {bugs} bugs"
+        if not by_family:
+            yield from (f"  {_pattern_line(pattern)}" for pattern in members)
+    count, causes = store.count_bugs(terms), len(store.root_cause_numbers(terms=terms))
+    yield counts_text(count, causes, len(patterns), len(families))
+    left = store.count_bugs((*terms, *parse_terms("pattern:none")))
+    if left:
+        yield f"{left} bugs without a pattern: 'plumbline minimize --root-causes' finds it"
+
+
+def _pattern_line(pattern: PatternBugs) -> str:
+    title = pattern_title(pattern.certificate, pattern.about)
+    return f"{pattern.id}  {title}; witness {pattern.witness}, bugs {_list(pattern.bugs)}"
+
+
+def _cause_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:
+    numbers = store.root_cause_numbers(terms=terms)
+    groups = by_schema(_outlines(store.each_root_cause(numbers, terms=terms)))
     for group in groups:
-        lines.append(f"{group.schema or 'no action'}: {group.bugs} bugs")
-        lines += [
-            f"  {cause.id}  {cause.kind.value}  ({cause.action})  in {cause.problem}: "
-            f"bugs {_list(cause.bugs)}"
-            for cause in group.causes
-        ]
+        yield f"{group.schema or 'no action'}: {group.bugs} bugs"
+        for cause in group.causes:
+            yield (
+                f"  {cause.id}  {cause.kind.value}  ({cause.action})  in {cause.problem}: "
+                f"bugs {_list(cause.bugs)}"
+            )
     traced = sum(group.bugs for group in groups)
-    count = sum(len(group.causes) for group in groups)
-    lines.append(f"{count} root causes of {traced} bugs; {len(rows) - traced} not localized")
-    return "\n".join(lines)
+    left = store.count_bugs(terms) - traced
+    yield f"{len(numbers)} root causes of {traced} bugs; {left} not localized"
 
 
 def document(bug: Bug) -> dict[str, Any]:
@@ -141,6 +200,10 @@ def document(bug: Bug) -> dict[str, Any]:
         "evidence": {"kind": row.evidence_kind, **evidence},
         "region": row.region,
         "root_cause": row.root_cause,
+        "pattern": row.pattern,
+        "family": row.family or None,
+        "worst_action": f"({row.worst_action})" if row.worst_action else None,
+        "loss": None if row.worst_step is None else [row.loss, row.loss_high],
         "status": row.status,
         "duplicate_of": row.duplicate_of,
         "note": row.note,
@@ -150,27 +213,34 @@ def document(bug: Bug) -> dict[str, Any]:
     }
 
 
-def _text(rows: list[BugRow], total: int) -> str:
-    headings = ("id", "status", "kind", "problem", "cost", "best", "gap", "found by")
-    table = [(*headings, "region", "root cause")]
-    table += [
-        (
-            str(row.id),
-            row.status_text,
-            row.kind,
-            row.problem,
-            _number(row.policy_cost),
-            str(row.bound),
-            _number(row.gap),
-            row.found_by,
-            _number(row.region),
-            _number(row.root_cause),
-        )
-        for row in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
-    return "\n".join([*lines, f"{len(rows)} of {total}"])
+def _bug_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:
+    """A table as wide as its first bugs need."""
+    headings = ("id", "status", "kind", "problem", "cost", "best", "gap", "loss", "found by")
+    rows = store.each_bug(terms=terms)
+    first = [(*headings, "region", "root cause"), *map(_cells, islice(rows, MEASURED))]
+    widths = [max(map(len, column)) for column in zip(*first, strict=True)]
+    for line in chain(first, map(_cells, rows)):
+        yield "  ".join(map(str.ljust, line, widths)).rstrip()
+    count = store.count_bugs(terms)
+    further = store.count_bugs((*terms, *parse_terms("pool:no")))
+    yield f"{count - further} bugs in the pool, {further} in further states"
+    yield f"{count} of {store.count_bugs()}"
+
+
+def _cells(row: BugRow) -> tuple[str, ...]:
+    return (
+        str(row.id),
+        row.status_text,
+        row.kind,
+        row.problem,
+        _number(row.policy_cost),
+        str(row.bound),
+        _number(row.gap),
+        row_loss_cell(row) or "-",
+        row.found_by,
+        _number(row.region),
+        _number(row.root_cause),
+    )
 
 
 def _list(numbers: Sequence[int]) -> str:
@@ -178,6 +248,7 @@ def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + more
 
 
+MEASURED = 1000
 _SHOWN = 6
 """How many bugs of a root cause the text for people shows; the nearest to it come first."""
 

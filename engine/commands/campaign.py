@@ -27,8 +27,11 @@ from engine.errors import (
 )
 from engine.files import write_text
 from engine.policies.consent import Consent
+from engine.records.config import Mode
 from engine.records.events import AlreadyDone, CampaignStatus, UnitFailed, Warned
+from engine.report.words import complete_text
 from engine.usecases.campaign import DEFAULT_EXECUTOR, run_campaign
+from engine.workers.launch import prepare
 from engine.workers.link import AT_LIMIT
 from engine.workspace.workspace import Workspace
 
@@ -38,7 +41,9 @@ MAX_LISTED = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.toml")
+    parser.add_argument(
+        "config", nargs="?", type=Path, metavar="CONFIG.toml", help="campaign configuration"
+    )
     parser.add_argument(
         "--init",
         nargs="?",
@@ -57,8 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--executor",
         default=DEFAULT_EXECUTOR,
         metavar="WHERE",
-        help="where to run units: local:N for N processes on this machine, dask:ADDRESS for a Dask "
-        "cluster (default: %(default)s)",
+        help="where to run units: local for one process per core of this machine, local:N for N "
+        "processes, dask:ADDRESS for a Dask cluster (default: %(default)s)",
     )
     parser.add_argument(
         "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
@@ -105,6 +110,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.out is None:
         raise UsageError("no workspace to write to", hint="give --out W.plumb")
     started = time.monotonic()
+    prepare(fork=True)  # as long as this process has one thread
     config = read_config(args.config)
     if args.seed is not None:
         config = config.with_seeds(args.seed)
@@ -128,7 +134,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.result(document, "" if failure else _text(document, args.out))
     if failure is not None:
         raise failure
-    if document["bugs"] and args.fail_on_bugs and not link.interrupted:
+    found = document["bugs"] or document["nonpool_bugs"]
+    if found and args.fail_on_bugs and not link.interrupted:
         return ExitCode.ANSWER_IS_NO
     if document["status"] == CampaignStatus.FINISHED:
         return ExitCode.DONE
@@ -173,23 +180,32 @@ def _total_failure(document: dict[str, Any]) -> PlumblineError | None:
 
 def _text(document: dict[str, Any], path: Path) -> str:
     lines = [
-        f"{document['states']} states, {document['bugs']} bugs "
+        f"{document['states']} states, {document['solved']} solved by the policy, "
+        f"{document['bugs']} bugs "
         f"({document['qualitative']} failures, {document['quantitative']} too expensive, "
-        f"{document['unclassified']} unclassified) in {document['regions']} regions; "
-        f"{document['pool_bugs']} in the pool, {document['nonpool_bugs']} outside, "
-        f"{document['retrospective_bugs']} retrospective"
+        f"{document['unclassified']} unclassified) in {document['regions']} regions, "
+        f"{document['retrospective_bugs']} retrospective; "
+        f"further bugs outside the pool: {document['nonpool_bugs']}"
     ]
     if document["root_causes"] is not None:
         lines.append(
             f"{document['localized']} bugs localized, {document['root_causes']} root causes"
         )
     width = max((len(name) for name in document["per_oracle"]), default=0)
+    compared = document["mode"] == Mode.COMPARE
     for name, counts in document["per_oracle"].items():
-        lines.append(
-            f"  {name:<{width}}  {counts['examined']} examined, {counts['bugs']} bugs, "
-            f"{counts['unique']} unique, {counts['optimal']} proven optimal, "
-            f"{counts['seconds']:.1f} s"
+        found = (
+            f"{counts['bugs']} bugs proved, {counts['unique']} by no other oracle"
+            if compared
+            else f"{counts['first']} bugs found first, {counts['bugs']} confirmed"
         )
+        lines.append(
+            f"  {name:<{width}}  {counts['examined']} examined, {found}, "
+            f"{counts['optimal']} proven optimal, {counts['cpu']:.1f} s of processor time"
+        )
+    if complete := [unit for unit in document["units"] if unit.get("complete")]:
+        states = sum(unit["states"] for unit in complete)
+        lines.append(f"{len(complete)} of {len(document['units'])} units {complete_text(states)}")
     if limited := sum(bool(unit.get("limit")) for unit in document["units"]):
         lines.append(f"{limited} of {len(document['units'])} units stopped at a limit")
     left = [unit for unit in document["units"] if unit["status"] != "finished"]

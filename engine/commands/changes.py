@@ -45,6 +45,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "problems": list(comparison.shared_problems),
         "counts": {change.value: comparison.count(change) for change in Change},
         "bugs": [_document(bug) for bug in comparison.bugs],
+        "patterns": [
+            {
+                "id": pattern.id,
+                "family": pattern.family,
+                "title": found.titles.get(pattern.id, ""),
+                "change": pattern.change.value,
+                "bugs": [pattern.bugs_before, pattern.bugs_after],
+            }
+            for pattern in found.patterns
+        ],
     }
     console.result(document, _text(found))
     fails = args.fail_on_new and comparison.count(Change.NEW)
@@ -82,6 +92,11 @@ def _text(found: Changes) -> str:
         f"best known {bug.finding.bound}"
         for bug in comparison.bugs
         if bug.change is not Change.UNTESTED
+    ]
+    lines += [
+        f"{pattern.change.value}: pattern {pattern.id}, {found.titles.get(pattern.id, '')}, "
+        f"{pattern.bugs_before} bugs before, {pattern.bugs_after} now"
+        for pattern in found.patterns
     ]
     counts = ", ".join(f"{comparison.count(change)} {change.value}" for change in Change)
     problems = ", ".join(comparison.shared_problems)

@@ -34,6 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="if the domains are not equivalent, also try predicates with reordered arguments",
     )
     parser.add_argument(
+        "--all-macros",
+        action="store_true",
+        help="list all shortest macros of every action, not only one",
+    )
+    parser.add_argument(
         "--time-limit",
         type=positive_seconds,
         default=DEFAULT_OPTIONS.seconds,
@@ -59,7 +64,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     asked = (
         DEFAULT_OPTIONS.parameters if args.parameters == BOTH else (Parameters(args.parameters),)
     )
-    options = CompareOptions(asked, args.permute_arguments, args.time_limit, args.verify, args.seed)
+    options = CompareOptions(
+        asked,
+        args.permute_arguments,
+        args.time_limit,
+        args.verify,
+        args.seed,
+        args.all_macros,
+    )
     with console.link("Comparing", keeps_results=True) as link:
         comparison = compare(link, a, b, options)
     problems = list(failed_evidence(comparison))
@@ -67,7 +79,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     unverified = args.verify and any(item.objections is None for item in comparison.readings)
     if args.verify and not unverified:
         text += "\n" + ("\n".join(problems) or "All evidence was verified.") + "\n"
-    # First: the report may not find room on the disk.
+    # First, because writing the report may fail.
     console.result(comparison_json(comparison), text)
     if args.out is not None:
         write_text(args.out, comparison_report(comparison, a, b, args.out.suffix))

@@ -1,4 +1,4 @@
-"""How commands speak: one result on stdout, progress and messages on stderr.
+"""Output of commands: one result on stdout, progress and messages on stderr.
 
 `Console.link` is what a use case sees of the command: a progress bar, Ctrl-C and `--time-limit`.
 """
@@ -9,19 +9,19 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import IO, Any, Protocol
 
 from engine.commands.stop_signal import stop_signal
-from engine.errors import DiskError
+from engine.errors import CancelledError, DiskError, LimitReachedError
 from engine.native.control import Control
 from engine.plain_text import printable, printable_json
 from engine.workers.link import NULL_LINK, Link
 
 
 def _abandon(stream: IO[str]) -> None:
-    """Nothing can be written there; Python would complain about it once more at exit."""
+    """Give up on a closed stream; Python would report it again at exit."""
     with suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
         os.dup2(nothing.fileno(), stream.fileno())
 
@@ -67,12 +67,19 @@ class Console:
 
     def result(self, document: Mapping[str, Any], text: str) -> None:
         """Print the answer: the JSON document with `--json`, else the text for people."""
+        self.long_result(((name, (value,), False) for name, value in document.items()), (text,))
+
+    def long_result(
+        self, document: Iterable[tuple[str, Iterable[Any], bool]], lines: Iterable[str]
+    ) -> None:
+        """Print an answer that comes bit by bit: the document by its keys, or the lines.
+
+        A key has one value, or with True a list of those that come.
+        """
+        pieces = _json_pieces(document) if self.as_json else _text_pieces(lines)
         try:
-            if self.as_json:
-                text = printable_json(json.dumps(document, ensure_ascii=False))
-            else:
-                text = printable(text)
-            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+            for piece in pieces:
+                self.stdout.write(piece)
             self.stdout.flush()
         except OSError as problem:
             _abandon(self.stdout)
@@ -84,7 +91,7 @@ class Console:
             ) from problem
 
     def message(self, text: str) -> None:
-        """Nobody can be told that nothing can be told."""
+        """Print a message on stderr; ignore errors, because they could not be reported."""
         try:
             self.stderr.write(printable(text) + "\n")
             self.stderr.flush()
@@ -100,7 +107,7 @@ class Console:
         seconds: float | None = None,
         hear: Callable[[Any], object] = NULL_LINK.emit,
     ) -> Iterator[ConsoleLink]:
-        """A link that is cancelled after so many seconds; `hear` takes its events.
+        """Open a link that is cancelled after `seconds`; `hear` gets its events.
 
         Ctrl-C ends everything at once, unless the work `keeps_results` and stops by itself.
         """
@@ -114,6 +121,10 @@ class Console:
             try:
                 with stop_signal(link.interrupt) if keeps_results else nullcontext():
                     yield link
+            except CancelledError:
+                if seconds is None or link.interrupted:
+                    raise
+                raise LimitReachedError("the time limit was reached before an answer") from None
             finally:
                 if timer is not None:
                     timer.cancel()
@@ -130,6 +141,23 @@ class Console:
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=RichConsole(file=self.stderr), transient=True) as bars:
             yield _RichBar(bars, bars.add_task(title, total=total), title)
+
+
+def _json_pieces(document: Iterable[tuple[str, Iterable[Any], bool]]) -> Iterator[str]:
+    yield "{"
+    for number, (name, values, is_list) in enumerate(document):
+        yield f"{', ' if number else ''}{json.dumps(name)}: {'[' if is_list else ''}"
+        for place, value in enumerate(values):
+            text = printable_json(json.dumps(value, ensure_ascii=False))
+            yield f", {text}" if place else text
+        yield "]" if is_list else ""
+    yield "}\n"
+
+
+def _text_pieces(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        text = printable(line)
+        yield text if text.endswith("\n") or not text else text + "\n"
 
 
 class _Silent:

@@ -85,11 +85,11 @@ def _python() -> Check:
 
 
 def _attempt(name: str, probe: Callable[[], str], hint: str, required: bool = True) -> Check:
-    """A part works, or the doctor says why it does not: any failure of a part is an answer here."""
+    """Check a part; any failure of it becomes the answer."""
     try:
         return Check(name, True, probe(), required=required)
     except PlumblineError as error:
-        return Check(name, False, str(error), error.hint or hint, required)
+        return Check(name, False, error.message, error.hint or hint, required)
     except Exception as error:
         return Check(name, False, f"{type(error).__name__}: {error}", hint, required)
 

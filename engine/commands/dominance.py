@@ -52,18 +52,22 @@ def run(args: argparse.Namespace, console: Console) -> int:
     began = time.perf_counter()
     function = dominance_function(task, factorization, Variant(args.variant), limits=limits)
     seconds = time.perf_counter() - began
+    if not console.as_json:  # a document of millions of comparisons takes longer than they did
+        console.result({}, _text(task, function, seconds))
+        return ExitCode.DONE
     document = {
         "factors": [_document(function, number) for number in range(len(function.factors))],
         "seconds": round(seconds, 3),
         "variant": args.variant,
         "complete": function.complete,
+        "declined": function.reason or None,
     }
-    console.result(document, _text(task, function, seconds))
+    console.result(document, "")
     return ExitCode.DONE
 
 
 def _document(function: DominanceFunction, number: int) -> dict[str, object]:
-    """Atomic factors speak of the variable's values, merged ones of states with values."""
+    """Describe a factor: by the values of its variable, or if merged by states with values."""
     factor = function.factors[number]
     values = function.factor_values(number).tolist()
     is_atomic = len(factor.variables) == 1
@@ -78,27 +82,37 @@ def _document(function: DominanceFunction, number: int) -> dict[str, object]:
     return document
 
 
-def _entries(factor: FactorTable) -> list[tuple[int, int, int]]:
-    known = factor.table != NO_VALUE
+def _entries(factor: FactorTable, best: int | None = None) -> list[tuple[int, int, int]]:
+    """All comparisons of two states, or only the best, the first of equal ones first."""
+    s, t = np.nonzero(_known(factor))
+    values = factor.table[s, t]
+    if best is not None:
+        order = np.argsort(-values.astype(np.int64), kind="stable")[:best]
+        s, t, values = s[order], t[order], values[order]
+    return list(zip(s.tolist(), t.tolist(), values.tolist(), strict=True))
+
+
+def _known(factor: FactorTable) -> np.ndarray:
+    known: np.ndarray = factor.table != NO_VALUE
     np.fill_diagonal(known, False)
-    s, t = np.nonzero(known)
-    return list(zip(s.tolist(), t.tolist(), factor.table[s, t].tolist(), strict=True))
+    return known
 
 
 def _text(task: Task, function: DominanceFunction, seconds: float) -> str:
-    lines = []
-    for number, factor in enumerate(function.factors):
-        entries = _entries(factor)
+    lines: list[str] = []
+    for number, factor in enumerate(() if function.is_trivial else function.factors):
+        count = int(np.count_nonzero(_known(factor)))
         title = ", ".join(f"variable {variable}" for variable in factor.variables)
-        lines.append(f"{title}: {factor.n_states} states, {len(entries)} comparisons")
+        lines.append(f"{title}: {factor.n_states} states, {count} comparisons")
         values = function.factor_values(number).tolist()
-        best = sorted(entries, key=lambda entry: -entry[2])[:SHOWN]
-        for s, t, value in best:
+        for s, t, value in _entries(factor, SHOWN):
             worse, better = (_facts(task, factor, values[state]) for state in (s, t))
             lines.append(f"  {better} instead of {worse}: {_change(value)}")
-        if len(entries) > SHOWN:
-            lines.append(f"  and {len(entries) - SHOWN} more")
-    if not function.complete:
+        if count > SHOWN:
+            lines.append(f"  and {count - SHOWN} more")
+    if function.is_trivial:
+        lines.append(f"no dominance here: {function.reason}")
+    elif not function.complete:
         lines.append("stopped at a limit; more time may give more comparisons")
     lines.append(f"computed in {seconds:.2f} s")
     return "\n".join(lines)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from engine.campaign.bundle import Bundle, reproduction_document
 from engine.campaign.exchange import FORMATS
+from engine.campaign.reproduction import reproduction_text
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.usecases.export import export_bundles, export_unit_file
@@ -65,9 +67,18 @@ def _write_bundles(args: argparse.Namespace, console: Console) -> int:
             console.message(f"warning: bug {bundle.bug}: no better plan found within the limits")
     document = {
         "bundles": [
-            {"bug": item.bug, "folder": str(item.folder), "better_plan": item.has_better_plan}
+            {
+                "bug": item.bug,
+                "folder": str(item.folder),
+                "better_plan": item.has_better_plan,
+                **reproduction_document(item.reproduction),
+            }
             for item in bundles
         ]
     }
-    console.result(document, "\n".join(str(bundle.folder) for bundle in bundles))
+    console.result(document, "\n".join(map(_line, bundles)))
     return ExitCode.DONE
+
+
+def _line(bundle: Bundle) -> str:
+    return f"{bundle.folder}: {reproduction_text(bundle.reproduction)}"

@@ -16,6 +16,7 @@ from engine.commands.arguments import (
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.records.config import Unsolved
+from engine.report.words import complete_text
 from engine.usecases.fuzz import BIASES, BiasOptions, FuzzOptions, fuzz
 
 
@@ -38,13 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--horizon",
         type=int,
         default=50,
-        help="policy steps that a bias looks ahead (default: %(default)s)",
+        help="policy steps that a bias looks ahead, 0 for whole runs (default: %(default)s)",
     )
     parser.add_argument(
         "--budget",
         type=int,
         default=200,
-        help="policy evaluations allowed per walk step (default: %(default)s)",
+        help="policy evaluations per walk step, 0 for no limit (default: %(default)s)",
     )
     parser.add_argument(
         "--unsolved",
@@ -68,11 +69,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="maximum length of a walk (default: %(default)s)",
     )
     parser.add_argument(
-        "--prune-dead-ends",
-        action="store_true",
-        help="skip states that h_max recognizes as dead ends",
-    )
-    parser.add_argument(
         "--seed", type=int, default=0, help="seed of the random walks (default: %(default)s)"
     )
     add_limits(parser)
@@ -87,7 +83,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
         walk_length=args.walk_length,
         seed=args.seed,
         novelty=args.novelty,
-        prune_dead_ends=args.prune_dead_ends,
         unsolved=Unsolved(args.unsolved),
     )
     task = load_task_argument(args, console)
@@ -104,15 +99,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "failed_walks": statistics.failed_walks,
         "walks": statistics.walks,
         "exhausted": found.exhausted,
+        "complete": found.complete,
         "seconds": found.seconds,
     }
-    if found.exhausted:
+    if found.exhausted and not found.complete:
         console.message("warning: walks can find no other states")
-    console.result(
-        document,
+    text = (
         f"{found.states} states in {args.out} ({statistics.walks} walks, "
-        f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)",
+        f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)"
     )
+    if found.complete:
+        text += f"\n{complete_text(found.states)}"
+    console.result(document, text)
     if found.stopped:
         return ExitCode.INTERRUPTED
     is_complete = found.exhausted or found.states >= args.size

@@ -10,7 +10,7 @@ from engine.usecases.integrate import Integration, integrate, remove_integration
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--remove", action="store_true", help="remove them again")
+    parser.add_argument("--remove", action="store_true", help="undo it")
     parser.epilog = (
         "Writes a desktop entry, an icon and a MIME type below $XDG_DATA_HOME (~/.local/share). "
         "Never replaces or removes a file that Plumbline did not write."

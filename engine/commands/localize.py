@@ -10,12 +10,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.commands.arguments import add_limits, count, state_values
+from engine.commands.arguments import add_limits, add_state_argument, count
 from engine.commands.console import Console
 from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
-from engine.report.bug_text import document, text
+from engine.report.localization_text import document, text
+from engine.report.loss_text import describe_losses
 from engine.usecases.aoc import HEURISTICS
 from engine.usecases.localize import (
     ALGORITHMS,
@@ -23,6 +24,7 @@ from engine.usecases.localize import (
     FreshRun,
     Localized,
     LocalizeOptions,
+    better_bound_text,
     localize,
     localize_run,
     run_afresh,
@@ -48,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--algorithm",
         choices=ALGORITHMS,
         default=DEFAULT_OPTIONS.algorithm,
-        help="bisect the run (default), or how to check one step after the other",
+        help="bisection of the run (default), or the algorithm that checks each step",
     )
     parser.add_argument(
         "--heuristic",
@@ -70,13 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         memory=f"megabytes of memory of one search (default: {DEFAULT_OPTIONS.megabytes})",
     )
     fresh = parser.add_argument_group("options for a run of a policy")
-    fresh.add_argument(
-        "--state",
-        type=state_values,
-        metavar="V0,V1,...",
-        help="state in which the run starts: one value per variable, in the order of "
-        "'plumbline task' (default: the initial state)",
-    )
+    add_state_argument(fresh, "state in which the run starts")
     fresh.add_argument(
         "--step-limit",
         type=count,
@@ -113,6 +109,8 @@ def _bugs(args: argparse.Namespace, console: Console, options: LocalizeOptions) 
             found.append(event)
             if event.not_kept:
                 console.message(f"warning: bug {event.bug} was not saved: {event.not_kept}")
+            elif event.bound < event.bound_before:
+                console.message(f"bug {event.bug}: {better_bound_text(event)}")
 
     with console.link("Localizing", keeps_results=True, hear=hear) as link:
         try:
@@ -132,6 +130,8 @@ def _bugs(args: argparse.Namespace, console: Console, options: LocalizeOptions) 
                     "bug": item.bug,
                     **document(task, item.localization),
                     "root_cause": bug.row.root_cause,
+                    "bound": bug.row.bound,
+                    "bound_before": item.bound_before,
                 }
             )
             texts.append(text(task, item.localization))
@@ -144,16 +144,7 @@ def _bugs(args: argparse.Namespace, console: Console, options: LocalizeOptions) 
 
 
 def _summary(found: Sequence[Localized]) -> str:
-    lines = []
-    for item in found:
-        localization = item.localization
-        cause = localization.cause
-        root = f"step {cause.index}, {cause.kind.value} ({cause.action})" if cause else "none found"
-        lines.append(
-            f"bug {item.bug}: {len(localization.bad_steps)} bad steps of "
-            f"{len(localization.steps)}, {len(localization.undecided_steps)} undecided; "
-            f"root cause: {root}"
-        )
+    lines = [f"bug {item.bug}: {describe_losses(item.localization)}" for item in found]
     return "\n".join([*lines, f"{len(found)} bugs localized"])
 
 

@@ -1,4 +1,4 @@
-"""`plumbline report`: write the results of a campaign as one file."""
+"""`plumbline report`: write a campaign as one file, or an experiment as a folder of files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from pathlib import Path
 from engine.commands.arguments import count
 from engine.commands.console import Console
 from engine.errors import ExitCode
+from engine.report.experiment.files import PAGE
 from engine.report.formats import FORMATS
-from engine.usecases.report import ReportOptions, write_report
+from engine.usecases.report import ReportOptions, write_experiment, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="FILE|DIR/",
+        help="file to write; a folder gets an experiment's HTML, CSV, LaTeX, SVG and PDF files",
+    )
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -23,6 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--campaign", type=int, metavar="N", help="campaign to report (default: the last one)"
+    )
+    parser.add_argument(
+        "--experiment", type=int, metavar="N", help="experiment to report (default: the last one)"
     )
     parser.add_argument(
         "--details",
@@ -34,9 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    path = Path(args.out)
+    if args.out.endswith("/") or path.is_dir() or args.experiment is not None:
+        return _experiment(args, path, console)
     options = ReportOptions(args.format, args.campaign, args.details)
     with console.link("Writing the report:") as link:
-        report = write_report(link, args.workspace, args.out, options)
+        report = write_report(link, args.workspace, path, options)
     document = {
         "file": str(report.path),
         "format": report.format,
@@ -44,4 +56,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "bugs": report.bugs,
     }
     console.result(document, f"{report.path}: {report.bugs} bugs")
+    return ExitCode.DONE
+
+
+def _experiment(args: argparse.Namespace, folder: Path, console: Console) -> int:
+    with console.link("Writing the report:") as link:
+        written = write_experiment(link, args.workspace, folder, args.experiment)
+    document = {
+        "folder": str(written.folder),
+        "experiment": written.experiment,
+        "files": list(written.files),
+    }
+    console.result(document, f"{folder}: {len(written.files)} files, begin with {PAGE}")
     return ExitCode.DONE

@@ -20,7 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="W.plumb",
         help="workspace, which may be lost (default: all)",
     )
-    parser.add_argument("--backup", type=int, metavar="N", help="restore the backup of this number")
+    parser.add_argument(
+        "--backup", type=int, metavar="N", help="restore the backup with this number"
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -38,9 +40,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     restored: Path | None = None
     if args.backup is not None:
         if not 1 <= args.backup <= len(found):
-            raise UsageError(
-                f"there is no backup {args.backup}", hint="'plumbline restore' lists them"
-            )
+            raise UsageError(f"unknown backup {args.backup}", hint="'plumbline restore' lists them")
         with console.link("Restoring") as link:
             restored = restore_backup(link, found[args.backup - 1], args.out)
     document = {

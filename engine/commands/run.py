@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import count, positive_seconds
+from engine.commands.arguments import add_state_argument, count, positive_seconds
 from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
 from engine.errors import CancelledError, ExitCode, LimitReachedError
@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop a run after N steps, 0 for no limit (default: %(default)s)",
     )
+    add_state_argument(parser, "state in which the run starts")
     parser.add_argument("--seed", type=int, default=0, help="seed of policies that act randomly")
     parser.add_argument(
         "--time-limit", type=positive_seconds, metavar="S", help="stop after this many seconds"
@@ -47,7 +48,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         else:
             results.append(event)
 
-    options = RunOptions(args.unit_costs, args.step_limit or None, args.seed, args.time_limit)
+    options = RunOptions(
+        args.unit_costs, args.step_limit or None, args.seed, args.time_limit, args.state
+    )
     try:
         with console.link("Running", hear=hear) as link:
             run_policy(link, args.policy, args.files, options)
@@ -76,6 +79,17 @@ def _document(result: ProblemRun) -> dict[str, object]:
         "plan": list(result.actions),
         "policy_calls": result.policy_calls,
         "seconds": round(result.seconds, 4),
+        **(_portfolio(result) if result.members else {}),
+    }
+
+
+def _portfolio(result: ProblemRun) -> dict[str, object]:
+    return {
+        "policy": result.policy,
+        "portfolio": [
+            {"policy": run.policy, "outcome": str(run.outcome), "cost": run.cost}
+            for run in result.members
+        ],
     }
 
 
@@ -83,4 +97,8 @@ def _line(result: ProblemRun) -> str:
     solved = result.outcome is RunOutcome.SOLVED
     how = f"{result.outcome}" if solved else f"{result.outcome} ({result.reason})"
     cost = f", cost {result.cost}" if solved else ""
+    if result.members:
+        able = sum(run.outcome is RunOutcome.SOLVED for run in result.members)
+        whose = f" by {result.policy}" if solved else ""
+        cost += f"{whose} ({able} of {len(result.members)} policies solve it)"
     return f"{result.problem}: {how} after {len(result.actions)} steps{cost}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.commands.arguments import (
     add_limits,
+    add_state_argument,
     add_task_argument,
     count,
     kernel_progress,
@@ -25,6 +26,7 @@ from engine.errors import ExitCode, Location, UsageError
 from engine.files import write_text
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.plans import format_operator_plan
+from engine.task.states import require_state
 from engine.task.task import Task
 from engine.usecases.search import (
     ALGORITHMS,
@@ -60,8 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--heuristic",
         type=_heuristic,
         metavar=f"{{{','.join(HEURISTICS)}}}",
-        help="default: lmcut for astar, ff for gbfs and ehc",
+        help="heuristic of the search (default: lmcut for astar, ff for gbfs and ehc)",
     )
+    add_state_argument(parser, "state from which to search")
     parser.add_argument(
         "--bound", type=count, metavar="B", help="find only plans that cost less than B"
     )
@@ -78,7 +81,7 @@ def _heuristic(text: str) -> str:
 
 
 def _check_writable(path: Path) -> None:
-    """Before the search, which may take long."""
+    """Check that a file can be written, before a search that may take long."""
     folder = path.absolute().parent
     if path.is_dir():
         reason = "it is a folder"
@@ -105,6 +108,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.out is not None:
         _check_writable(args.out)
     task = load_task_argument(args, console)
+    if args.state is not None:
+        task = replace(task, init=require_state(task, args.state))
     if overestimates:
         console.message(f"warning: {args.heuristic} may overestimate; the plan may not be optimal")
     options = replace(options, seconds=seconds_left(args.time_limit, started))

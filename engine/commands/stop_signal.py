@@ -1,7 +1,7 @@
 """Signals that ask us to end: Ctrl-C, SIGTERM, and SIGHUP of a terminal that was closed.
 
-Commands that keep what they have found stop in good order at the first; the second, and all
-others, end at once, but not without cleaning up.
+Commands that keep results stop in good order at the first signal. The second signal, and any signal
+for other commands, ends them at once, but after cleaning up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def _nothing() -> None:
-    """For those who look at the event themselves."""
+    """Do nothing; the caller looks at the event itself."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def stop_signal(on_stop: Callable[[], None] = _nothing) -> Iterator[threading.Ev
 
 @contextmanager
 def ended_like_interrupted() -> Iterator[None]:
-    """Whoever ends us by another signal than Ctrl-C wants the same tidy end."""
+    """End in the same way on other signals as on Ctrl-C."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -58,8 +58,9 @@ def ended_like_interrupted() -> Iterator[None]:
 
 @contextmanager
 def _never_lost() -> Iterator[None]:
-    """What is raised while an object is deleted, or a module has just been imported, goes nowhere:
-    Python prints it and goes on. A wish to end is said again a moment later."""
+    """Python prints and ignores what is raised while an object is deleted or a module imported. The
+    request to end is therefore repeated a moment later.
+    """
     before = sys.unraisablehook
 
     def say_again(lost: sys.UnraisableHookArgs) -> None:
@@ -92,5 +93,5 @@ def _handled_by(handler: Handler, numbers: Sequence[signal.Signals]) -> Iterator
 
 
 def _waived(number: signal.Signals) -> bool:
-    """`nohup` asks to go on after the terminal is gone."""
+    """Whether `nohup` asked to continue without the terminal."""
     return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

@@ -7,8 +7,11 @@ import argparse
 from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
 from engine.commands.console import Console
 from engine.errors import ExitCode
+from engine.pddl import format_condition
+from engine.pddl.model import conjuncts
 from engine.task.atoms import fluent_atoms, format_atom, format_fact, state_atoms
 from engine.task.task import Task
+from engine.usecases.task import declined
 
 SHOWN = 20
 """How many atoms the text for people names."""
@@ -38,12 +41,16 @@ def _document(task: Task) -> dict[str, object]:
         "atoms": sorted(format_atom(atom) for atom in state_atoms(task, task.init)),
         "static_atoms": len(task.static_atoms),
         "hash": task.hash,
+        "conditional_effects": task.n_conditional_effects,
+        "derived_variables": len(task.derived_variables),
+        "axioms": len(task.axioms),
+        "declined": list(declined(task)),
         "warnings": list(task.notes),
     }
 
 
 def _text(task: Task) -> str:
-    goal = [format_fact(task.variables[variable].values[value]) for variable, value in task.goal]
+    goal = _goal(task)
     costs = sorted({operator.cost for operator in task.operators})
     spread = f"costs from {costs[0]} to {costs[-1]}" if costs else "costs"
     lines = [
@@ -52,10 +59,24 @@ def _text(task: Task) -> str:
         f"goal          {_shorten(goal)}",
         f"initial state {_shorten([format_atom(atom) for atom in fluent_atoms(task, task.init)])}",
     ]
+    if task.n_conditional_effects:
+        count = sum(bool(operator.conditional) for operator in task.operators)
+        lines.append(f"conditional   {task.n_conditional_effects} effects of {count} operators")
+    if task.derived_variables:
+        derived = len(task.derived_variables)
+        lines.append(f"axioms        {len(task.axioms)} for {derived} derived variables")
+    lines += [f"declined      {text}" for text in declined(task)]
     if task.source is not None:
         lines.append(f"static facts  {len(task.static_atoms)}")
         lines.append(f"translated in {task.translate_seconds:.2f} s")
     return "\n".join(lines)
+
+
+def _goal(task: Task) -> list[str]:
+    """The goal as the problem states it where the translator made axioms of parts of it."""
+    if task.source is not None and task.derived_variables:
+        return [format_condition(part) for part in conjuncts(task.source.problem.goal)]
+    return [format_fact(task.variables[variable].values[value]) for variable, value in task.goal]
 
 
 def _shorten(names: list[str]) -> str:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
-from engine.commands.arguments import add_task_argument, load_task_argument
+from engine.commands.arguments import (
+    add_task_argument,
+    add_time_limit,
+    load_task_argument,
+    seconds_left,
+)
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.runs import STEP_LIMIT
 from engine.records.codec import to_json
+from engine.records.config import Mode
 from engine.records.events import OracleVerdict
+from engine.usecases.task import declined_by
 from engine.usecases.test import (
+    MODES,
     OBJECTIVES,
     ORACLES,
     ExamineOptions,
@@ -46,7 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--objective",
         choices=OBJECTIVES,
         default="any",
-        help="what counts as a bug (default: %(default)s)",
+        help="what counts as a bug: goal for failures only, any for high costs, too "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--step-limit",
@@ -55,24 +65,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop a run after N steps (default: %(default)s)",
     )
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        default=Mode.COMPARE.value,
+        help="compare: each oracle by itself; hunt: all as a team (default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of policies and oracles")
     parser.add_argument(
         "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
     )
+    add_time_limit(parser, "stop after this many seconds and print what is known")
+    parser.epilog = "Exit code 3: the time limit was reached."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    started = time.monotonic()
     task = load_task_argument(args, console)
     options = ExamineOptions(
-        tuple(args.oracle), tuple(args.portfolio), args.objective, args.step_limit, args.seed
+        tuple(args.oracle),
+        tuple(args.portfolio),
+        args.objective,
+        args.step_limit,
+        args.seed,
+        Mode(args.mode),
     )
-    with console.link("Testing with", keeps_results=True) as link:
+    if note := declined_by(options.oracles, task):
+        console.message(f"warning: {note}")
+    seconds = seconds_left(args.time_limit, started)
+    with console.link("Testing with", keeps_results=True, seconds=seconds) as link:
         result = examine_pool(link, task, args.policy, args.pool, options)
     if result.stopped:
-        console.message("stopped")
-    console.result(_document(result), _text(result))
+        console.message("stopped" if link.interrupted else "stopped at the time limit")
+    console.result(_document(result) if console.as_json else {}, _text(result))
     if result.stopped:
-        return ExitCode.INTERRUPTED
+        return ExitCode.INTERRUPTED if link.interrupted else ExitCode.LIMIT_REACHED
     found = any(work.flags or work.by_products for work in result.oracles)
     return ExitCode.ANSWER_IS_NO if found and args.fail_on_bugs else ExitCode.DONE
 
@@ -108,6 +135,16 @@ def _document(result: PoolResult) -> dict[str, Any]:
             for work in result.oracles
             if work.portfolio is not None
         },
+        "oracles": {
+            work.oracle: {
+                "cpu": work.effort.cpu,
+                "seconds": work.effort.seconds,
+                "factors": work.factors or None,
+            }
+            for work in result.oracles
+        },
+        "policy_calls": result.policy_calls,
+        "policy_states": result.policy_states,
         "seconds": result.seconds,
     }
 
@@ -145,5 +182,6 @@ def _counts(work: OracleResult) -> str:
     others = len(work.flags) + len(work.by_products) - bugs
     return (
         f"{bugs} bugs, {optimal} proven optimal, "
-        f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool"
+        f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool, "
+        f"{work.effort.cpu:.1f} s of processor time"
     )

@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.commands.arguments import add_time_limit
 from engine.commands.console import Console
-from engine.errors import ExitCode
+from engine.errors import CancelledError, ExitCode, LimitReachedError
 from engine.records import events
 from engine.records.training import TeacherKind, TrainingPlan
 from engine.usecases.train import Trained, train
@@ -86,6 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="seed of the training (default: %(default)s)",
     )
     parser.add_argument("--resume", action="store_true", help="continue the training in the folder")
+    add_time_limit(parser, "stop after this many seconds; --resume continues")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -103,8 +105,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         args.learning_rate,
         args.seed,
     )
-    with console.link("Training", hear=lambda event: _show(event, console)) as link:
-        found = train(link, plan, args.resume)
+    with console.link(
+        "Training", seconds=args.time_limit, hear=lambda event: _show(event, console)
+    ) as link:
+        try:
+            found = train(link, plan, args.resume)
+        except CancelledError:  # Ctrl-C does not wait for the link
+            raise LimitReachedError(
+                f"the training was stopped after {args.time_limit:g} s",
+                hint="--resume continues after the last whole epoch",
+            ) from None
     console.result(_document(found), _text(found))
     return ExitCode.DONE
 

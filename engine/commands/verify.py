@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from engine.commands.arguments import add_time_limit
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also run plug-ins, which are programs, and ask policy servers",
     )
+    add_time_limit(parser, "stop after this many seconds; the rest is undecided")
     parser.epilog = "Exit code 1: a claim is false; 3: none is false, but some are undecided."
 
 
@@ -55,8 +57,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         None if args.bug is None else tuple(args.bug),
         read_given(args.domain, args.problem, args.policy),
         args.states,
+        args.time_limit,
     )
-    with console.link("Verifying") as link:
+    with console.link("Verifying", seconds=args.time_limit) as link:
         found = verify(link, args.workspace, Consent(to_all=args.trust_policies), options)
     console.result(_document(found), "\n".join(summary_lines(found)))
     if found.failed:

@@ -2,7 +2,8 @@
 
 An entry's name is the hash of the task's encoding and of everything asked for. Entries are plain
 numpy archives (never pickled); a damaged one is ignored and computed again, and the least recently
-used ones go when the folder grows too big. Only functions that no limit made weaker are kept.
+used ones go when the folder grows too big. Only functions that no limit made weaker are kept, with
+what computing them took.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import logging
 import weakref
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +25,18 @@ from engine.dominance.compute import DEFAULT_LIMITS, Variant, compute
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.native.control import Control
 from engine.records.config import Factorization
+from engine.search.effort import Effort, effort_so_far
 from engine.search.forward import SearchLimits
 from engine.task.task import Task
 from engine.task.translation_cache import cache_key
 
-VERSION = 1
-"""Counts up when the same question would get another answer."""
+VERSION = 2
+"""Incremented when the same question would get another answer."""
 
 _log = logging.getLogger(__name__)
-_in_memory: dict[int, dict[str, DominanceFunction]] = {}
+
+_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zipfile.BadZipFile)
+_in_memory: dict[int, dict[str, tuple[DominanceFunction, SearchLimits]]] = {}
 
 
 def dominance_function(
@@ -39,26 +44,34 @@ def dominance_function(
     factorization: Factorization,
     variant: Variant = Variant.R,
     *,
-    limits: SearchLimits = DEFAULT_LIMITS,
+    limits: SearchLimits | None = DEFAULT_LIMITS,
     control: Control | None = None,
     folder: Path | None = None,
 ) -> DominanceFunction:
-    """The function of a task: remembered, read or computed."""
+    """Return the function of a task, from memory, from disk, or computed.
+
+    One that a limit made weaker is good for the same limits only, or where they are None.
+    """
     known = _in_memory.get(id(task))
     if known is None:
         known = _in_memory[id(task)] = {}
         weakref.finalize(task, _in_memory.pop, id(task), None)
     question = f"{factorization} {variant.value}"
-    if question not in known:
-        path = _path(task, question, folder or DOMINANCE.folder)
-        function = read(path, task)
-        if function is None:
-            function = compute(task, factorization, variant, limits=limits, control=control)
-            if not function.complete:
-                return function
+    if question in known:
+        remembered, within = known[question]
+        if remembered.complete or limits in (None, within):
+            return remembered
+    limits = limits or DEFAULT_LIMITS
+    path = _path(task, question, folder or DOMINANCE.folder)
+    function = read(path, task)
+    if function is None:
+        before = effort_so_far()
+        function = compute(task, factorization, variant, limits=limits, control=control)
+        function = replace(function, effort=effort_so_far().since(before))
+        if function.complete:
             write(path, function)
-        known[question] = function
-    return known[question]
+    known[question] = function, limits
+    return function
 
 
 def _path(task: Task, question: str, folder: Path) -> Path:
@@ -79,7 +92,7 @@ def write(path: Path, function: DominanceFunction, max_bytes: int | None = None)
 
 
 def read(path: Path, task: Task) -> DominanceFunction | None:
-    """The function in a file, None if there is none for this task."""
+    """Read the function from a file; None if it has none for this task."""
     try:
         data = read_kept(path)
         if data is None:
@@ -87,7 +100,7 @@ def read(path: Path, task: Task) -> DominanceFunction | None:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
             function = _assemble(header, "", arrays)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         _log.warning("ignored the damaged dominance function %s: %s", path, error)
         return None
     if function.task_hash != task.hash or function.domain_sizes != task.domain_sizes:
@@ -109,6 +122,7 @@ def _describe(
         "sizes": function.domain_sizes,
         "variant": function.variant,
         "variables": [factor.variables for factor in function.factors],
+        "effort": [function.effort.cpu, function.effort.seconds],
         "finer": function.finer and _describe(function.finer, f"{prefix}finer.", arrays),
     }
 
@@ -134,4 +148,5 @@ def _assemble(
         str(header["variant"]),
         tuple(factors),
         finer or None,
+        effort=Effort(*map(float, header["effort"])),
     )

@@ -9,11 +9,14 @@ See docs/theory/dominance.md, "Checking a dominance function again".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import Variant
@@ -31,6 +34,7 @@ from engine.dominance.plain_system import (
     PlainSystem,
     TooLargeError,
     cells,
+    derived_tables,
     plain_system,
     views,
 )
@@ -44,7 +48,7 @@ State = tuple[int, ...]
 Rows = dict[tuple[int, int], FloatArray]
 """Closed rows that were asked for, by factor and state."""
 
-TOO_LARGE = "the factors are too large to check the dominance function again"
+TOO_LARGE = "the factors are too large to check the dominance function"
 
 
 class DominanceChecker:
@@ -60,14 +64,17 @@ class DominanceChecker:
         self._factorizations = tuple(factorizations)
         self._control = control
         self._proofs: dict[int, Proof | str] = {}
+        self._sums: dict[int, TableSum] = {}
 
     def __call__(self, source: State, target: State, gain: int) -> str | None:
-        """Why the claim could not be confirmed, None when it was."""
+        """Return why the claim could not be confirmed, or None if it was."""
         best: int | None = None
         complaint: str | None = None
         for number, factorization in enumerate(self._factorizations):
-            function = dominance_function(self._task, factorization, control=self._control)
-            value = plain_value(function, source, target)
+            function = dominance_function(
+                self._task, factorization, limits=None, control=self._control
+            )
+            value = self._plain_value(number, function, source, target)
             if value is not None and (best is None or value > best):
                 best = value
             if value is None or value < gain:
@@ -78,6 +85,16 @@ class DominanceChecker:
         if best is None:
             return "the dominance function does not compare these states"
         return complaint or f"the dominance function says {best}, not {gain}"
+
+    def _plain_value(
+        self, number: int, function: DominanceFunction, source: State, target: State
+    ) -> int | None:
+        """D(s, t) without a kernel."""
+        if number not in self._sums:
+            tables = [factor.table for factor in function.factors]
+            self._sums[number] = TableSum(function.factors, function.domain_sizes, tables)
+        values = self._sums[number].values(source, target)
+        return None if values is None or NO_VALUE in values else int(values.sum(dtype=np.int64))
 
     def _problem_with(
         self, number: int, function: DominanceFunction, claim: tuple[State, State, int]
@@ -93,26 +110,15 @@ class DominanceChecker:
         proven = proof.value(*claim)
         if proven >= claim[2]:
             return None
-        return f"only {proven:.0f} of {claim[2]} could be derived again"
-
-
-def plain_value(function: DominanceFunction, source: State, target: State) -> int | None:
-    """D(s, t) without a kernel."""
-    total = 0
-    for factor in function.factors:
-        s, t = place_of(factor, function, source), place_of(factor, function, target)
-        if s < 0 or t < 0 or factor.table[s, t] == NO_VALUE:
-            return None
-        total += int(factor.table[s, t])
-    return total
+        return f"the checker could derive only {proven:.0f}, not {claim[2]}"
 
 
 class UnprovenError(Exception):
-    """The stable tables of a function do not hold, or that cannot be found out."""
+    """The stable tables of a function do not hold, or checking them would take too long."""
 
 
 def find_proof_gap(function: DominanceFunction, task: Task) -> str | None:
-    """What is wrong with a function of a task, None if all of it is proven."""
+    """Return what is wrong with a function of a task, or None if all of it is proven."""
     try:
         return prove(function, task).problem_with_tables()
     except UnprovenError as problem:
@@ -120,37 +126,47 @@ def find_proof_gap(function: DominanceFunction, task: Task) -> str | None:
 
 
 def prove(function: DominanceFunction, task: Task, control: Control | None = None) -> Proof:
-    """What the function proves, once its stable tables are known to hold."""
+    """Check the stable tables of a function; return what it proves."""
     if function.task_hash != task.hash:
         raise UnprovenError("the dominance function belongs to another task")
     if sorted(v for factor in function.factors for v in factor.variables) != list(
-        range(len(task.variables))
+        task.state_variables
     ):
         raise UnprovenError("the factors of the dominance function do not partition the variables")
+    if function.is_trivial:
+        return Proof(function, None, None, control)  # nothing is compared
     finer = None if function.finer is None else prove(function.finer, task, control)
     if any(factor.n_states == 0 for factor in function.factors):
         return Proof(function, None, finer, control)  # nothing is compared
-    return Proof(function, _checked_system(function, task, Budget(control)), finer, control)
+    derived = tuple(derived_tables(task))
+    system = _checked_system((*function.factors, *derived), task, Budget(control))
+    return Proof(function, system, finer, control, derived)
 
 
-def _checked_system(function: DominanceFunction, task: Task, budget: Budget) -> PlainSystem:
+def _checked_system(factors: Sequence[FactorTable], task: Task, budget: Budget) -> PlainSystem:
     """The system in which the stable tables of a function hold."""
-    if cells(function.factors, task) > MAX_CELLS:
+    if cells(factors, task) > MAX_CELLS:
         raise UnprovenError(TOO_LARGE)
-    seen, alive = views(function.factors, task, budget)
-    for view, factor in zip(seen, function.factors, strict=True):
+    seen, alive = views(factors, task, budget)
+    for view, factor in zip(seen, factors, strict=True):
         if not np.array_equal(view.alive, factor.lookup >= 0):
-            raise UnprovenError(
-                f"the states of variables {factor.variables} are not those that matter"
-            )
-    system = plain_system(function.factors, task, seen, alive, budget)
+            raise UnprovenError(f"the states of variables {factor.variables} do not match the task")
+        if view.frozen and not (_is_identity(factor.base) and _is_identity(factor.table)):
+            raise UnprovenError(_complaint(factor, "a value that axioms do not allow"))
+    system = plain_system(factors, task, seen, alive, budget)
     try:
-        problem = problem_with_base(system, [wide(f.base) for f in function.factors], budget)
+        problem = problem_with_base(system, [wide(factor.base) for factor in factors], budget)
     except TooLargeError:
         raise UnprovenError(TOO_LARGE) from None
     if problem is not None:
-        raise UnprovenError(_complaint(function.factors[problem[0]], problem[1]))
+        raise UnprovenError(_complaint(factors[problem[0]], problem[1]))
     return system
+
+
+def _is_identity(table: np.ndarray) -> bool:
+    return bool(((table == 0) == np.eye(len(table), dtype=np.bool_)).all()) and bool(
+        (table[table != 0] == NO_VALUE).all()
+    )
 
 
 @dataclass
@@ -161,37 +177,48 @@ class Proof:
     system: PlainSystem | None
     finer: Proof | None
     control: Control | None = None
+    derived_factors: tuple[FactorTable, ...] = ()
     _start_rows: Rows = field(default_factory=dict)
     _derived_rows: Rows = field(default_factory=dict)
 
+    @property
+    def factors(self) -> tuple[FactorTable, ...]:
+        return (*self.function.factors, *self.derived_factors)
+
     def value(self, source: State, target: State, wanted: int) -> float:
-        """What is proven of D(s, t): as much as is wanted, or as much as can be derived."""
+        """Return what is proven of D(s, t): as much as is asked for, or can be derived."""
         if self.system is None:
-            return NEVER
-        places = [
-            (place_of(factor, self.function, source), place_of(factor, self.function, target))
-            for factor in self.function.factors
-        ]
-        if any(s < 0 or t < 0 for s, t in places):
             return NEVER
         proven = NEVER
         for tables, rows in self._stages():
-            direct = sum(float(table[s, t]) for table, (s, t) in zip(tables, places, strict=True))
+            values = tables.values(source, target)
+            if values is None:
+                return NEVER
+            direct = float(values.sum())
             if direct < wanted and self.function.variant == Variant.R.value:
+                places = zip(tables.places(source), tables.places(target), strict=True)
                 direct = sum(
-                    float(self._row(table, rows, i, s)[t])
-                    for i, (table, (s, t)) in enumerate(zip(tables, places, strict=True))
+                    float(self._row(tables.tables[i], rows, i, s)[t])
+                    for i, (s, t) in enumerate(places)
                 )
             proven = max(proven, direct)
             if proven >= wanted:
                 break
         return proven
 
-    def _stages(self) -> Iterator[tuple[list[FloatArray], Rows]]:
+    def _stages(self) -> Iterator[tuple[TableSum, Rows]]:
         """Tables from which values follow, from what is there to what takes long."""
-        yield self.start, self._start_rows
+        yield self._start_sum, self._start_rows
         if self.function.variant == Variant.R.value:
-            yield self.derived.tables, self._derived_rows
+            yield self._derived_sum, self._derived_rows
+
+    @cached_property
+    def _start_sum(self) -> TableSum:
+        return TableSum(self.factors, self.function.domain_sizes, self.start)
+
+    @cached_property
+    def _derived_sum(self) -> TableSum:
+        return TableSum(self.factors, self.function.domain_sizes, self.derived.tables)
 
     def _row(self, table: FloatArray, rows: Rows, i: int, s: int) -> FloatArray:
         if (i, s) not in rows:
@@ -201,15 +228,17 @@ class Proof:
     @cached_property
     def start(self) -> list[FloatArray]:
         """The stable tables, raised by what the finer function proves of single variables."""
-        tables = [wide(factor.base) for factor in self.function.factors]
+        tables = [wide(factor.base) for factor in self.factors]
         if self.finer is None or self.system is None:
             return tables
         parts = {factor.variables[0]: factor for factor in self.finer.function.factors}
         proven = {
             factor.variables[0]: table
-            for factor, table in zip(self.finer.function.factors, self.finer.closed, strict=True)
+            for factor, table in zip(self.finer.factors, self.finer.closed, strict=True)
         }
         for i, factor in enumerate(self.function.factors):
+            if self.system.frozen[i]:
+                continue
             values = self.function.factor_values(i)
             total = np.zeros_like(tables[i])
             for column, variable in enumerate(factor.variables):
@@ -236,23 +265,59 @@ class Proof:
         """Whether the final tables are at most what can be derived from the stable ones."""
         if self.system is None:
             return None
-        claims = [wide(factor.table) for factor in self.function.factors]
+        claims = [wide(factor.table) for factor in self.factors]
         if all((claim <= table).all() for claim, table in zip(claims, self.start, strict=True)):
             return None
         if self.function.variant == Variant.B.value:
-            return "walks are not checked again: use the closure 'r'"
-        for factor, claim, table in zip(self.function.factors, claims, self.closed, strict=True):
+            return "values closed by walks cannot be checked; use the closure 'r'"
+        for factor, claim, table in zip(self.factors, claims, self.closed, strict=True):
             if (claim > table).any():
                 return _complaint(factor, "a value that does not follow from the stable ones")
         return None
 
 
-def place_of(factor: FactorTable, function: DominanceFunction, state: State) -> int:
-    """The state of a factor in which a state is; -1 for a pruned one."""
-    place = 0
-    for variable in factor.variables:
-        place = place * function.domain_sizes[variable] + state[variable]
-    return int(factor.lookup[place])
+class TableSum:
+    """The tables of factors side by side: what they say about two states in one pass."""
+
+    def __init__(
+        self,
+        factors: Sequence[FactorTable],
+        domain_sizes: Sequence[int],
+        tables: Sequence[npt.NDArray[Any]],
+    ) -> None:
+        self.tables = tables
+        self._variables, self._weights, self._begin = list[int](), list[int](), list[int]()
+        for factor in factors:
+            self._begin.append(len(self._variables))
+            for place, variable in enumerate(factor.variables):
+                self._variables.append(variable)
+                others = factor.variables[place + 1 :]
+                self._weights.append(prod(domain_sizes[other] for other in others))
+        sizes = [len(table) for table in tables]
+        self._sizes = np.array(sizes, np.int64)
+        self._first_lookup = _starts([len(factor.lookup) for factor in factors])
+        self._first_entry = _starts([size * size for size in sizes])
+        self._lookups = np.concatenate([np.empty(0, np.int64), *(f.lookup for f in factors)])
+        self._entries = np.concatenate([np.empty(0), *(np.ravel(table) for table in tables)])
+        self.places = lru_cache(4096)(self._places)  # chains of evidence meet in the same states
+
+    def _places(self, state: State) -> npt.NDArray[np.int64]:
+        """The state of each factor in which a state is; -1 for a pruned one."""
+        if not len(self.tables):
+            return self._sizes
+        parts = np.array(state)[self._variables] * self._weights
+        return self._lookups[self._first_lookup + np.add.reduceat(parts, self._begin)]
+
+    def values(self, source: State, target: State) -> FloatArray | None:
+        """The entry of each table; None if one of the states is pruned."""
+        s, t = self.places(source), self.places(target)
+        if (s < 0).any() or (t < 0).any():
+            return None
+        return self._entries[self._first_entry + s * self._sizes + t]
+
+
+def _starts(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))[:-1]
 
 
 def wide(table: np.ndarray) -> FloatArray:

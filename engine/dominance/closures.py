@@ -29,7 +29,7 @@ def r_closure(
     flat = np.concatenate([table.reshape(-1) for table in tables])
     heights = np.concatenate(system.heights)
     outcome = control.run(
-        lambda: system.native.closure(flat, heights, limits.native(), control.progress)
+        lambda: system.closing.closure(flat, heights, limits.native(), control.progress)
     )
     if outcome is Outcome.CANCELLED:
         raise CancelledError
@@ -48,6 +48,9 @@ def b_closure(
     relevant_in = np.sum([factor.relevant for factor in system.factors], axis=0)
     closed = []
     for factor, table in zip(system.factors, tables, strict=True):
+        if factor.frozen:
+            closed.append(table)
+            continue
         own = relevant_in[factor.labels] == 1
         walks = _identity_of(factor.n_states)
         np.maximum.at(

@@ -16,7 +16,7 @@ from enum import Enum
 import numpy as np
 
 from engine.dominance.closures import b_closure, r_closure
-from engine.dominance.factors import FactoredSystem, atomic_system
+from engine.dominance.factors import Factor, FactoredSystem, atomic_system
 from engine.dominance.fix_point import default_truncation, fix_point, scaled
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
@@ -27,6 +27,7 @@ from engine.native.dominance import NO_SUM, NO_VALUE
 from engine.native.library import Int32Array
 from engine.records.config import Factorization
 from engine.search.forward import SearchLimits
+from engine.task.cases import find_obstacle
 from engine.task.task import Task
 
 DEFAULT_LIMITS = SearchLimits(expansions=20_000_000_000)
@@ -50,7 +51,9 @@ def compute(
     truncation: int | None = None,
     control: Control | None = None,
 ) -> DominanceFunction:
-    """The dominance function of a task."""
+    """The dominance function of a task; the identity where the task allows no other."""
+    if obstacle := find_obstacle(task):
+        return DominanceFunction.identity(task, variant.value, obstacle)
     work = _Computation(task, variant, limits, truncation, control or Control())
     system = atomic_system(task, work.look_for_stop)
     merges = factorization.transitions is not None
@@ -84,7 +87,7 @@ class _Computation:
             raise CancelledError
 
     def look(self) -> None:
-        """To be called often by whatever takes long."""
+        """Raise if it is cancelled or the time is up; long computations call this often."""
         self.look_for_stop()
         if self.left.seconds == 0.0:
             raise _OutOfTimeError
@@ -118,15 +121,20 @@ class _Computation:
         return self._assembled(system, base, tables, finer, complete)
 
     def nothing(self, system: FactoredSystem, complete: bool = False) -> DominanceFunction:
-        """No comparison at all, as where the goal is out of reach in one factor."""
+        """A function that compares nothing, as where the goal is out of reach in one factor."""
         empty = np.empty((0, 0), np.int32)
         factors = tuple(
             FactorTable(factor.variables, np.full_like(factor.lookup, -1), empty, empty)
             for factor in system.factors
+            if not self._is_derived(factor)
         )
         return DominanceFunction(
             self.task.hash, self.task.domain_sizes, self.variant.value, factors, None, complete
         )
+
+    def _is_derived(self, factor: Factor) -> bool:
+        """Derived values follow from the others: they are the same where those are."""
+        return factor.frozen and factor.variables[0] in self.task.derived_variables
 
     def _assembled(
         self,
@@ -139,6 +147,7 @@ class _Computation:
         factors = tuple(
             FactorTable(factor.variables, factor.lookup, table, stable)
             for factor, table, stable in zip(system.factors, tables, base, strict=True)
+            if not self._is_derived(factor)
         )
         return DominanceFunction(
             self.task.hash, self.task.domain_sizes, self.variant.value, factors, finer, complete
@@ -155,6 +164,9 @@ def _raised(
     raised = []
     parts = {factor.variables[0]: factor for factor in finer.factors}
     for factor, table, heights in zip(system.factors, tables, compiled.heights, strict=True):
+        if factor.frozen:
+            raised.append(table)
+            continue
         combinations = np.flatnonzero(factor.lookup >= 0)
         combinations = combinations[np.argsort(factor.lookup[combinations])]
         sizes = [finer.domain_sizes[variable] for variable in factor.variables]

@@ -1,8 +1,8 @@
-"""What a dominance function rests on, and what follows from that, for whoever checks one.
+"""Checks the base of a dominance function, and derives what follows from it.
 
 `problem_with_base` evaluates (B), (G) and (T) once: stable tables satisfy them.
 `Derivation` then follows the steps of the R-closure from below, so that it may stop anywhere:
-tables too large to be closed as a whole are closed for those rows that somebody asks about.
+tables too large to be closed as a whole are closed for the rows that are asked about.
 See docs/theory/dominance.md, "Conditions on tables".
 """
 
@@ -71,7 +71,7 @@ class _Factor:
         return own
 
     def is_answered(self, label: int, prices: FloatArray, budget: Budget) -> bool:
-        """(T): whatever a state can do, who claims to be as good can do as well, at that price."""
+        """(T): a state that claims to be as good can do the same, at that price."""
         row, best_prices = self.rows[self.of_label[label]], self._by_row(prices)
         useful = np.flatnonzero(best_prices != NEVER)
         answers = self.rows[useful]
@@ -128,7 +128,7 @@ def _changes_nothing(row: Int32Array) -> bool:
 
 
 class Derivation:
-    """Sound tables, raised as far as can be afforded; whoever wants to know more closes rows."""
+    """Sound tables, raised as far as the budget allows; rows can be closed on demand."""
 
     def __init__(
         self, system: PlainSystem, start: Sequence[FloatArray], control: Control | None = None
@@ -152,6 +152,8 @@ class Derivation:
         )  # by factor and label
         rose = False
         for i, table in enumerate(self.tables):
+            if self._system.frozen[i]:
+                continue
             others = np.delete(returns, i, axis=0).sum(axis=0) - self._system.costs
             if self._raise(i, others):
                 close(table, self._budget)

@@ -1,9 +1,14 @@
 """Factored transition systems: the task seen through a few variables at a time.
 
-Labels are the operators, by number. A factor stores the transitions of the labels that matter to
-it; every other label is a self-loop at each of its states. States that cannot be reached, or from
-which the factor's goal cannot be, are pruned; so is a label that nothing is left of in some factor.
+Labels are the operators, by number; where effects have conditions, the cases of operators. A
+factor stores the transitions of the labels that matter to it; every other label is a self-loop at
+each of its states. States that cannot be reached, or from which the factor's goal cannot be, are
+pruned; so is a label that nothing is left of in some factor.
 See docs/theory/dominance.md, "Factored transition system".
+
+Variables that axioms depend on, and derived ones, are frozen: their factors compare a value with
+itself only, so that nothing is pruned there. See docs/theory/conditional-effects.md, "Frozen
+factors".
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import numpy as np
 
 from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.records.finding import INFINITY
+from engine.task.cases import all_cases
 from engine.task.task import Task
 from engine.workers.link import NULL_LINK
 
@@ -35,6 +41,7 @@ class Factor:
     labels: Int32Array
     sources: Int32Array
     targets: Int32Array
+    frozen: bool = False
 
     @property
     def n_states(self) -> int:
@@ -45,7 +52,7 @@ class Factor:
         return not bool(self.goal.all())
 
     def arcs_per_label(self) -> Int64Array:
-        """Also counting the self-loops of labels that do not matter here."""
+        """The number of arcs per label, with the self-loops of labels that do not matter here."""
         counts = np.bincount(self.labels, minlength=len(self.relevant))
         return np.where(self.relevant, counts, self.n_states)
 
@@ -77,32 +84,38 @@ class FactoredSystem:
 
 
 def atomic_system(task: Task, look: Callable[[], None] = NULL_LINK.check) -> FactoredSystem:
-    """One factor per variable, pruned."""
+    """One factor per variable, derived ones included, pruned."""
+    frozen = task.cone | set(task.derived_variables)
     arcs: list[list[tuple[int, int, int]]] = [[] for _ in task.variables]
+    touched: list[list[int]] = [[] for _ in task.variables]
     sizes = task.domain_sizes
-    for label, operator in enumerate(task.operators):
-        before, after = dict(operator.precondition), dict(operator.effect)
-        for variable in before.keys() | after.keys():
+    costs = []
+    for label, case in enumerate(all_cases(task)):
+        look()
+        costs.append(task.operators[case.operator].cost)
+        for variable, image in case.images.items():
             # An effect without a precondition leads from everywhere (P7).
-            sources = [before[variable]] if variable in before else range(sizes[variable])
-            for source in sources:
-                arcs[variable].append((label, source, after.get(variable, source)))
+            arcs[variable] += [(label, source, target) for source, target in image.items()]
+            touched[variable].append(label)
     wanted = dict(task.goal)
-    n_labels = len(task.operators)
+    n_labels = len(costs)
     factors = []
     for variable, size in enumerate(sizes):
         goal = np.ones(size, np.bool_)
-        if variable in wanted:
+        if variable in wanted and variable not in frozen:
             goal[:] = False
             goal[wanted[variable]] = True
-        columns = np.array(arcs[variable], np.int32).reshape(-1, 3).T
+        labels, sources, targets = np.array(arcs[variable], np.int32).reshape(-1, 3).T
         relevant = np.zeros(n_labels, np.bool_)
-        relevant[columns[0]] = True
+        relevant[touched[variable]] = True
         lookup = np.arange(size, dtype=np.int32)
         initial = task.init[variable]
-        factors.append(Factor((variable,), lookup, goal, initial, relevant, *columns))
-    costs = np.array([operator.cost for operator in task.operators], np.int64)
-    return prune(FactoredSystem(costs, np.ones(n_labels, np.bool_), tuple(factors)), look)
+        ends = (labels, sources, targets)
+        factors.append(
+            Factor((variable,), lookup, goal, initial, relevant, *ends, variable in frozen)
+        )
+    alive = np.ones(n_labels, np.bool_)
+    return prune(FactoredSystem(np.array(costs, np.int64), alive, tuple(factors)), look)
 
 
 def product(first: Factor, second: Factor, alive: BoolArray) -> Factor:
@@ -155,7 +168,9 @@ def prune(system: FactoredSystem, look: Callable[[], None] = NULL_LINK.check) ->
         for number in waiting:
             look()
             factor = _without_labels(factors[number], alive)
-            factors[number] = factor = _restricted(factor, _useful_states(factor))
+            if not factor.frozen:
+                factor = _restricted(factor, _useful_states(factor))
+            factors[number] = factor
             lost = factor.relevant & alive
             lost[factor.labels] = False
             dead |= lost

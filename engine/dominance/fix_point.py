@@ -26,9 +26,15 @@ SHARES = (0.4, 0.2, 0.2, 0.1)
 
 
 def initial_tables(system: CompiledSystem) -> list[Int32Array]:
-    """What (B) and (G) allow: h_i(s) - h_i(t), and a goal state is only matched by goal states."""
+    """What (B) and (G) allow: h_i(s) - h_i(t), and a goal state is only matched by goal states.
+
+    The table of a frozen factor is the identity, which never falls.
+    """
     tables = []
-    for heights, goal in zip(system.heights, system.goals, strict=True):
+    for heights, goal, frozen in zip(system.heights, system.goals, system.frozen, strict=True):
+        if frozen:
+            tables.append(_identity(len(heights)))
+            continue
         table = heights[:, None] - heights[None, :]
         table[np.ix_(goal, ~goal)] = NO_VALUE
         np.fill_diagonal(table, 0)
@@ -48,7 +54,7 @@ def fix_point(
     limits: SearchLimits,
     control: Control,
 ) -> tuple[list[Int32Array], bool]:
-    """Stable tables, and whether that could be had without giving up anything."""
+    """Return stable tables, and whether they were computed without giving anything up."""
     tables = initial_tables(system)
     by_size = sorted(range(len(tables)), key=lambda i: len(tables[i]))
     for attempt, share in enumerate(SHARES):
@@ -62,7 +68,7 @@ def fix_point(
 
 
 def _least_useful(system: CompiledSystem) -> int:
-    """Who falls behind by more than all the way to the goal is rarely of use to an oracle."""
+    """Return the depth of values to keep: gaps beyond the way to the goal are rarely useful."""
     return max((int(heights.max(initial=0)) for heights in system.heights), default=0)
 
 

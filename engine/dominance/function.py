@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from engine.native.dominance import NO_SUM, NO_VALUE, NativeTables
 from engine.native.library import Int32Array, Int64Array
+from engine.search.effort import NO_EFFORT, Effort
+from engine.task.task import Task
 
 __all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]
 
@@ -24,7 +26,7 @@ __all__ = ["NO_SUM", "NO_VALUE", "DominanceFunction", "FactorTable"]
 class FactorTable:
     """One summand: `table[s, t]` is D_i(s, t), NO_VALUE if nothing is known.
 
-    `base` is the stable table the other one was derived from; whoever checks the function needs it.
+    `base` is the stable table the other one was derived from; the checker needs it.
     """
 
     variables: tuple[int, ...]
@@ -42,7 +44,7 @@ class FactorTable:
 
     @cached_property
     def places(self) -> Int64Array:
-        """Where in the lookup each state stands; for an atomic factor that is its value."""
+        """The place of each state in the lookup; for an atomic factor that is its value."""
         known = np.flatnonzero(self.lookup >= 0)
         return known[np.argsort(self.lookup[known])]
 
@@ -61,6 +63,24 @@ class DominanceFunction:
     factors: tuple[FactorTable, ...]
     finer: DominanceFunction | None = None
     complete: bool = True  # no limit made it weaker than it could be
+    effort: Effort = NO_EFFORT  # what computing it took
+    reason: str = ""  # why it compares no two different states, if the task does not allow it
+
+    @classmethod
+    def identity(cls, task: Task, variant: str, reason: str) -> DominanceFunction:
+        """The function that compares a state only with itself, where dominance does not apply."""
+        factors = []
+        for variable in task.state_variables:
+            size = task.domain_sizes[variable]
+            table = np.where(np.eye(size, dtype=np.bool_), 0, NO_VALUE).astype(np.int32)
+            factors.append(FactorTable((variable,), np.arange(size, dtype=np.int32), table, table))
+        return cls(
+            task.hash, task.domain_sizes, variant, tuple(factors), complete=False, reason=reason
+        )
+
+    @property
+    def is_trivial(self) -> bool:
+        return bool(self.reason)
 
     @cached_property
     def native(self) -> NativeTables:

@@ -28,6 +28,8 @@ class CompiledSystem:
     """A system with at least one state per factor, in the kernels' memory."""
 
     native: NativeSystem
+    closing: NativeSystem  # with the labels that leave frozen factors alone
+    frozen: tuple[bool, ...]
     heights: tuple[Int32Array, ...]  # h_i by factor
     goals: tuple[np.ndarray, ...]
     all_answers: bool
@@ -57,10 +59,17 @@ def compile_system(
             hint="divide all action costs by a common factor, or use --unit-costs",
         )
     pairs = [len(kept) ** 2, sum(int(row.max(initial=0) + 1) ** 2 for row in groups)]
+    sizes = [factor.n_states for factor in system.factors]
+    frozen = [factor.frozen for factor in system.factors]
+    native = closing = NativeSystem(sizes, arcs, groups[:, kept], costs[kept])
+    if any(frozen):
+        free = kept[~groups[:, kept][frozen].any(axis=0)]
+        used = [_arcs_of(columns, row) for columns, row in zip(arcs, groups[:, free], strict=True)]
+        closing = NativeSystem(sizes, used, groups[:, free], costs[free])
     return CompiledSystem(
-        NativeSystem(
-            [factor.n_states for factor in system.factors], arcs, groups[:, kept], costs[kept]
-        ),
+        native,
+        closing,
+        tuple(frozen),
         tuple(column.astype(np.int32) for column in heights),
         tuple(factor.goal for factor in system.factors),
         max(pairs) <= MAX_PAIRS,
@@ -91,6 +100,13 @@ def _grouped(factor: Factor, alive: Int64Array) -> tuple[Int32Array, Arcs]:
         [last - first for _, first, last in members],
     )
     return groups, (numbers, sources[rows], targets[rows])
+
+
+def _arcs_of(arcs: Arcs, groups: Int32Array) -> Arcs:
+    """Those of groups up to the last one that a label has."""
+    numbers, sources, targets = arcs
+    used = numbers <= groups.max(initial=0)
+    return numbers[used], sources[used], targets[used]
 
 
 def _cheapest_of_equals(groups: Int32Array, costs: Int64Array) -> Int64Array:

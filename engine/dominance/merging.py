@@ -101,7 +101,7 @@ def _fits(
     first: _Member, second: _Member, system: FactoredSystem, transitions: int, max_states: int
 ) -> bool:
     a, b = first.factor, second.factor
-    if not (a.matters_for_goal or b.matters_for_goal):
+    if a.frozen or b.frozen or not (a.matters_for_goal or b.matters_for_goal):
         return False
     if a.n_states * b.n_states > max_states or prod(map(len, (a.lookup, b.lookup))) > MAX_LOOKUP:
         return False

@@ -16,7 +16,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """For a whole comparison; `None` means no limit."""
+    """The limits of a whole comparison; `None` means no limit."""
 
     seconds: float | None = 300.0
     states: int | None = 20_000_000

@@ -92,9 +92,12 @@ class Names:
     # Covers
 
     def operator_covers(
-        self, checked: Checked, look: Callable[[], None]
+        self, checked: Checked, look: Callable[[], None], most: int = 0
     ) -> tuple[OperatorCover, ...]:
-        """In the order of the files; `look` is called between operators."""
+        """In the order of the files; `look` is called between operators.
+
+        With `most`, so many of the shortest macros of each.
+        """
         found = []
         for direction, coverage in enumerate(self._directions):
             names = renaming(checked.candidate.elements(), direction, self._match.by_name)
@@ -102,14 +105,34 @@ class Names:
                 look()
                 covers = checked.covers.get((direction, operator))
                 macros: tuple[Macro, ...] = ()
+                shortest: tuple[MacroCase, ...] = ()
+                is_all = True
                 if covers is not None:
                     macros = self._macros(direction, operator, covers, names)
+                if covers and most:
+                    shortest, is_all = self._shortest(direction, operator, names, most)
                 found.append(
                     OperatorCover(
-                        SIDES[direction], schema.name, schema.parameters, covers is not None, macros
+                        SIDES[direction],
+                        schema.name,
+                        schema.parameters,
+                        covers is not None,
+                        macros,
+                        shortest,
+                        is_all,
                     )
                 )
         return tuple(found)
+
+    def _shortest(
+        self, direction: int, operator: int, names: Renaming, most: int
+    ) -> tuple[tuple[MacroCase, ...], bool]:
+        coverage = self._directions[direction]
+        schema = coverage.covered.schemas[operator]
+        objects = self.objects(schema, coverage.instance(operator, 0))
+        found, is_all = coverage.shortest(operator, names, most)
+        cases = (Case(frozenset(), frozenset(), steps) for steps in found)
+        return tuple(self._case(direction, case, objects) for case in cases), is_all
 
     def _macros(
         self, direction: int, operator: int, covers: list[Cover], names: Renaming

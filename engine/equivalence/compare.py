@@ -18,6 +18,7 @@ from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.certificate import Names
 from engine.equivalence.counterexample import build_counterexample
 from engine.equivalence.mapping_search import Failure, MappingSearch, Outcome, fixed_types
+from engine.equivalence.obstacle import find_obstacle
 from engine.equivalence.schemas import LiftedModel, constants_of, lift
 from engine.equivalence.sorts import TypeMatch, find_isomorphism, match_types, possible_types
 from engine.errors import CancelledError, UnsupportedError
@@ -27,6 +28,7 @@ from engine.records.comparison import (
     Effort,
     EquivalenceVerdict,
     MacroStep,
+    Obstacle,
     Parameters,
     ReadingResult,
 )
@@ -34,6 +36,8 @@ from engine.records.events import ComparisonEvent, StageStarted
 
 BOTH = (Parameters.DISTINCT, Parameters.PDDL)
 MOST_TYPES = 300
+MAX_MACROS = 100
+"""Shortest macros that are listed for one operator."""
 EQUIVALENT = "every action of either domain can be done by actions of the other"
 
 
@@ -43,6 +47,7 @@ class CompareOptions:
 
     parameters: tuple[Parameters, ...] = BOTH
     permute_arguments: bool = False
+    all_macros: bool = False
     limits: Limits = field(default_factory=Limits)
 
 
@@ -113,7 +118,11 @@ class _Reading:
         difference = explain_counts(models)
         if difference:
             return ReadingResult(
-                self._parameters, EquivalenceVerdict.NOT_EQUIVALENT, difference, notes=notes
+                self._parameters,
+                EquivalenceVerdict.NOT_EQUIVALENT,
+                difference,
+                notes=notes,
+                obstacle=Obstacle.NO_BIJECTION,
             )
         match = match_types(*self._domains)
         refusal = match.refusal or _no_isomorphism(models, match)
@@ -148,7 +157,11 @@ class _Reading:
             EQUIVALENT,
             mapping=names.predicate_pairs(best.candidate),
             types=names.type_pairs(best.candidate),
-            operators=names.operator_covers(best, self._budget.look_for_stop),
+            operators=names.operator_covers(
+                best,
+                self._budget.look_for_stop,
+                MAX_MACROS if self._options.all_macros else 0,
+            ),
             a_within_b=not any(failure.direction == 0 for failure in best.failures),
             b_within_a=not any(failure.direction == 1 for failure in best.failures),
             effort=Effort(outcome.candidates, outcome.learned),
@@ -200,6 +213,9 @@ class _Reading:
             EquivalenceVerdict.NOT_EQUIVALENT,
             f"{failing}; no mapping of the predicates helps",
         )
+        obstacle, blocked = None, ""
+        if not outcome.unfinished:
+            obstacle, blocked = find_obstacle(search, outcome, self._budget)
         if outcome.unfinished:
             verdict = EquivalenceVerdict.UNDECIDED
             reason = (
@@ -212,6 +228,8 @@ class _Reading:
             reason=reason,
             counterexample=counterexample,
             exclusions=tuple(names.exclusion(conflict) for conflict in outcome.conflicts),
+            obstacle=obstacle,
+            blocked=blocked,
         )
 
 

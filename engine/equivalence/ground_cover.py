@@ -22,6 +22,7 @@ from engine.equivalence.grounding import (
     Step,
     TooManyStatesError,
     actions_within,
+    all_actions_within,
     relevant_actions,
 )
 from engine.equivalence.instances import Change, GroundAtom
@@ -82,6 +83,48 @@ def uniform_cover(target: Change, rules: Sequence[Rule], budget: Budget) -> Cove
                     return (Case(frozenset(), frozenset(), _trace(reached, goal)),)
                 queue.append(following)
     return None
+
+
+def shortest_covers(
+    target: Change, rules: Sequence[Rule], budget: Budget, most: int
+) -> tuple[list[tuple[Step, ...]], bool]:
+    """All shortest sequences that do the target whatever else holds, at most so many; and whether
+    these are all. Breadth-first in layers, with every way that leads to a node at its depth.
+    """
+    if target.idle:
+        return [()], True
+    bits = {atom: 1 << i for i, atom in enumerate(sorted(target.atoms))}
+    true, false, plus, minus, _ = _masks(((0, ()), target), bits)
+    start, goal = (true, false), (true & ~minus | plus, false & ~plus | minus)
+    actions = [_masks(action, bits) for action in all_actions_within(rules, target.atoms, budget)]
+    ways: dict[tuple[int, int], list[tuple[tuple[int, int], Step]]] = {start: []}
+    layer = [start]
+    while layer and goal not in ways:
+        following: dict[tuple[int, int], list[tuple[tuple[int, int], Step]]] = {}
+        for known in layer:
+            budget.tick(1)
+            true, false = known
+            for need, need_not, plus, minus, step in actions:
+                if need & ~true or need_not & ~false:
+                    continue
+                reached = (true & ~minus | plus, false & ~plus | minus)
+                if reached not in ways:
+                    following.setdefault(reached, []).append((known, step))
+        ways.update(following)
+        layer = list(following)
+    if goal not in ways:
+        return [], True
+    found: list[tuple[Step, ...]] = []
+    waiting: list[tuple[tuple[int, int], tuple[Step, ...]]] = [(goal, ())]
+    while waiting:
+        node, rest = waiting.pop()
+        if node == start:
+            if len(found) == most:
+                return found, False
+            found.append(rest)
+            continue
+        waiting += [(before, (step, *rest)) for before, step in reversed(ways[node])]
+    return found, True
 
 
 def _masks(action: Action, bits: Mapping[GroundAtom, int]) -> Masks:

@@ -125,8 +125,17 @@ def actions_within(
     rules: Sequence[Rule], atoms: frozenset[GroundAtom], budget: Budget
 ) -> list[Action]:
     """The ground actions all of whose atoms are among `atoms`, each change once."""
-    facts = by_predicate(atoms)
     found: dict[Change, Step] = {}
+    for step, change in all_actions_within(rules, atoms, budget):
+        found.setdefault(change, step)
+    return [(step, change) for change, step in found.items()]
+
+
+def all_actions_within(
+    rules: Sequence[Rule], atoms: frozenset[GroundAtom], budget: Budget
+) -> Iterator[Action]:
+    """Those of different names with the same change as well."""
+    facts = by_predicate(atoms)
     for rule in rules:
         patterns = rule.atoms
         if any(pattern[0] not in facts for pattern in patterns):
@@ -135,8 +144,7 @@ def actions_within(
             budget.tick()
             change = ground_change(rule.schema, arguments)
             if not change.idle:
-                found.setdefault(change, (rule.index, arguments))
-    return [(step, change) for change, step in found.items()]
+                yield (rule.index, arguments), change
 
 
 class TooManyStatesError(Exception):
@@ -204,7 +212,7 @@ def _applicable_at_last(actions: list[Action], state: State) -> list[Action]:
 
 
 def _harmless(actions: list[Action], goal: State) -> list[Action]:
-    """Drop actions with an effect that the goal forbids and that nothing can mend."""
+    """Drop actions with an effect that the goal forbids and no action can undo."""
     while True:
         added = {atom for _, change in actions for atom in change.add}
         deleted = {atom for _, change in actions for atom in change.delete}

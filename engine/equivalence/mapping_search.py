@@ -158,7 +158,7 @@ class MappingSearch:
         for p in sorted(predicates):
             arity, possible = self._models[0].arities[p], set(domains[p])
             for q, other in enumerate(self._models[1].arities):
-                for order in self._orders(arity) if other == arity and q not in paired else ():
+                for order in self.orders(arity) if other == arity and q not in paired else ():
                     if (q, order) not in possible:
                         conflict = self._refute_pair(p, (q, order))
                         assert conflict is not None
@@ -198,6 +198,10 @@ class MappingSearch:
                 return Failure(direction, operator, number, answer)
             found.append(answer)
         return found
+
+    @property
+    def types_by_name(self) -> bool:
+        return self._match.by_name
 
     def renaming(self, candidate: Candidate, direction: int) -> Renaming:
         return renaming(candidate.elements(), direction, self._match.by_name)
@@ -281,7 +285,7 @@ class MappingSearch:
             for others in theirs.values():
                 if self._models[1].arities[others[0]] != arity:
                     continue
-                for order in self._orders(arity):
+                for order in self.orders(arity):
                     self._budget.look()
                     if self._refute_pair(members[0], (others[0], order)) is None:
                         images += [(q, order) for q in others]
@@ -300,7 +304,7 @@ class MappingSearch:
                 classes.setdefault(key, []).append(p)
         return classes
 
-    def _orders(self, arity: int) -> list[tuple[int, ...]]:
+    def orders(self, arity: int) -> list[tuple[int, ...]]:
         if self._permute:
             return list(itertools.permutations(range(arity)))
         return [tuple(range(arity))]

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.equivalence.budget import Budget
-from engine.equivalence.ground_cover import Case, Cover, Gap, cover
-from engine.equivalence.grounding import Rule, TooManyStatesError
+from engine.equivalence.ground_cover import Case, Cover, Gap, cover, shortest_covers
+from engine.equivalence.grounding import Rule, Step, TooManyStatesError
 from engine.equivalence.instances import Change, GroundAtom, Instance, ground_change, instances
 from engine.equivalence.schemas import LiftedModel, Schema, project
 from engine.equivalence.sorts import Sort, SortTable
@@ -135,6 +135,15 @@ class Coverage:
             reused = self._reuse(key, instance, target, sorts) if number else None
             self._whole[key] = reused or cover(target, self._rules(sorts), self._budget)
         return self._whole[key]
+
+    def shortest(
+        self, operator: int, renaming: Renaming, most: int
+    ) -> tuple[list[tuple[Step, ...]], bool]:
+        """All shortest macros for the operator's first instance, and whether these are all."""
+        instance = self.instance(operator, 0)
+        target = rename_change(instance.change, renaming)
+        rules = self._rules(self._sorts(instance, renaming))
+        return shortest_covers(target, rules, self._budget, most)
 
     def part(self, operator: int, number: int, renaming: Renaming) -> Gap | None:
         """A gap of one instance restricted to the mapped predicates and types, if there is one."""

@@ -154,6 +154,13 @@ class _Checker:
                 arguments = tuple(value for _, value in pattern.bindings)
                 things = (*pattern.objects, *self._more_things(1))
                 yield from self._replay(_Trial(side, action, arguments, things), macro)
+        for case in cover.shortest:
+            pattern = cover.macros[0].patterns[0]
+            arguments = tuple(value for _, value in pattern.bindings)
+            things = (*pattern.objects, *self._more_things(1))
+            yield from self._replay(
+                _Trial(side, action, arguments, things), Macro((pattern,), (case,))
+            )
         for trial in self._choices(side, action):
             macro_for_it = self._matching(trial, cover)
             if macro_for_it is None:
@@ -162,7 +169,7 @@ class _Checker:
                 yield from self._replay(trial, macro_for_it)
 
     def _more_things(self, number: int) -> list[ThingOfBoth]:
-        """Objects that nobody asked for, of random types."""
+        """Return further objects of random types."""
         if not self._reading.types:
             return []
         chosen = self._chance.choices(self._reading.types, k=number)

@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.errors import UsageError
 from engine.native.library import Int32Array, Int64Array
-from engine.policies.runs import PolicyRun, PolicyRuns
+from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns
 from engine.records.finding import INFINITY, RunOutcome
 from engine.search.heuristics import Evaluator
 from engine.workers.link import NULL_LINK
@@ -35,13 +35,6 @@ class Bias(Protocol):
 class Judgment:
     weights: Sequence[float]
     failed: Sequence[bool]
-
-
-class Even:
-    """No bias: every candidate is as good as any other."""
-
-    def judge(self, states: Int32Array) -> Judgment:
-        return Judgment([1.0] * len(states), [False] * len(states))
 
 
 @dataclass(frozen=True)
@@ -69,44 +62,46 @@ class Shape(Enum):
 class PolicyBias:
     """Judges a candidate by the policy's run from it, at most `horizon` steps long.
 
-    Without a shape the weight is the plan's length: its cost if the policy reaches the goal,
-    `horizon + 1` if it was stopped. With one it is the worst pair of states on the fragment, or
-    with `ends_only` its two ends. At most `budget` states are put to the policy per step of the
-    walk; candidates beyond that are left out.
+    Without a shape the weight is the number of steps to the goal; a run that was stopped weighs
+    more than all that were not. With one it is the worst pair of states on the fragment, or with
+    `ends_only` its two ends. At most `budget` states are put to the policy per step of the walk;
+    candidates beyond that are left out.
     """
 
     runs: PolicyRuns
     shape: Shape | None = None
-    horizon: int = 50
-    budget: int = 200
+    horizon: int | None = 50  # None: whole runs
+    budget: int | None = 200  # None: no limit
     ends_only: bool = False
     cancelled: Callable[[], bool] = NULL_LINK.cancelled
 
     def judge(self, states: Int32Array) -> Judgment:
         before = self.runs.statistics.evaluated
+        limit = STEP_LIMIT if self.horizon is None else self.horizon
         weights: list[float] = []
-        failed: list[bool] = []
-        for begin in range(0, len(states), _BATCH):
-            if self.runs.statistics.evaluated - before >= self.budget:
+        outcomes: list[RunOutcome] = []
+        at_once = _BATCH if self.budget is not None else max(len(states), 1)
+        for begin in range(0, len(states), at_once):
+            asked = self.runs.statistics.evaluated - before
+            if self.budget is not None and asked >= self.budget:
                 break
-            results = self.runs.run(states[begin : begin + _BATCH], self.horizon, self.cancelled)
-            for state, outcome, cost in zip(
-                results.starts.tolist(), results.outcome, results.cost.tolist(), strict=True
-            ):
-                failed.append(outcome == RunOutcome.FAILED)
-                weights.append(self._weight(state, outcome, cost))
+            results = self.runs.run(states[begin : begin + at_once], limit, self.cancelled)
+            outcomes += results.outcome.tolist()
+            weights += [self._weight(state) for state in results.starts.tolist()]
+        if self.shape is None:
+            weights = _longest_if_stopped(weights, outcomes)
         left_out = len(states) - len(weights)
+        failed = [outcome is RunOutcome.FAILED for outcome in outcomes]
         return Judgment(weights + [-math.inf] * left_out, failed + [False] * left_out)
 
-    def _weight(self, state: int, outcome: RunOutcome, cost: int) -> float:
+    def _weight(self, state: int) -> float:
+        run = self.runs.trace(state)
         if self.shape is not None:
-            return self._shape_weight(self.runs.trace(state))
-        if outcome is RunOutcome.SOLVED:
-            return float(cost)
-        return math.inf if outcome is RunOutcome.FAILED else float(self.horizon + 1)
+            return self._shape_weight(run)
+        return math.inf if run.outcome is RunOutcome.FAILED else float(len(run.operators))
 
     def _shape_weight(self, run: PolicyRun) -> float:
-        states = run.states[: self.horizon + 1]
+        states = run.states[: None if self.horizon is None else self.horizon + 1]
         if len(states) < 2:
             return -math.inf
         operators = self.runs.table.task.operators
@@ -127,8 +122,9 @@ class PolicyBias:
             sources[target].append(source)
         found: list[float] = []
         for target, others in sources.items():
-            goal = list(enumerate(values[target].tolist()))
-            distance = Evaluator(self.runs.table.task, "ff", goal)(values[others])
+            task = self.runs.table.task
+            goal = [(v, int(values[target, v])) for v in task.state_variables]
+            distance = Evaluator(task, "ff", goal)(values[others])
             known = distance != INFINITY
             cost = np.abs(spent[target] - spent[others])
             found += (cost[known] - distance[known]).astype(float).tolist()
@@ -148,7 +144,16 @@ class PolicyBias:
         return float((height[1:] - lowest_before).max())
 
 
+def _longest_if_stopped(lengths: list[float], outcomes: list[RunOutcome]) -> list[float]:
+    """Count a stopped run as longer than all finished ones."""
+    finite = [length for length in lengths if length != math.inf]
+    longest = max(finite, default=0.0) + 1
+    pairs = zip(lengths, outcomes, strict=True)
+    return [longest if outcome is RunOutcome.ABORTED else length for length, outcome in pairs]
+
+
 _BATCH = 16
+"""Candidates after which a budget is looked at; without one all of them run together."""
 
 BIASES = ("none", "plan-length", "detour", "loopiness", "surface", "heuristic")
 
@@ -157,13 +162,14 @@ def make_bias(
     name: str,
     runs: PolicyRuns,
     *,
-    horizon: int = 50,
-    budget: int = 200,
+    horizon: int | None = 50,
+    budget: int | None = 200,
     ends_only: bool = False,
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-) -> Bias:
+) -> Bias | None:
+    """The bias of this name; None: every candidate is as good as any other."""
     if name == "none":
-        return Even()
+        return None
     if name == "heuristic":
         return HeuristicBias(runs, Evaluator(runs.table.task, "ff"))
     if name not in BIASES:

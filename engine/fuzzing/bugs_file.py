@@ -42,7 +42,7 @@ def _worse(known: int | None, value: int) -> int:
 
 
 def is_bugs_file(text: str) -> bool:
-    """Told by how it begins: with a task, or with the state of the first bug."""
+    """Whether a text begins like a bugs file: with a task, or with the state of the first bug."""
     return _START.match(text) is not None
 
 
@@ -69,7 +69,7 @@ def write_bugs(records: Iterable[BugRecord]) -> str:
 
 
 def parse_bugs(text: str, task: Task | None, path: str = "") -> list[BugRecord]:
-    """The records by their first appearance; without a task nobody asks whose states they are."""
+    """Return the records in order of appearance; without a task, states are not checked."""
     return _Reader(text, task, path).records()
 
 
@@ -145,6 +145,9 @@ class _Reader:
         for variable, value in zip(self._task.variables, values, strict=True):
             if not 0 <= value < len(variable.values):
                 raise self._error(line, f"{variable.name} has no value {value}")
+        if self._task.extend(values) != tuple(values):
+            message = "derived values do not follow from the axioms: another task?"
+            raise self._error(line, message)
         return tuple(values)
 
     def _error(self, line: int, message: str) -> UnreadableFileError:

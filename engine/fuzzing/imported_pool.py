@@ -1,16 +1,18 @@
-"""A pool that is given rather than grown: states from a pool file or a bugs file of other tools.
+"""A pool that is given rather than grown: one that was made before, or one of other tools.
 
-Both can be described without a task; whether they fit one shows when they are read for it.
+Pool files and bugs files can be described without a task; whether they fit one shows when they are
+read for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.errors import Location, UnreadableFileError
 from engine.fuzzing.bugs_file import FAILS, parse_bugs, task_in
 from engine.fuzzing.fuzzer import FuzzStatistics
 from engine.fuzzing.pool_file import PoolEntry, count_states, is_pool, parse_pool
+from engine.records.config import MadeState
 from engine.records.inputs import File
 from engine.records.project import PoolContents
 from engine.task.sas import parse_sas
@@ -36,8 +38,26 @@ def task_of(file: File) -> Task:
     return parse_sas(text, file.path)
 
 
+class MadePool:
+    """What the same walks found before, with where each state came from."""
+
+    complete = True
+
+    def __init__(self, states: Sequence[MadeState]) -> None:
+        self.statistics = FuzzStatistics()
+        self.entries = [
+            PoolEntry(made.state, made.reference, len(made.operators), made.operators)
+            for made in states
+        ]
+
+    def grow(self) -> Iterator[int]:
+        yield from range(len(self.entries))
+
+
 class ImportedPool:
     """Stands where a fuzzer does: the entries are there from the beginning."""
+
+    complete = False  # other states are unknown
 
     def __init__(self, file: File, task: Task) -> None:
         self.statistics = FuzzStatistics()

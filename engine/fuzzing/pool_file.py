@@ -98,6 +98,12 @@ def _entry(line: str, index: int, task: Task, location: Location) -> PoolEntry:
     for variable, value in zip(task.variables, state, strict=True):
         if not 0 <= value < len(variable.values):
             raise UnreadableFileError(f"{variable.name} has no value {value}", location)
+    if task.extend(state) != tuple(state):
+        raise UnreadableFileError(
+            "derived values do not follow from the axioms: another task?",
+            location,
+            "choose the task that the pool was made for",
+        )
     return PoolEntry(tuple(state), reference, steps)
 
 

@@ -58,18 +58,20 @@ def check_action(
     dominance: DominanceFunction | None = None,
     limits: SearchLimits = NO_LIMITS,
     control: Control | None = None,
+    greedy: bool = True,
 ) -> ActionVerdict:
     """Decide whether an operator is optimal in a state in which it is applicable.
 
     `solvable` says that the state is known to have a plan, `plan_cost` what a known one costs; if
     neither is known, nothing is taken for granted. With a dominance function its criteria come
-    first. A limit or a cancelled `control` gives UNDECIDED, never a claim.
+    first. A limit or a cancelled `control` gives UNDECIDED, never a claim. Without `greedy`, AOCA*
+    is that of the paper, with no search for some plan before it.
     """
     question = _question(task, state, operator, solvable, plan_cost)
     if algorithm not in ALGORITHMS:
         known_names = ", ".join(ALGORITHMS)
         raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known_names}")
-    admissible_kernel(heuristic)
+    admissible_kernel(heuristic, task)
     control = control or Control()
     searches = QuestionSearches(task, heuristic, limits, control)
     known = Knowledge.of(question)
@@ -77,7 +79,7 @@ def check_action(
     try:
         if algorithm == "dominance" and dominance is None:
             dominance = _default_dominance(task, searches)
-        decision = _decide(question, known, searches, algorithm, dominance)
+        decision = _decide(question, known, searches, algorithm, dominance, greedy=greedy)
         known.add_verdict(decision.verdict)
     except UndecidedError as undecided:
         reason = undecided.reason
@@ -106,6 +108,7 @@ def _question(
     for variable, (value, size) in enumerate(zip(start, task.domain_sizes, strict=True)):
         if not 0 <= value < size:
             raise UsageError(f"variable {variable} has {size} values; {value} is too large")
+    start = task.extend(start)
     question = ActionQuestion(task, start, operator, solvable, plan_cost)
     if not is_applicable(question.action, start):
         raise UsageError(f"({question.action.name}) is not applicable in the state")
@@ -120,8 +123,10 @@ def _decide(
     searches: QuestionSearches,
     algorithm: str,
     dominance: DominanceFunction | None,
+    *,
+    greedy: bool,
 ) -> Decision:
-    if not known.solvable and (dominance is not None or algorithm == "aoca"):
+    if not known.solvable and (dominance is not None or (greedy and algorithm == "aoca")):
         _look_for_plan(question, known, searches, thorough=algorithm == "dominance")
     if known.solvable and question.successor == question.state:
         verdict = StepVerdict.NOT_OPTIMAL if question.action.cost else StepVerdict.OPTIMAL

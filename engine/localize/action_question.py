@@ -69,7 +69,7 @@ class ActionQuestion:
 
     @cached_property
     def successor(self) -> State:
-        return successor(self.action, self.state)
+        return successor(self.task, self.action, self.state)
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Knowledge:
         self.add_optimal(0, self.after_high)
 
     def add_verdict(self, verdict: StepVerdict) -> None:
-        """What a verdict says about the costs, whoever came to it."""
+        """Tighten the bounds by a verdict of any algorithm."""
         if verdict is StepVerdict.OPTIMAL:
             self.add_after(self.optimal_low, self.optimal_high)
             self.add_optimal(self.after_low)
@@ -114,7 +114,7 @@ class Knowledge:
 
     @property
     def verdict(self) -> StepVerdict | None:
-        """What the bounds decide; whatever is said of a state without a plan is not the truth."""
+        """Return what the bounds decide; of a state without a plan nothing is claimed."""
         if not self.solvable:
             return None
         if self.after_low == INFINITY or self.optimal_high < self.after_low:

@@ -15,10 +15,10 @@ from engine.task.successors import applicable_operators, successor
 def decide_by_dominance(question: ActionQuestion, dominance: DominanceFunction) -> Decision | None:
     """The first criterion that applies; the state must have a plan."""
     if dominance.task_hash != question.task.hash:
-        raise ValueError("the dominance function is that of another task")  # P14
+        raise ValueError("the dominance function belongs to another task")  # P14
     task, state, cost = question.task, question.state, question.action.cost
     others = [o for o in applicable_operators(task, state) if o != question.operator]
-    states = [successor(task.operators[o], state) for o in others]
+    states = [successor(task, task.operators[o], state) for o in others]
     ids = dominance.ids([state, question.successor, *states])
     before, after, rest = ids[0], ids[1], ids[2:]
 

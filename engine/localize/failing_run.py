@@ -1,4 +1,4 @@
-"""Where a run that does not reach the goal could still have reached it, and what to blame.
+"""Where a run that does not reach the goal could still have reached it, and its root cause.
 
 Once the goal is out of reach it stays so. The last state from which it could be reached is
 therefore found by bisection, and the step from there is what loses it. A run that loses nothing
@@ -56,7 +56,7 @@ def failure_of(states: Sequence[int], loop_begin: int | None, bounds: CostBounds
 def cause_of(
     run: PolicyRun, steps: Sequence[LocalizedStep], failure: Failure | None, bounds: CostBounds
 ) -> Cause | None:
-    """The step to blame, or None if none is proven to be bad."""
+    """The root cause, or None if no step is proven to be bad."""
     if failure is None:
         return _last_bad_step(run, steps, bounds)
     if failure.first_unsolvable is not None:
@@ -99,8 +99,8 @@ def _step_of_loop(
         return _cause(CauseKind.LOOP, run, end, None, bounds)
     loop = steps[failure.loop_begin :]
     bad = [step for step in loop if step.verdict is StepVerdict.NOT_OPTIMAL]
-    blamed = min(bad or loop, key=lambda step: _values(run, step.index, bounds))
-    return _cause(CauseKind.LOOP, run, blamed.index, blamed.operator, bounds)
+    chosen = min(bad or loop, key=lambda step: _values(run, step.index, bounds))
+    return _cause(CauseKind.LOOP, run, chosen.index, chosen.operator, bounds)
 
 
 def _cause(

@@ -20,6 +20,7 @@ from engine.errors import UsageError, WorkspaceError
 from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
 from engine.localize.failing_run import cause_of, failure_of, settle_solvability
+from engine.localize.losses import find_worst_step, loss_between, share_gap
 from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
 from engine.policies.runs import PolicyRun
@@ -32,7 +33,7 @@ from engine.workers.link import NULL_LINK
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """After each search: how far the localization of a run has come."""
+    """How far the localization of a run has come, told after each search."""
 
     searches: int
     expanded: int
@@ -68,7 +69,7 @@ class Localizer:
         if algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known}")
-        admissible_kernel(heuristic)  # others would pass off any plan as optimal
+        admissible_kernel(heuristic, table.task)  # others would pass off any plan as optimal
         self.table = table
         self.bounds = CostBounds(table)
         self._algorithm, self._limits = algorithm, limits
@@ -165,12 +166,18 @@ class _Examination:
         else:
             self._ask_about_steps(algorithm)
         steps = tuple(self._verdict(k, run) for k in range(len(self.path.operators)))
+        start = self.path.states[0]
+        if solved:
+            steps = share_gap(steps, self.spent[-1] - self.bounds.low(start))
         failure = (
             None if solved else failure_of(self.path.states, self.path.loop_begin, self.bounds)
         )
+        cause = cause_of(run, steps, failure, self.bounds)
+        worst = find_worst_step(steps, cause, failure)
+        beaten = not solved or self.bounds.high(start) < self.spent[-1]
         return Localization(
             steps=steps,
-            cause=cause_of(run, steps, failure, self.bounds),
+            cause=cause,
             failure=failure,
             searches=self.searching.searches,
             naive_searches=len(set(self.path.states)),
@@ -178,7 +185,15 @@ class _Examination:
             seconds=self.searching.seconds,
             limited=any(step.verdict is StepVerdict.UNDECIDED for step in steps)
             or not all(map(self.bounds.is_settled, self.path.states)),
+            worst_step=worst,
+            worst_action=self._action(worst),
+            better_plan=self.bounds.plan(start) if beaten else None,
         )
+
+    def _action(self, step: int | None) -> str:
+        if step is None or step == len(self.path.operators):
+            return ""
+        return self.bounds.table.task.operators[self.path.operators[step]].name
 
     def _last_solvable(self) -> int:
         known = [k for k, s in enumerate(self.path.states) if self.bounds.high(s) != INFINITY]
@@ -270,6 +285,7 @@ class _Examination:
         state, verdict = self.path.states[k], self._judge(k)
         after_low, after_high = self._after(k)
         low, high = self.bounds.low(state), self.bounds.high(state)
+        loss_low, loss_high = loss_between(verdict, low, high, after_low, after_high)
         plan = self.bounds.plan(state) if high < after_low else None
         total = run.cost if run.outcome is RunOutcome.SOLVED else None
         return LocalizedStep(
@@ -281,6 +297,8 @@ class _Examination:
             optimal_high=high,
             after_low=after_low,
             after_high=after_high,
+            loss_low=loss_low,
+            loss_high=loss_high,
             better_operator=plan[0] if plan else None,
             better_plan=plan,
         )

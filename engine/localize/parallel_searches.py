@@ -1,9 +1,9 @@
 """Action optimality by searches side by side: PMS-BC and PMS-LAMA.
 
-A* from the state and A* from behind the action run in threads, LAMA in a process of its own.
-Whatever they have proved so far is looked at every few milliseconds; the first bounds that decide
-end all of them. Beyond the paper, the plan behind the action bounds the search from the state,
-too: that one need not expand a goal. See docs/theory/localization.md, "Several searches".
+A* from the state and A* from behind the action run in threads, LAMA in a process of its own. Their
+bounds are read every few milliseconds; the first that decide end all searches. Beyond the paper,
+the plan behind the action bounds the search from the state, too: that one need not expand a goal.
+See docs/theory/localization.md, "Several searches".
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class _Race:
         return Decision(known.verdict, decided_by, plan or None)
 
     def _publish(self) -> None:
-        """For whoever watches the progress of the whole."""
+        """Publish the progress of the whole."""
         shared = self._searches.control.progress
         shared.expanded = sum(runner.control.expanded for runner in self._runners)
         shared.evaluated = sum(runner.control.evaluated for runner in self._runners)

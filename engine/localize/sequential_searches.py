@@ -42,7 +42,7 @@ def starts_with(question: ActionQuestion, plan: tuple[int, ...]) -> bool:
     first = question.task.operators[plan[0]]
     if plan[0] == question.operator:
         return True
-    same_state = successor(first, question.state) == question.successor
+    same_state = successor(question.task, first, question.state) == question.successor
     return same_state and first.cost == question.action.cost
 
 

@@ -1,7 +1,8 @@
 """The line to a running kernel: read its progress, ask it to stop, wait for it without going deaf.
 
 A kernel runs outside the interpreter, so a signal such as Ctrl-C is only noticed when it
-returns. `Control.run` therefore lets the main thread wait for the kernel instead of being in it.
+returns. `Control.run` therefore lets the main thread wait for the kernel instead of being in it,
+unless signals are none of Python's business, as in workers.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Control:
 
     def run(self, kernel: Callable[[], Result]) -> Result:
         """Call the kernel; an exception in the waiting main thread (Ctrl-C) cancels it."""
-        if threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not threading.main_thread() or not _hears_signals():
             return kernel()
         done: list[Result] = []
         failed: list[BaseException] = []
@@ -91,6 +92,11 @@ class Control:
         if failed:
             raise failed[0]
         return done[0]
+
+
+def _hears_signals() -> bool:
+    """Whether Python has to do anything when it is asked to end; workers just end."""
+    return any(callable(signal.getsignal(number)) for number in _SIGNALS)
 
 
 @contextmanager

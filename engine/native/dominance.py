@@ -2,8 +2,8 @@
 
 `NativeSystem` computes tables; those of all factors lie in one array, one square after the other,
 and row s, column t of a square is D_i(s, t). What the numbers mean is in `dominance/system.hpp`.
-`NativeTables` answers what D of two states is; `NativeComparison` holds the states that an oracle
-compares with each other. Both work on rows of factor states, -1 for a pruned one.
+`NativeTables` answers what D of two states is. It works on rows of factor states, -1 for a pruned
+one.
 """
 
 from __future__ import annotations
@@ -158,57 +158,3 @@ class NativeTables:
 
 
 _NOTHING: Int32Array = np.empty(0, np.int32)
-
-
-class NativeComparison:
-    """States whose bounds, given as an array by state id, say something about each other."""
-
-    def __init__(self, tables: NativeTables) -> None:
-        self._n_factors = tables.n_factors
-        self._size = 0
-        self._states: Int32Array = np.empty(256, np.int32)
-        self._gains: Int64Array = np.empty(256, np.int64)
-        self._handle = create("comparison_create", tables.handle)
-        destroy_with(self, "comparison_destroy", self._handle, tables)
-
-    def add(self, bounds: Int64Array, state: int, ids: Int32Array) -> tuple[int, int]:
-        """Know one more state: which other implies the best bound for it (-1: none), by which D."""
-        check_shape(bounds, (None,))
-        ids = as_array(ids, np.int32, (self._n_factors,))
-        call(
-            *("comparison_add", self._handle, len(bounds), bounds),
-            *(state, ids, self._states, self._gains),
-        )
-        best = int(self._states[0]), int(self._gains[0])
-        self._size += 1
-        if self._size > len(self._states):
-            self._states = np.empty(2 * self._size, np.int32)
-            self._gains = np.empty(2 * self._size, np.int64)
-        return best
-
-    def infer(self, bounds: Int64Array, ids: Int32Array) -> tuple[Int32Array, Int64Array]:
-        """For many states: which known one implies the best bound (-1: none), with which D."""
-        check_shape(bounds, (None,))
-        ids = as_array(ids, np.int32, (None, self._n_factors))
-        sources, gains = np.empty(len(ids), np.int32), np.empty(len(ids), np.int64)
-        call(
-            *("comparison_infer", self._handle, len(bounds), bounds),
-            *(len(ids), ids, sources, gains),
-        )
-        return sources, gains
-
-    def tell(self, bounds: Int64Array) -> tuple[int, list[int], list[int]] | None:
-        """A known state whose bound fell since it was asked last: whom it improves, by which D.
-
-        None when no such state improves another. The caller must lower the bounds accordingly.
-        """
-        check_shape(bounds, (None,))
-        answer = np.empty(2, np.int64)
-        call(
-            *("comparison_tell", self._handle, len(bounds), bounds),
-            *(self._states, self._gains, answer),
-        )
-        count, source = answer.tolist()
-        if source < 0:
-            return None
-        return source, self._states[:count].tolist(), self._gains[:count].tolist()

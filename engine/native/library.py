@@ -29,7 +29,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Shape: TypeAlias = tuple[int | None, *tuple[int, ...]]
 """Rows (None: any number) and columns of an array."""
 
-ABI_VERSION = 7
+ABI_VERSION = 10
 """That of interface/abi.hpp, which the types below mirror."""
 
 
@@ -126,13 +126,19 @@ class AbstractionSize(ctypes.Structure):
     )
 
 
-class PoolIndex(ctypes.Structure):
+class LaterParts(ctypes.Structure):
     _fields_ = (
-        ("n_blocks", ctypes.c_int64),
-        ("facts", ctypes.c_void_p),
-        ("slots", ctypes.c_void_p),
-        ("begin", ctypes.c_void_p),
-        ("members", ctypes.c_void_p),
+        ("n_conditional", ctypes.c_int64),
+        ("conditional_begin", ctypes.c_void_p),
+        ("conditional_facts", ctypes.c_void_p),
+        ("condition_begin", ctypes.c_void_p),
+        ("conditions", ctypes.c_void_p),
+        ("layer", ctypes.c_void_p),
+        ("default_value", ctypes.c_void_p),
+        ("n_rules", ctypes.c_int64),
+        ("heads", ctypes.c_void_p),
+        ("body_begin", ctypes.c_void_p),
+        ("bodies", ctypes.c_void_p),
     )
 
 
@@ -155,18 +161,20 @@ class ArrayParameter:
 
 
 INT32, INT64, DOUBLE = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
-OBJECT = ctypes.c_void_p  # a handle, or the data of a tensor
+OBJECT = ctypes.c_void_p  # a handle
 INT32_IN = ArrayParameter(np.int32, writable=False)
 INT32_OUT = ArrayParameter(np.int32, writable=True)
 INT64_IN = ArrayParameter(np.int64, writable=False)
 INT64_OUT = ArrayParameter(np.int64, writable=True)
 BOOL_OUT = ArrayParameter(np.bool_, writable=True)
+FLOAT_IN = ArrayParameter(np.float32, writable=False)
+FLOAT_OUT = ArrayParameter(np.float32, writable=True)
 OBJECT_OUT = ctypes.POINTER(ctypes.c_void_p)
 OUTCOME_OUT = ctypes.POINTER(ctypes.c_int64)
 LIMITED = (ctypes.POINTER(NativeLimits), ctypes.POINTER(NativeProgress))
 ANSWER_OUT = ctypes.POINTER(SearchAnswer)
 SIZE_OUT = ctypes.POINTER(AbstractionSize)
-POOL_INDEX = ctypes.POINTER(PoolIndex)
+LATER_PARTS = ctypes.POINTER(LaterParts)
 GOAL = (INT32, INT32_IN)
 BATCH = (OBJECT, INT64, INT32_IN)
 
@@ -174,7 +182,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     # Tasks and states
     "task_create": (
         *(INT32, INT32_IN, INT32, INT32_IN, INT32_IN, INT32_IN, INT32_IN, INT64_IN),
-        *(*GOAL, OBJECT_OUT),
+        *(*GOAL, LATER_PARTS, OBJECT_OUT),
     ),
     "states_create": (OBJECT, OBJECT_OUT),
     "states_add": (*BATCH, INT32_OUT),
@@ -207,6 +215,21 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "lookahead_begin": (OBJECT, INT32),
     "lookahead_resume": (OBJECT, INT64, INT64_OUT),
     "lookahead_visits": (OBJECT, INT32_OUT, INT64_OUT, INT32_OUT, INT32_OUT),
+    "first_steps_create": (OBJECT, OBJECT_OUT),
+    "first_steps_begin": (OBJECT, INT32),
+    "first_steps_extend": (OBJECT, INT64_OUT),
+    "first_steps_level": (OBJECT, INT32_OUT, INT64_OUT),
+    "first_steps_way": (OBJECT, INT32, INT64, INT32_OUT, INT32_OUT),
+    # Random walks
+    "walks_create": (OBJECT, INT64_IN, INT64, INT64, INT32, OBJECT_OUT),
+    "walks_offer": (OBJECT, INT32, INT32, INT64, INT32_IN),
+    "walks_grow": (OBJECT, INT64, INT64, *LIMITED, OUTCOME_OUT),
+    "walks_exhausted": (OBJECT, *LIMITED, OUTCOME_OUT),
+    "walks_counts": (OBJECT, INT64_OUT),
+    "walks_entries": (OBJECT, INT64, INT32_OUT, INT32_OUT, INT32_OUT, INT32_OUT),
+    "walks_candidates": (OBJECT, INT32, *LIMITED, INT64_OUT),
+    "walks_steps": (OBJECT, INT32_OUT, INT32_OUT),
+    "walks_known": (*BATCH, BOOL_OUT),
     # Heuristics that are built for one state
     "cartesian_create": (
         *(OBJECT, INT32_IN, *GOAL, INT64, INT32, INT32),
@@ -229,13 +252,45 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     ),
     "tables_find": (OBJECT, INT64, INT32, INT32_IN, INT32_OUT),
     "tables_values": (OBJECT, INT64, INT32_IN, INT64, INT32_IN, INT64_OUT),
-    "comparison_create": (OBJECT, OBJECT_OUT),
-    "comparison_add": (OBJECT, INT64, INT64_IN, INT32, INT32_IN, INT32_OUT, INT64_OUT),
-    "comparison_infer": (OBJECT, INT64, INT64_IN, INT64, INT32_IN, INT32_OUT, INT64_OUT),
-    "comparison_tell": (OBJECT, INT64, INT64_IN, INT32_OUT, INT64_OUT, INT64_OUT),
+    # Bounds
+    "bounds_create": (OBJECT, OBJECT, OBJECT_OUT),
+    "bounds_all": (*BATCH, INT64_OUT),
+    "bounds_by_state": (OBJECT, INT64, INT64_OUT),
+    "bounds_add_path": (*BATCH, INT32_IN, INT32, INT32),
+    "bounds_add_plan": (OBJECT, INT32, INT64, INT32_IN, INT32),
+    "bounds_add_morph": (OBJECT, INT32, INT32, INT64, INT32),
+    "bounds_changed": (OBJECT, INT64, INT32_OUT, INT64_OUT),
+    "bounds_chain": (
+        *(OBJECT, INT32, INT64, INT32_OUT, INT32_OUT, INT64_OUT, INT32_OUT),
+        INT64_OUT,
+    ),
+    "maintenance_create": (OBJECT, OBJECT, INT32, OBJECT_OUT),
+    "maintenance_compare": BATCH,
+    "maintenance_infer": (*BATCH, INT32_OUT, INT64_OUT, INT64_OUT),
     # Networks
-    "network_elu_rows": (INT32, INT64, INT64, OBJECT, OBJECT),
-    "network_pool": (POOL_INDEX, INT32, INT64, INT64, DOUBLE, OBJECT, OBJECT),
+    "asnets_create": (*(INT32_IN,) * 16, INT64, FLOAT_IN, INT64, FLOAT_IN, OBJECT_OUT),
+    "asnets_logits": (*BATCH, FLOAT_OUT, BOOL_OUT),
+    "elu": (INT64, FLOAT_OUT),
+    # Policies and their runs
+    "policy_greedy": (OBJECT, OBJECT, OBJECT_OUT),
+    "policy_random": (OBJECT, INT64_IN, OBJECT_OUT),
+    "policy_network": (OBJECT, OBJECT, INT32_IN, INT32_IN, DOUBLE, OBJECT_OUT),
+    "policy_decide": (OBJECT, OBJECT, INT64, INT32_IN, INT32_OUT),
+    "runs_create": (OBJECT, OBJECT_OUT),
+    "runs_run": (OBJECT, OBJECT, INT64, INT32_IN, INT32, INT64, DOUBLE, INT64_OUT),
+    "runs_bounded": (
+        *(OBJECT, OBJECT, INT64, INT32_OUT, INT64_IN, INT64_OUT, INT64_OUT, INT64_OUT, BOOL_OUT),
+        *(INT64, INT64, INT64_IN, DOUBLE, INT64_OUT),
+    ),
+    "runs_look_ahead": (*BATCH, INT32, INT64_OUT),
+    "runs_missing": (OBJECT, INT32_OUT),
+    "runs_tell": (*BATCH, INT32_IN),
+    "runs_fail": (OBJECT, INT32),
+    "runs_decide": (OBJECT, *BATCH, INT32_OUT, INT64_OUT),
+    "runs_results": (*BATCH, INT32_OUT, INT32_OUT, INT64_OUT),
+    "runs_trace": (OBJECT, INT32, INT64_OUT),
+    "runs_traced": (OBJECT, INT32_OUT, INT32_OUT),
+    "runs_parents": (OBJECT, INT32, INT64, INT32_OUT, INT32_OUT, INT64_OUT),
 }
 """The parameters of the kernels that answer with a status."""
 
@@ -244,13 +299,15 @@ OTHER_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "heuristics": (ctypes.c_char_p, ()),
     "states_size": (INT64, (OBJECT,)),
     "states_bytes": (INT64, (OBJECT,)),
+    "bounds_u": (INT64, (OBJECT, INT32)),
+    "bounds_plans": (OBJECT, (OBJECT,)),
     "result_plan": (None, (OBJECT, INT32_OUT)),
     "aras_plan": (None, (OBJECT, INT32_OUT)),
     **{
         f"{name}_destroy": (None, (OBJECT,))
         for name in (
-            *("task", "states", "result", "evaluator", "aras", "lookahead"),
-            *("dominance", "tables", "comparison"),
+            *("task", "states", "result", "evaluator", "aras", "lookahead", "first_steps"),
+            *("dominance", "tables", "bounds", "maintenance", "asnets", "policy", "runs", "walks"),
         )
     },
 }
@@ -287,17 +344,31 @@ def library() -> ctypes.CDLL:
 
 def call(name: str, *arguments: Any) -> None:
     """Call a kernel that answers with a status."""
-    plain = [
-        parameter.pointer(argument) if isinstance(parameter, ArrayParameter) else argument
-        for parameter, argument in zip(SIGNATURES[name], arguments, strict=True)
-    ]
-    status = getattr(library(), f"plumbline_{name}")(*plain)
+    function, arrays, n_parameters = _kernel(name)
+    if len(arguments) != n_parameters:
+        raise TypeError(f"{name} takes {n_parameters} arguments, not {len(arguments)}")
+    plain = list(arguments)
+    for place, parameter in arrays:
+        plain[place] = parameter.pointer(plain[place])
+    status = function(*plain)
+    if status == _DONE:
+        return
     if status == Status.OUT_OF_MEMORY:
         raise MemoryError(f"{name}: out of memory")
     if status == Status.BAD_ARGUMENT:
         raise ValueError(f"{name}: a value, an id or an operator is out of range")
-    if status != Status.DONE:
-        raise RuntimeError(f"{name}: the kernel failed")
+    raise RuntimeError(f"{name}: the kernel failed")
+
+
+_DONE = int(Status.DONE)
+
+
+@cache
+def _kernel(name: str) -> tuple[Any, tuple[tuple[int, ArrayParameter], ...], int]:
+    """A function of the library, the places of its arrays, and its number of parameters."""
+    parameters = SIGNATURES[name]
+    arrays = [(n, each) for n, each in enumerate(parameters) if isinstance(each, ArrayParameter)]
+    return getattr(library(), f"plumbline_{name}"), tuple(arrays), len(parameters)
 
 
 def create(name: str, *arguments: object) -> ctypes.c_void_p:

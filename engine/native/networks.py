@@ -1,83 +1,106 @@
-"""What the kernels do between the matrix products of a network: ELU and pooling.
-
-They take the tensors of torch as they are: wrapping one in an array can take longer than the call.
-"""
+"""Action schema networks in the kernels: decisions and logits without torch."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.native.library import Int64Array, PoolIndex, as_array, call
+from engine.native.library import (
+    BoolArray,
+    Int32Array,
+    as_array,
+    call,
+    check_shape,
+    create,
+    destroy_with,
+)
+
+FloatArray = npt.NDArray[np.float32]
+
+LANES = 4
+"""The number of hidden units is a multiple of it; kLanes of the kernel."""
 
 
-class Tensor(Protocol):
-    """What is needed of a tensor; torch itself is not imported here."""
+@dataclass(frozen=True)
+class IndexRows:
+    """Items with lists of numbers: those of item i are `entries[begin[i]:begin[i + 1]]`."""
 
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    def is_contiguous(self) -> bool: ...
-    def is_floating_point(self) -> bool: ...
-    def element_size(self) -> int: ...
-    def numel(self) -> int: ...
-    def data_ptr(self) -> int: ...
+    begin: Int32Array
+    entries: Int32Array
 
-
-def elu(rows: Tensor, bias: Tensor) -> None:
-    """x for x > 0, exp(x) - 1 otherwise, of the rows with the bias added to each; in place."""
-    width = rows.shape[-1]
-    is_double = _is_double(rows)
-    if bias.shape != (width,) or _is_double(bias) != is_double:
-        raise ValueError("the bias does not fit the rows")
-    n_rows = rows.numel() // max(1, width)
-    call("network_elu_rows", is_double, n_rows, width, bias.data_ptr(), rows.data_ptr())
+    def checked(self, count: int) -> tuple[Int32Array, Int32Array]:
+        """As a kernel takes them; ValueError if these are not the lists of so many items."""
+        begin, entries = as_array(self.begin, np.int32), as_array(self.entries, np.int32)
+        if len(begin) != count + 1 or begin[0] != 0 or begin[-1] != len(entries):
+            raise ValueError("every row needs a beginning and an end")
+        if (np.diff(begin) < 0).any():
+            raise ValueError("rows must follow each other")
+        return begin, entries
 
 
-class NativePools:
-    """Which operators each pool is the maximum of.
+@dataclass(frozen=True)
+class NetworkArrays:
+    """What engine/native/networks/action_schema_network.hpp calls by the same names."""
 
-    A fact of block b has `slots[b]` pools; pools are counted block by block, fact by fact, and
-    pool i has the members `begin[i]` up to `begin[i + 1]`.
-    """
+    hidden: int
+    layers: int
+    schemas: int
+    facts: Int32Array  # rows (variable, value)
+    required: IndexRows
+    forbidden: IndexRows
+    base: Int32Array  # (chunks, operators)
+    sources: IndexRows
+    values: Int32Array
+    schema: Int32Array
+    products: IndexRows
+    pools: IndexRows
+    blocks: Int32Array  # rows (facts, slots, has a missing fact)
+
+
+class NativeNetwork:
+    """A network unrolled over one task, with its weights; states are rows of values."""
 
     def __init__(
-        self,
-        facts: npt.ArrayLike,
-        slots: npt.ArrayLike,
-        begin: Int64Array,
-        members: Int64Array,
-        n_operators: int,
+        self, arrays: NetworkArrays, n_variables: int, table: FloatArray, weights: FloatArray
     ) -> None:
-        self._arrays = tuple(as_array(a, np.int64) for a in (facts, slots, begin, members))
-        per_block, per_fact, begin, members = self._arrays
-        self.n_operators, self.n_pools = n_operators, int(per_block @ per_fact)
-        if len(begin) != self.n_pools + 1 or begin[0] != 0 or begin[-1] != len(members):
-            raise ValueError("every pool needs a beginning and an end")
-        if (np.diff(begin) < 0).any() or ((members < 0) | (members >= n_operators)).any():
-            raise ValueError("a member of a pool is no operator")
-        self._index = PoolIndex(len(per_block), *(array.ctypes.data for array in self._arrays))
-
-    def fill(self, operators: Tensor, empty: float, pools: Tensor) -> None:
-        """Pool operators (operators, states, hidden), into as many vectors as pools and states.
-
-        Blocks follow each other; in each, pools[fact, state, slot] is a hidden vector.
-        """
-        n_operators, n_states, hidden = operators.shape
-        is_double = _is_double(operators)
-        if n_operators != self.n_operators or _is_double(pools) != is_double:
-            raise ValueError("these are not the operators the pools were made for")
-        if pools.numel() != self.n_pools * n_states * hidden:
-            raise ValueError("the pools do not fit where they should go")
-        call(
-            *("network_pool", self._index, is_double, n_states, hidden, empty),
-            *(operators.data_ptr(), pools.data_ptr()),
+        self.n_variables = n_variables
+        chunks, self.n_operators = arrays.base.shape
+        n_pools = int((arrays.blocks[:, 0] * arrays.blocks[:, 1]).sum())
+        check_shape(table, (None, arrays.hidden))
+        check_shape(weights, (None,))
+        shape = [n_variables, arrays.hidden, arrays.layers, arrays.schemas]
+        shape += [len(arrays.facts), self.n_operators, chunks, n_pools, len(arrays.blocks)]
+        sources = arrays.sources.checked(chunks * self.n_operators)
+        values = as_array(arrays.values, np.int32, (len(arrays.sources.entries),))
+        self.handle = create(
+            "asnets_create",
+            np.array(shape, np.int32),
+            as_array(arrays.facts, np.int32, (None, 2)),
+            *arrays.required.checked(self.n_operators),
+            *arrays.forbidden.checked(self.n_operators),
+            as_array(arrays.base, np.int32, (None, self.n_operators)),
+            *(*sources, values),
+            as_array(arrays.schema, np.int32, (self.n_operators,)),
+            *arrays.products.checked(self.n_operators),
+            *arrays.pools.checked(n_pools),
+            as_array(arrays.blocks, np.int32, (None, 3)),
+            *(len(table), table, len(weights), weights),
         )
+        destroy_with(self, "asnets_destroy", self.handle)
+
+    def logits(self, states: Int32Array) -> tuple[FloatArray, BoolArray]:
+        """Logits, and which operators are applicable; one row per state."""
+        states = as_array(states, np.int32, (None, self.n_variables))
+        logits = np.empty((len(states), self.n_operators), np.float32)
+        applicable = np.empty((len(states), self.n_operators), np.bool_)
+        call("asnets_logits", self.handle, len(states), states, logits, applicable)
+        return logits, applicable
 
 
-def _is_double(values: Tensor) -> bool:
-    size = values.element_size()
-    if not (values.is_floating_point() and values.is_contiguous() and size in (4, 8)):
-        raise ValueError("expected floats that lie together")
-    return size == 8
+def elu(numbers: FloatArray) -> FloatArray:
+    """x for x > 0, exp(x) - 1 otherwise."""
+    padded = np.append(np.ravel(numbers), np.zeros(-numbers.size % LANES)).astype(np.float32)
+    call("elu", padded.size, padded)
+    return padded[: numbers.size].reshape(numbers.shape)

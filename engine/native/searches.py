@@ -199,7 +199,7 @@ class NativeLookahead:
         call("lookahead_begin", self._handle, start)
 
     def resume(self, size: int) -> int:
-        """Search on until so many states are visited; return how many there are."""
+        """Search until this number of states is visited; return how many are."""
         call("lookahead_resume", self._handle, size, self._count)
         return int(self._count[0])
 
@@ -216,3 +216,41 @@ class NativeLookahead:
             *(found.states, found.costs, found.before, found.operators),
         )
         return found
+
+
+class NativeFirstSteps:
+    """All states that sequences of operators lead to, level by level. Not for two threads at once.
+
+    A level has each state once, with the cheapest way there, in the order of their ids.
+    """
+
+    def __init__(self, states: NativeStates) -> None:
+        self._handle = create("first_steps_create", states.handle)
+        self._answer = np.zeros(3, np.int64)
+        destroy_with(self, "first_steps_destroy", self._handle, states)
+
+    def begin(self, start: int) -> None:
+        call("first_steps_begin", self._handle, start)
+        self._answer[0] = 1
+
+    def extend(self) -> tuple[int, int] | None:
+        """Go on from all states of the last level that are no goals.
+
+        Return the row of the cheapest goal on the new level and the cost of the way to it.
+        """
+        call("first_steps_extend", self._handle, self._answer)
+        _, row, cost = self._answer.tolist()
+        return None if row < 0 else (row, cost)
+
+    def level(self) -> tuple[Int32Array, Int64Array]:
+        """The states of the last level and the costs of the ways to them."""
+        n = int(self._answer[0])
+        states, costs = np.empty(n, np.int32), np.empty(n, np.int64)
+        call("first_steps_level", self._handle, states, costs)
+        return states, costs
+
+    def way(self, level: int, row: int) -> tuple[list[int], list[int]]:
+        """The states on the way to a row of a level, and the operators between them."""
+        states, operators = np.empty(level + 1, np.int32), np.empty(level, np.int32)
+        call("first_steps_way", self._handle, level, row, states, operators)
+        return states.tolist(), operators.tolist()

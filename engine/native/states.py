@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from engine.native.library import (
     BoolArray,
     Int32Array,
     Int64Array,
+    LaterParts,
     NativeLimits,
     NativeProgress,
     Outcome,
@@ -22,6 +24,41 @@ from engine.native.library import (
 )
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Facts in rows that follow each other: row i is facts[begin[i]:begin[i + 1]]."""
+
+    begin: Int32Array
+    facts: Int32Array  # (variable, value)
+
+    def require_fit(self, n_rows: int) -> None:
+        if len(self.begin) != n_rows + 1 or self.begin[0] != 0 or self.begin[-1] != len(self.facts):
+            raise ValueError("operator rows do not fit the facts")
+        if (np.diff(self.begin) < 0).any():
+            raise ValueError("operator rows must follow each other")
+
+    def arrays(self) -> tuple[Int32Array, Int32Array]:
+        return as_array(self.begin, np.int32), as_array(self.facts, np.int32, (None, 2))
+
+
+@dataclass(frozen=True)
+class NativeConditional:
+    """Conditional effects: by operator the facts, by effect the conditions."""
+
+    effects: Rows
+    conditions: Rows
+
+
+@dataclass(frozen=True)
+class NativeAxioms:
+    """By variable a layer (-1: not derived) and a default; by rule a head and a body."""
+
+    layer: Int32Array
+    default_value: Int32Array
+    heads: Int32Array
+    bodies: Rows
+
+
 class NativeTask:
     """A grounded task in the kernels' memory. Facts are rows (variable, value)."""
 
@@ -29,35 +66,71 @@ class NativeTask:
         self,
         *,
         domain_sizes: Int32Array,
-        pre_begin: Int32Array,
-        preconditions: Int32Array,
-        eff_begin: Int32Array,
-        effects: Int32Array,
+        preconditions: Rows,
+        effects: Rows,
         costs: Int64Array,
         goal: Int32Array,
+        conditional: NativeConditional | None = None,
+        axioms: NativeAxioms | None = None,
     ) -> None:
         self.n_variables = len(domain_sizes)
-        self.n_product_states = math.prod(domain_sizes.tolist())
+        self.n_facts = int(np.sum(domain_sizes, dtype=np.int64))
         self.n_operators = len(costs)
-        for begin, facts in ((pre_begin, preconditions), (eff_begin, effects)):
-            if len(begin) != self.n_operators + 1 or begin[0] != 0 or begin[-1] != len(facts):
-                raise ValueError("operator rows do not fit the facts")
-            if (np.diff(begin) < 0).any():
-                raise ValueError("operator rows must follow each other")
+        is_state_variable = np.ones(self.n_variables, bool) if axioms is None else axioms.layer < 0
+        self.n_product_states = math.prod(domain_sizes[is_state_variable].tolist())
+        preconditions.require_fit(self.n_operators)
+        effects.require_fit(self.n_operators)
+        later = _LaterParts(self.n_variables, self.n_operators, conditional, axioms)
         self.handle = create(
             "task_create",
             self.n_variables,
             as_array(domain_sizes, np.int32),
             self.n_operators,
-            as_array(pre_begin, np.int32),
-            as_array(preconditions, np.int32, (None, 2)),
-            as_array(eff_begin, np.int32),
-            as_array(effects, np.int32, (None, 2)),
+            *preconditions.arrays(),
+            *effects.arrays(),
             as_array(costs, np.int64),
             len(goal),
             as_array(goal, np.int32, (None, 2)),
+            later.parts,
         )
         destroy_with(self, "task_destroy", self.handle)
+
+
+class _LaterParts:
+    """The parts of a task beyond preconditions and effects; keeps the arrays it points to."""
+
+    def __init__(
+        self,
+        n_variables: int,
+        n_operators: int,
+        conditional: NativeConditional | None,
+        axioms: NativeAxioms | None,
+    ) -> None:
+        self.parts = LaterParts()
+        self._arrays: list[Int32Array] = []
+        if conditional is not None:
+            conditional.effects.require_fit(n_operators)
+            conditional.conditions.require_fit(len(conditional.effects.facts))
+            self.parts.n_conditional = len(conditional.effects.facts)
+            self._point_rows("conditional_begin", "conditional_facts", conditional.effects)
+            self._point_rows("condition_begin", "conditions", conditional.conditions)
+        if axioms is not None:
+            axioms.bodies.require_fit(len(axioms.heads))
+            if not len(axioms.layer) == len(axioms.default_value) == n_variables:
+                raise ValueError("every variable needs a layer and a default")
+            self.parts.n_rules = len(axioms.heads)
+            self._point("layer", as_array(axioms.layer, np.int32))
+            self._point("default_value", as_array(axioms.default_value, np.int32))
+            self._point("heads", as_array(axioms.heads, np.int32))
+            self._point_rows("body_begin", "bodies", axioms.bodies)
+
+    def _point_rows(self, begin: str, facts: str, rows: Rows) -> None:
+        for name, array in zip((begin, facts), rows.arrays(), strict=True):
+            self._point(name, array)
+
+    def _point(self, name: str, array: Int32Array) -> None:
+        self._arrays.append(array)
+        setattr(self.parts, name, array.ctypes.data)
 
 
 class NativeStates:

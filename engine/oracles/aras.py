@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.kind import OracleKind, Values, search_limits, search_options
+from engine.oracles.kind import OracleGroup, OracleKind, Values, search_limits, search_options
 from engine.oracles.planner import SearchOracle
 from engine.oracles.session import NO_BUG_POSSIBLE, NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.records.finding import RunOutcome
@@ -70,11 +70,15 @@ KINDS = (
         "Improves the policy's own plan to show that it is too expensive.",
         search_options(10_000),
         make=_aras,
+        remembers=False,
+        group=OracleGroup.PLANS,
     ),
     OracleKind(
         "aras-ehc",
         "Uses aras if the policy reaches the goal, else enforced hill climbing.",
         search_options(10_000),
         make=aras_ehc,
+        remembers=False,
+        group=OracleGroup.PLANS,
     ),
 )

@@ -33,7 +33,7 @@ def better_plan(
 ) -> tuple[int, ...] | None:
     """A plan from `state` that costs less than `policy_cost` (None: any plan), or None.
 
-    Every plan was replayed on the task by who found it.
+    Its finder has replayed every plan on the task.
     """
     limits = SearchLimits(bytes=MEGABYTES * 2**20, expansions=expansions)
     found = search(

@@ -1,10 +1,12 @@
-"""Bound-maintenance oracle: what is known of one state says something of many.
+"""Bound-maintenance oracle: a bound of one state implies bounds of many others.
 
 All examined states are compared with each other: u(t) <= u(s) - D(s, t) in both directions, and
 every fall of a bound goes on to the policy's predecessors. Different from the papers: one pass
 over all states takes the place of cost buckets, the direction t -> s uses the final bound of t,
 and a state whose bound fell is compared again, whoever lowered it, so that no pair of states is
-left with something to say. See docs/theory/oracles.md, "Bound maintenance".
+left with something to say; of the states that the look-ahead visits, only those keep their bounds
+that matter, unless `visited=all` asks for Algorithm 4 as it is printed.
+See docs/theory/oracles.md, "Bound maintenance".
 """
 
 from __future__ import annotations
@@ -12,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.dominance.function import DominanceFunction
 from engine.errors import CancelledError
-from engine.native.dominance import NativeComparison
+from engine.native.bounds import NativeMaintenance
 from engine.native.library import Int32Array, Int64Array
 from engine.native.searches import NativeLookahead, Visits
 from engine.oracles.kind import (
@@ -27,6 +28,7 @@ from engine.oracles.kind import (
     Values,
     count,
     dominance,
+    one_of,
     switch,
 )
 from engine.oracles.local_test import local_test
@@ -35,16 +37,22 @@ from engine.records.finding import INFINITY
 
 Infer = Callable[[Int32Array], tuple[Int64Array, Int32Array, Int64Array]]
 
+VISITED = ("best", "all")
 AT_ONCE = 1000
 """Visited states between two looks at whether the work was cancelled."""
 
 
 class DominanceLookahead:
-    """`size` is the number of visited states, the examined one included."""
+    """`size` is the number of visited states, the examined one included.
 
-    def __init__(self, session: OracleSession, size: int) -> None:
+    With `keeps_all`, what is inferred of any visited state is kept, and not only what leads to the
+    best bound of the examined one.
+    """
+
+    def __init__(self, session: OracleSession, size: int, *, keeps_all: bool = False) -> None:
         self.session = session
         self.size = size
+        self.keeps_all = keeps_all
         self._native = NativeLookahead(session.table.native)
 
     def search(self, state: int, infer: Infer, origin: str) -> bool:
@@ -57,6 +65,10 @@ class DominanceLookahead:
         inferred, sources, gains = infer(states)
         known = bounds.all(states)
         known[self.session.table.is_goal(states)] = 0
+        if self.keeps_all:
+            for number in np.flatnonzero(inferred < known).tolist():
+                source, gain = int(sources[number]), int(gains[number])
+                bounds.add_morph(int(states[number]), source, gain, origin)
         best = np.minimum(inferred, known)
         reachable = best != INFINITY
         best[reachable] += visits.costs[1:][reachable]
@@ -92,15 +104,19 @@ class BoundOracle:
         lookahead: int = 100,
         local: str = "all",
         intermediate: bool = True,
+        visited: str = "best",
     ) -> None:
         self.name = name
         self.session = session
         self.function = function
         self.local = local
         self.intermediate = intermediate
-        self._tested: set[int] = set()
-        self._comparison = NativeComparison(function.native)
-        self._lookahead = DominanceLookahead(session, lookahead) if lookahead else None
+        bounds = session.bounds
+        self._known = NativeMaintenance(function.native, bounds.native, bounds.number_of(name))
+        self.keeps_all = visited == "all"
+        self._lookahead = (
+            DominanceLookahead(session, lookahead, keeps_all=self.keeps_all) if lookahead else None
+        )
 
     def examine(self, state: int) -> Proof:
         limit = self.session.needs_less_than(state)
@@ -112,7 +128,7 @@ class BoundOracle:
             local_test(self.session, self.function, state, self.local, self.name)
             self.spread()
         bound = self.session.trusted_bounds.u(state)
-        if bound >= limit and self._lookahead is not None:
+        if self._lookahead is not None and (bound >= limit or self.keeps_all):
             if self._lookahead.search(state, self.infer, self.name):
                 self.spread()
             bound = self.session.trusted_bounds.u(state)
@@ -120,37 +136,15 @@ class BoundOracle:
 
     def compare(self, states: Sequence[int]) -> None:
         """Compare new states with all tested ones, in both directions."""
-        self.spread()
-        fresh = [state for state in states if state not in self._tested]
-        if not fresh:
-            return
-        self._tested.update(fresh)
-        bounds = self.session.bounds
-        for state, ids in zip(fresh, self._ids(fresh), strict=True):
-            source, gain = self._comparison.add(bounds.by_id(), state, ids)
-            if source >= 0:
-                bounds.add_morph(state, source, gain, self.name)
-            self.spread()
+        self._known.compare(states)
 
     def infer(self, states: Int32Array) -> tuple[Int64Array, Int32Array, Int64Array]:
-        """For many states the best bound that tested ones imply, from which one, with which D."""
-        bounds = self.session.bounds.by_id()
-        sources, gains = self._comparison.infer(bounds, self._ids(states))
-        known = sources >= 0
-        implied = np.full(len(states), INFINITY, np.int64)
-        implied[known] = bounds[sources[known]] - gains[known]
-        return implied, sources, gains
+        """Return for many states the best bound that a tested one implies, which one, and its D."""
+        return self._known.infer(states)
 
     def spread(self) -> None:
         """Let all tested states know of bounds that fell, whoever lowered them."""
-        bounds = self.session.bounds
-        while (told := self._comparison.tell(bounds.by_id())) is not None:
-            source, states, gains = told
-            for state, gain in zip(states, gains, strict=True):
-                bounds.add_morph(state, source, gain, self.name)
-
-    def _ids(self, states: npt.ArrayLike) -> Int32Array:
-        return self.function.ids(self.session.table.values(states))
+        self._known.compare(())
 
 
 def bmo(text: str, session: OracleSession, values: Values) -> BoundOracle:
@@ -161,18 +155,26 @@ def bmo(text: str, session: OracleSession, values: Values) -> BoundOracle:
         lookahead=values["lookahead"],
         local=values["local"],
         intermediate=values["intermediate"],
+        visited=values["visited"],
     )
 
 
 BMO_OPTIONS = {
     "lookahead": Option(100, "states to look ahead; 0: none", count, "whole number", "100"),
     "intermediate": Option(True, "also compare states on runs", switch, "switch", "true|false"),
+    "visited": Option(
+        "best",
+        "of which visited states to keep bounds, and whether to look ahead in bugs, too",
+        one_of(*VISITED),
+        "choice of states",
+        "|".join(VISITED),
+    ),
     **DOMINANCE_OPTIONS,
 }
 
 KIND = OracleKind(
     "bmo",
-    "Compares what is known about all tested states with each other.",
+    "Compares all tested states with each other.",
     BMO_OPTIONS,
     make=bmo,
     needs=Needs(dominance=True),

@@ -35,11 +35,16 @@ class CombinedOracle:
 
 
 def combined(text: str, session: OracleSession, values: Values) -> CombinedOracle:
-    external = aras_ehc(text, session, {"expansions": values["expansions"], "seconds": None})
+    limits = {"expansions": values["expansions"], "seconds": values["search_seconds"]}
+    external = aras_ehc(text, session, limits)
     return CombinedOracle(text, session, bmo(text, session, values), external)
 
 
-COMBINED_OPTIONS = {"expansions": Option(10_000, "states a search may expand"), **BMO_OPTIONS}
+COMBINED_OPTIONS = {
+    "expansions": Option(10_000, "states a search may expand"),
+    "search_seconds": Option(None, "time a search may take"),
+    **BMO_OPTIONS,
+}
 
 KIND = OracleKind(
     "combined",

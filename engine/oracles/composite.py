@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.oracles.combined import COMBINED_OPTIONS, CombinedOracle, combined
-from engine.oracles.kind import Needs, OracleKind, Values
+from engine.oracles.kind import Needs, OracleGroup, OracleKind, Values
 from engine.oracles.pco import PCO_E_OPTIONS, Contest, PcoE, pco_e
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 
@@ -49,4 +49,5 @@ KIND = OracleKind(
     {**COMBINED_OPTIONS, **PCO_E_OPTIONS},
     make=_make,
     needs=Needs(portfolio=True, dominance=True),
+    group=OracleGroup.POLICIES,
 )

@@ -1,102 +1,87 @@
-"""Inverse and undo oracles: whoever can go back can do what is done there.
+"""Inverse oracle: if a walk can be undone step by step, plans from its start apply.
 
-A pool state t was reached by a walk from a state r. If there is a way back from t to r, then
-h*(t) <= its cost + h*(r). `inverse` takes back one step at a time by one operator each; `undo`
-may also search for a longer way. The way back is concrete and its true costs count (P39-P42), so
-no property of the domain is assumed. See docs/theory/oracles.md, "Inverse and undo".
+A pool state t was reached by a walk from a state r. If each step of the walk can be taken back by
+one operator, then h*(t) <= the cost of these operators + h*(r). The way back is concrete and its
+true costs count (P39-P42), so no property of the domain is assumed.
+See docs/theory/oracles.md, "Inverse and undo".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.oracles.kind import OracleKind, search_limits, search_options
-from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
-from engine.records.finding import INFINITY
-from engine.search.forward import SearchLimits, search
+from engine.oracles.kind import Option, OracleKind, one_of
+from engine.oracles.session import NOTHING_PROVEN, OracleSession, Origin, Proof
+from engine.records.finding import INFINITY, RunOutcome
 
 Path = tuple[list[int], list[int]]
 """States and the operators between them."""
 
+PLANS = ("best", "policy")
+
 
 @dataclass(frozen=True)
 class InverseOracle:
-    """With `search_limits`, steps that no single operator takes back may take several."""
+    """`plan`: which plan counts at the start of the walk, any known one or the policy's own."""
 
     name: str
     session: OracleSession
-    search_limits: SearchLimits | None = None
+    plan: str = "best"
 
     def examine(self, state: int) -> Proof:
         origin = self.session.origins.get(state)
         if origin is None:
             return NOTHING_PROVEN
-        self.session.run_policy(origin.reference)
-        if self.session.trusted_bounds.u(origin.reference) == INFINITY:
-            return NOTHING_PROVEN
-        path = self._way_back(state, origin.reference, origin.operators)
+        outcome, cost = self.session.run_policy(origin.reference)
+        if self.plan == "policy":
+            known = cost if outcome is RunOutcome.SOLVED else INFINITY
+        else:
+            known = self.session.trusted_bounds.u(origin.reference)
+        path = None if known == INFINITY else inverse_path(self.session, state, origin)
         if path is None:
             return NOTHING_PROVEN
         states, operators = path
         self.session.bounds.add_path(states, operators, self.name)
-        cost = sum(self.session.task.operators[operator].cost for operator in operators)
-        return Proof(cost + self.session.trusted_bounds.u(origin.reference))
+        return Proof(int(self.session.operator_costs[operators].sum()) + known)
 
-    def _way_back(self, state: int, reference: int, walk: tuple[int, ...] | None) -> Path | None:
-        """Through all states of the walk, or straight to its start where the walk is not known."""
-        milestones = [reference]
-        for operator in (walk or ())[:-1]:
-            milestones.append(int(self.session.table.apply([milestones[-1]], [operator])[0]))
-        states, operators = [state], list[int]()
-        for before in reversed(milestones):
-            step = self._step_back(states[-1], before) or self._search_back(states[-1], before)
-            if step is None:
-                return None
-            states += step[0]
-            operators += step[1]
-        return states, operators
 
-    def _step_back(self, state: int, before: int) -> Path | None:
-        """The cheapest single operator from `state` to `before`; nothing if they are the same."""
-        if state == before:
-            return [], []
-        operators, successors = self.session.table.successors(state)
-        back = [int(op) for op in operators[successors == before]]
-        if not back:
+def inverse_path(session: OracleSession, state: int, origin: Origin) -> Path | None:
+    """The way back through all states of a walk, or straight to its start if it is not known."""
+    milestones = [origin.reference]
+    for operator in (origin.operators or ())[:-1]:
+        milestones.append(int(session.table.apply([milestones[-1]], [operator])[0]))
+    states, operators = [state], list[int]()
+    for before in reversed(milestones):
+        if states[-1] == before:
+            continue
+        back = _step_back(session, states[-1], before)
+        if back is None:
             return None
-        return [before], [min(back, key=lambda op: (self.session.task.operators[op].cost, op))]
+        states.append(before)
+        operators.append(back)
+    return states, operators
 
-    def _search_back(self, state: int, before: int) -> Path | None:
-        if self.search_limits is None:
-            return None
-        result = search(
-            self.session.task,
-            "astar",
-            "hmax",
-            state=self.session.values(state),
-            goal=list(enumerate(self.session.values(before))),
-            limits=self.search_limits,
-            control=self.session.control,
+
+def _step_back(session: OracleSession, state: int, before: int) -> int | None:
+    """The cheapest operator that leads from `state` to `before`."""
+    operators, successors = session.table.successors(state)
+    back = [int(operator) for operator in operators[successors == before]]
+    return min(
+        back, key=lambda operator: (session.operator_costs[operator], operator), default=None
+    )
+
+
+KIND = OracleKind(
+    "inverse",
+    "Undoes the walk step by step, one action each.",
+    {
+        "plan": Option(
+            "best",
+            "plan that counts at the start of the walk",
+            one_of(*PLANS),
+            "plan",
+            "|".join(PLANS),
         )
-        if result.plan is None:
-            return None
-        states = [state]
-        for operator in result.plan:
-            states.append(int(self.session.table.apply([states[-1]], [operator])[0]))
-        return states[1:], list(result.plan)
-
-
-KINDS = (
-    OracleKind(
-        "undo",
-        "Undoes the walk, then follows the policy's plan from its start.",
-        search_options(1000),
-        make=lambda text, session, values: InverseOracle(text, session, search_limits(values)),
-    ),
-    OracleKind(
-        "inverse",
-        "Undoes the walk step by step, one action each.",
-        {},
-        make=lambda text, session, _: InverseOracle(text, session),
-    ),
+    },
+    make=lambda text, session, values: InverseOracle(text, session, values["plan"]),
 )

@@ -1,13 +1,14 @@
 """What the entry of an oracle is made of: a sentence, options, what it needs, how it is made.
 
 Limits are counted in expansions by default, so that the same seed gives the same findings;
-`seconds=` is for those who would rather wait no longer.
+`seconds=` limits the time instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from engine.dominance.cache import dominance_function
@@ -16,7 +17,10 @@ from engine.dominance.function import DominanceFunction
 from engine.oracles.local_test import MODES
 from engine.oracles.session import Oracle, OracleSession
 from engine.records.config import Factorization
+from engine.search.effort import effort_so_far
 from engine.search.forward import SearchLimits
+from engine.task.cases import find_obstacle
+from engine.task.task import Task
 
 MEMORY = 4 * 2**30
 """What a search of an oracle may use, in bytes."""
@@ -46,10 +50,13 @@ def switch(text: str) -> bool:
     return text == "true"
 
 
-def _mode(text: str) -> str:
-    if text not in MODES:
-        raise ValueError
-    return text
+def one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError
+        return text
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +79,24 @@ class Needs:
 
     portfolio: bool = False  # policies to compare with
     dominance: bool = False  # a dominance function, with the factors of its option
+    dominance_option: str = ""  # the one that asks for it, where the oracle can do without
+
+    def asks_for_dominance(self, values: Values) -> bool:
+        return self.dominance or bool(self.dominance_option and values[self.dominance_option])
 
     def missing(self, *, portfolio: bool) -> str:
         """Why an oracle declines, to follow its name; empty if it has all it needs."""
         if self.portfolio and not portfolio:
             return "needs a portfolio of policies to compare with"
         return ""
+
+
+class OracleGroup(Enum):
+    """Where an oracle looks for something better than the policy's run, for people."""
+
+    PLANS = "Better plans"
+    STATES = "Other states"
+    POLICIES = "Other policies"
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,8 @@ class OracleKind:
     options: Mapping[str, Option]
     make: Callable[[str, OracleSession, Values], Oracle]  # from the user's text and all values
     needs: Needs = Needs()
+    remembers: bool = True  # what it learned about one state may help it with another one
+    group: OracleGroup = OracleGroup.STATES
 
 
 def search_options(expansions: float | None) -> dict[str, Option]:
@@ -103,20 +124,37 @@ def search_limits(values: Values) -> SearchLimits:
 
 DOMINANCE_OPTIONS = {
     "factors": Option(
-        Factorization(),
-        "atomic, or merged with at most this many transitions",
+        None,
+        "atomic (default in a hunt), or merged with at most this many transitions",
         Factorization.parse,
     ),
     "local": Option(
-        "all", "how a run is compared with itself", _mode, "local test", "|".join(MODES)
+        "all", "how a run is compared with itself", one_of(*MODES), "local test", "|".join(MODES)
     ),
     "seconds": Option(None, "time the dominance function may take"),
 }
 
 
+def describe_obstacle(task: Task) -> str:
+    """Why a task has no dominance function, or less of one, and what that means; or nothing."""
+    if obstacle := find_obstacle(task):
+        return (
+            f"no dominance here: {obstacle}; smo proves nothing, bmo compares no states, and "
+            "undo, combined and composite go on with their other parts"
+        )
+    if task.cone:
+        return (
+            f"less dominance here: axioms depend on {len(task.cone)} of the "
+            f"{len(task.state_variables)} variables; smo, bmo, undo, combined and composite "
+            "compare only states that agree on these"
+        )
+    return ""
+
+
 def dominance(session: OracleSession, values: Values) -> DominanceFunction:
     """The function that the `DOMINANCE_OPTIONS` ask for."""
     limits = replace(DEFAULT_LIMITS, seconds=values["seconds"])
-    return dominance_function(
-        session.task, values["factors"], limits=limits, control=session.control
-    )
+    factors, before = values["factors"] or session.factors, effort_so_far()
+    function = dominance_function(session.task, factors, limits=limits, control=session.control)
+    session.functions.append((function, effort_so_far().since(before)))
+    return function

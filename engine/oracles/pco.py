@@ -18,8 +18,16 @@ from random import Random
 
 import numpy as np
 
-from engine.native.library import BoolArray, Int32Array, Int64Array
-from engine.oracles.kind import Needs, Option, OracleKind, Values, count
+from engine.oracles.kind import (
+    Needs,
+    Option,
+    OracleGroup,
+    OracleKind,
+    Values,
+    count,
+    one_of,
+    switch,
+)
 from engine.oracles.session import NOTHING_PROVEN, Oracle, OracleSession, Proof
 from engine.policies.portfolio import Member, Portfolio
 from engine.policies.runs import PolicyRun
@@ -36,7 +44,7 @@ class Score:
 
     @property
     def ratio(self) -> float:
-        """R; 1 before the first run, so that everybody gets a chance."""
+        """R; 1 before the first run, so that every policy is tried."""
         return len(self.beaten) / self.runs if self.runs else 1.0
 
     @property
@@ -54,12 +62,12 @@ class Contest:
 
     @property
     def scores(self) -> list[Score]:
-        """By policy, of all runs."""
+        """The scores of all runs, by policy."""
         pairs = zip(self._examined, self._along, strict=True)
         return [Score(a.member, a.runs + b.runs, [*a.beaten, *b.beaten]) for a, b in pairs]
 
     def run(self, state: int, most: int, beats: Callable[[Member], bool]) -> bool:
-        """Let at most so many policies try, each once, until one beats the policy under test."""
+        """Run at most `most` policies, each once, until one beats the policy under test."""
         untried = list(self._examined)
         for _ in range(min(most, len(untried))):
             # Ties are common, most of all at 0: those run least then get their chance.
@@ -69,10 +77,10 @@ class Contest:
                 return True
         return False
 
-    def run_along(self, state: int, beats: Callable[[Member], bool]) -> bool:
-        """Let one policy try on a state of a run."""
+    def run_along(self, state: int, most: int, beats: Callable[[Member], bool]) -> bool:
+        """Run at most `most` policies on a state of a run, ranked by scores of their own."""
         by_hope = sorted(self._along, key=lambda score: (-score.hope, score.runs))
-        return any(_tries(score, state, beats) for score in by_hope[:1])
+        return any(_tries(score, state, beats) for score in by_hope[:most])
 
 
 def _tries(score: Score, state: int, beats: Callable[[Member], bool]) -> bool:
@@ -97,24 +105,17 @@ class PcoP:
     session: OracleSession
     contest: Contest
     runs: int = 5
+    bounds: bool = True
 
     def examine(self, state: int) -> Proof:
         limit = self.session.needs_less_than(state)
         assert limit is not None  # the session asks only where a bound can prove a bug
-        if self.session.trusted_bounds.u(state) >= limit:
-            self.contest.run(state, self.runs, lambda member: self._beats(member, state, limit))
-        return _proof(self.session, state, limit)
-
-    def _beats(self, member: Member, state: int, limit: int) -> bool:
-        session = self.session
-        (cost,) = member.runs.run_bounded(
-            [state], limit, max_steps=session.step_limit, cancelled=session.cancelled
-        )
-        if cost == INFINITY:
-            return False
-        run = member.runs.trace(state)
-        session.bounds.add_path(run.states, run.operators, member.name)
-        return True
+        if self.bounds and self.session.trusted_bounds.u(state) < limit:
+            return _proof(self.session, state, limit)
+        beats = partial(_run_beats, session=self.session, state=state, limit=limit)
+        if self.contest.run(state, self.runs, beats) or self.bounds:
+            return _proof(self.session, state, limit)
+        return NOTHING_PROVEN
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,9 @@ class PcoE:
     runs: int = 5
     probability: float = 0.3
     seed: int = 0
+    along: int = 1
+    ranking: str = "apart"
+    bounds: bool = True
 
     def examine(self, state: int) -> Proof:
         session = self.session
@@ -134,14 +138,22 @@ class PcoE:
         assert limit is not None  # the session asks only where a bound can prove a bug
         run = session.trace(state)
         random = Random(f"{self.seed} {session.values(state)}")
+        shown = False
         for where, needed in reversed(self._along(run, limit)):
-            if session.trusted_bounds.u(where) < needed:
+            if shown := self._is_shown(where, needed):
                 break  # the fall was passed back to all states before this one
             if where == state:
-                self._contest(where, needed)
+                shown = self._contest(where, needed)
             elif random.random() < self.probability and self._contest_along(where, needed):
+                shown = True
                 break
-        return _proof(session, state, limit)
+        return _proof(session, state, limit) if shown or self.bounds else NOTHING_PROVEN
+
+    def _is_shown(self, state: int, limit: int) -> bool:
+        """Whether a bound is good enough, or without bounds, whether the state is a known bug."""
+        if self.bounds:
+            return self.session.trusted_bounds.u(state) < limit
+        return state in self.session.findings
 
     def _along(self, run: PolicyRun, limit: int) -> list[tuple[int, int]]:
         """The states of a run, each with the bound below which the first one is a bug."""
@@ -157,29 +169,28 @@ class PcoE:
         return self.contest.run(state, self.runs, beats)
 
     def _contest_along(self, state: int, limit: int) -> bool:
-        return self.contest.run_along(state, partial(self._beats, state=state, limit=limit))
+        beats = partial(self._beats, state=state, limit=limit)
+        let = self.contest.run if self.ranking == "together" else self.contest.run_along
+        return let(state, self.along, beats)
 
     def _beats(self, member: Member, state: int, limit: int) -> bool:
         session = self.session
-
-        def enough(states: Int32Array, spent: Int64Array) -> BoolArray:
-            known = session.trusted_bounds.all(states)
-            close: BoolArray = (known != INFINITY) & (known < limit - spent)
-            return close
+        if not self.bounds:
+            return _run_beats(member, session, state, limit)
 
         member.runs.run_bounded(
             [state],
             limit,
             max_steps=session.step_limit,
             cancelled=session.cancelled,
-            enough=enough,
+            bounds=session.trusted_bounds.by_id(),
         )
         states, operators = self._walked(member, state, limit)
         session.bounds.add_path(states, operators, member.name, register=True)
         return session.trusted_bounds.u(state) < limit
 
     def _walked(self, member: Member, state: int, limit: int) -> tuple[list[int], list[int]]:
-        """The run as far as it matters here, even if it was walked further for somebody else."""
+        """Return the part of a run that matters here, even if it is known further."""
         session, run = self.session, member.runs.trace(state)
         states, operators, spent = [state], list[int](), 0
         for operator, following in zip(run.operators, run.states[1:], strict=True):
@@ -200,13 +211,25 @@ class PcoE:
         return states, operators
 
 
+def _run_beats(member: Member, session: OracleSession, state: int, limit: int) -> bool:
+    """Whether a whole run of the policy stays below the limit; if so, it is a plan."""
+    (cost,) = member.runs.run_bounded(
+        [state], limit, max_steps=session.step_limit, cancelled=session.cancelled
+    )
+    if cost == INFINITY:
+        return False
+    run = member.runs.trace(state)
+    session.bounds.add_path(run.states, run.operators, member.name)
+    return True
+
+
 def _proof(session: OracleSession, state: int, limit: int) -> Proof:
     bound = session.trusted_bounds.u(state)
     return Proof(bound) if bound < limit else NOTHING_PROVEN
 
 
 def _pco_p(text: str, session: OracleSession, values: Values) -> PcoP:
-    return PcoP(text, session, _contest(session), int(values["runs"]))
+    return PcoP(text, session, _contest(session), int(values["runs"]), values["bounds"])
 
 
 def pco_e(text: str, session: OracleSession, values: Values) -> PcoE:
@@ -217,6 +240,9 @@ def pco_e(text: str, session: OracleSession, values: Values) -> PcoE:
         runs=int(values["runs"]),
         probability=values["probability"],
         seed=values["seed"],
+        along=int(values["along"]),
+        ranking=values["ranking"],
+        bounds=values["bounds"],
     )
 
 
@@ -232,11 +258,25 @@ def _probability(text: str) -> float:
     return value
 
 
-_PCO_P_OPTIONS = {"runs": Option(5, "policies that are run on a state of the pool")}
+RANKINGS = ("apart", "together")
+_PCO_P_OPTIONS = {
+    "runs": Option(5, "policies that are run on a state of the pool"),
+    "bounds": Option(
+        True, "use what is known of states that runs meet", switch, "switch", "true|false"
+    ),
+}
 PCO_E_OPTIONS = {
     **_PCO_P_OPTIONS,
     "probability": Option(
         0.3, "of running a policy on a state of the run", _probability, "probability", "0.3"
+    ),
+    "along": Option(1, "policies that are run on a state of the run"),
+    "ranking": Option(
+        "apart",
+        "whether successes on states of the pool and of runs are counted apart or together",
+        one_of(*RANKINGS),
+        "ranking",
+        "|".join(RANKINGS),
     ),
     "seed": Option(0, "of the choice of these states", count, "whole number", "1"),
 }
@@ -248,6 +288,7 @@ KINDS = (
         _PCO_P_OPTIONS,
         make=_pco_p,
         needs=Needs(portfolio=True),
+        group=OracleGroup.POLICIES,
     ),
     OracleKind(
         "pco-e",
@@ -255,5 +296,6 @@ KINDS = (
         PCO_E_OPTIONS,
         make=pco_e,
         needs=Needs(portfolio=True),
+        group=OracleGroup.POLICIES,
     ),
 )

@@ -16,16 +16,19 @@ from engine.oracles import (
     pco,
     planner,
     smo,
+    undo,
 )
+from engine.oracles.clock import OracleClock
 from engine.oracles.kind import Option, OracleKind, Value
-from engine.oracles.session import Oracle, OracleSession
+from engine.oracles.session import ATOMIC, Oracle, OracleSession
 from engine.records.config import Factorization
 
 _KINDS = (
     *planner.KINDS,
     *aras.KINDS,
     lookahead.KIND,
-    *inverse.KINDS,
+    undo.KIND,
+    inverse.KIND,
     *pco.KINDS,
     smo.KIND,
     bmo.KIND,
@@ -47,6 +50,13 @@ def make_oracle(text: str, session: OracleSession) -> Oracle:
     return kind.make(text, session, values)
 
 
+def prepare_oracle(text: str, session: OracleSession, clock: OracleClock) -> Oracle | None:
+    """Make an oracle on its clock; None if that takes longer than it may work."""
+    with clock.making(session) as lap:
+        oracle = make_oracle(text, session)
+    return None if lap.cut_off else oracle
+
+
 def parse_oracle(text: str) -> tuple[OracleKind, dict[str, Value]]:
     """What a user's text asks for, with the values of all options."""
     name, _, rest = text.partition(":")
@@ -65,10 +75,16 @@ def parse_oracle(text: str) -> tuple[OracleKind, dict[str, Value]]:
     return kind, values
 
 
-def factorizations(oracles: Iterable[str]) -> tuple[Factorization, ...]:
-    """Those of the dominance functions that these oracles use."""
+def factorizations(
+    oracles: Iterable[str], default: Factorization = ATOMIC
+) -> tuple[Factorization, ...]:
+    """Those of the dominance functions that these oracles use; the default where they name none."""
     parsed = map(parse_oracle, oracles)
-    chosen = [values["factors"] for kind, values in parsed if kind.needs.dominance]
+    chosen = [
+        values["factors"] or default
+        for kind, values in parsed
+        if kind.needs.asks_for_dominance(values)
+    ]
     return tuple(dict.fromkeys(item for item in chosen if isinstance(item, Factorization)))
 
 

@@ -13,19 +13,22 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.dominance.function import DominanceFunction
 from engine.native.control import Control
 from engine.native.library import Int64Array
-from engine.oracles.bounds import Bounds, Parent
+from engine.oracles.bounds import POLICY, Bounds
+from engine.oracles.clock import OracleClock
 from engine.oracles.objective import Objective
 from engine.policies.portfolio import Portfolio
 from engine.policies.runs import PolicyRun, PolicyRuns, RunResults
+from engine.records.config import Factorization
 from engine.records.events import OracleVerdict
 from engine.records.finding import INFINITY, Finding, RunOutcome
+from engine.search.effort import Effort
 from engine.task.states import StateTable
 from engine.task.task import Task
 
-POLICY = "policy"
-"""The origin of steps that the policy under test takes itself."""
+ATOMIC = Factorization()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Oracle(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user wrote it, with options."""
+        """The name as the user wrote it, with options."""
         ...
 
     def examine(self, state: int) -> Proof:
@@ -58,8 +61,10 @@ class Examination:
     """An oracle's answer about one state, and all findings it led to, new or better than before."""
 
     verdict: OracleVerdict
-    bound: int  # what this oracle proved by itself; INFINITY: nothing
+    bound: int  # what this oracle showed to suffice; INFINITY: nothing
     findings: tuple[Finding, ...]
+    effort: Effort
+    limited: bool  # a limit cut it off
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,10 @@ class Origin:
 
 
 class OracleSession:
-    """Policy runs and bounds that all oracles share, and the bugs they prove together."""
+    """Policy runs and bounds that all its oracles share, and the bugs they prove together.
+
+    An oracle that is to be compared with others has a session of its own.
+    """
 
     def __init__(
         self,
@@ -80,9 +88,12 @@ class OracleSession:
         step_limit: int | None = None,
         control: Control | None = None,
         portfolio: Portfolio | None = None,
+        *,
+        factors: Factorization = ATOMIC,
     ) -> None:
         self.runs = runs
         self.portfolio = portfolio  # policies to compare with, on the same table
+        self.factors = factors  # of dominance functions for oracles that name none
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
         self._costs = [operator.cost for operator in self.task.operators]
@@ -90,9 +101,10 @@ class OracleSession:
         self.objective = objective
         self.step_limit = step_limit
         self.control = control or Control()
-        self.bounds = Bounds(self.table, self._policy_parents)
+        self.bounds = Bounds(self.table, runs)
         self.findings: dict[int, Finding] = {}
         self.origins: dict[int, Origin] = {}
+        self.functions: list[tuple[DominanceFunction, Effort]] = []  # and what getting them took
         self._results: dict[int, tuple[RunOutcome, int]] = {}  # of states on finished runs
         self._trace: PolicyRun | None = None  # the last one that was asked for
         self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
@@ -108,10 +120,10 @@ class OracleSession:
         return self.control.cancelled
 
     def run_policy(self, state: int) -> tuple[RunOutcome, int]:
-        """How the policy does in a state; its run bounds all states that it can."""
+        """Run the policy from a state; its run bounds the cost of all its states."""
         if (known := self._results.get(state)) is not None:
             return known
-        if self.trace(state).outcome is RunOutcome.ABORTED:
+        if self.trace(state).outcome is RunOutcome.ABORTED and state not in self._stopped:
             self.runs.run([state], self.step_limit, self.cancelled)
         run = self.trace(state)
         if run.outcome is not RunOutcome.ABORTED:
@@ -122,6 +134,13 @@ class OracleSession:
         self._add_walk(run)
         return run.outcome, _cost(run)
 
+    def adopt_run(self, other: PolicyRuns, start: int) -> int:
+        """Take over a run from another table; return its first state in this one."""
+        state = self.runs.adopt(other, start)
+        if (run := self.runs.trace(state)).outcome is RunOutcome.ABORTED:
+            self._stopped[state] = _cost(run)
+        return state
+
     def trace(self, state: int) -> PolicyRun:
         """The policy's run from a state as far as it was walked."""
         last = self._trace
@@ -130,7 +149,7 @@ class OracleSession:
         return last
 
     def add_run(self, run: PolicyRun) -> None:
-        """Take note of a finished run of the policy under test: it tells about all its states."""
+        """Record a finished run of the policy under test, with results for all its states."""
         if run.states[0] in self._results:
             return
         self._unjudged.update(dict.fromkeys(run.states))
@@ -143,21 +162,26 @@ class OracleSession:
             self._results.update(dict.fromkeys(run.states, (run.outcome, INFINITY)))
         self._add_walk(run)
 
-    def test(self, state: int, oracle: Oracle) -> Examination:
-        """Let an oracle examine a state."""
-        self.run_policy(state)
-        # Where only the goal counts nothing can be a bug of a run that reaches it, optimal or not.
-        asks = self.needs_less_than(state) is not None
-        proof = oracle.examine(state) if asks else NOTHING_PROVEN
-        return Examination(
-            self._verdict(state, proof), proof.bound, tuple(self._collect(oracle.name))
-        )
+    def test(self, state: int, oracle: Oracle, clock: OracleClock | None = None) -> Examination:
+        """Let an oracle examine a state, within the limits of its clock."""
+        proof = NOTHING_PROVEN
+        findings: list[Finding] = []
+        with (clock or OracleClock()).examining(self) as lap:
+            self.run_policy(state)
+            # Where only the goal counts no run that reaches it can be a bug, optimal or not.
+            if self.needs_less_than(state) is not None:
+                proof = oracle.examine(state)
+            findings.extend(self._collect(oracle.name))
+        if lap.cut_off:
+            proof = self._known_proof(state)
+            findings.extend(self._collect(oracle.name))
+        verdict = self._verdict(state, proof)
+        return Examination(verdict, proof.bound, tuple(findings), lap.effort, lap.limited)
 
     def withdraw(self, finding: Finding, known: Finding | None) -> Finding | None:
-        """Take back a finding that could not be confirmed, for the last one that was.
-
-        Whoever proves it next has found it. Where a dominance value is in doubt, plans may prove
-        a bug all the same: that finding is returned.
+        """Replace a finding that could not be confirmed by the last one that was. The oracle that
+        proves it next has found it. Where a dominance value is in doubt, plans may still prove a
+        bug: that finding is returned.
         """
         (state,) = self.table.add(finding.state).tolist()
         if known is None:
@@ -181,8 +205,13 @@ class OracleSession:
         return tuple(self.table.values([state])[0].tolist())
 
     def _add_walk(self, run: PolicyRun) -> None:
-        """Whatever became of the run, it may meet states with bounds."""
+        """Add the walk of a run, however it ended: it may meet states with bounds."""
         self.bounds.add_path(run.states, run.operators, POLICY)
+
+    def _known_proof(self, state: int) -> Proof:
+        """What an examination proved that was cut off: its bounds hold, others may be missing."""
+        bound, limit = self.trusted_bounds.u(state), self.needs_less_than(state)
+        return Proof(bound) if limit is not None and bound < limit else NOTHING_PROVEN
 
     def _verdict(self, state: int, proof: Proof) -> OracleVerdict:
         outcome, cost = self.policy_result(state)
@@ -221,9 +250,11 @@ class OracleSession:
         self._unjudged = {}
 
     def _judge(self, states: list[int], bounds: Bounds, oracle: str) -> Iterator[Finding]:
-        """The bugs that bounds prove, as far as they are new or better than what is known."""
-        for state, (outcome, cost) in zip(states, self._policy_results(states), strict=True):
-            bound = bounds.u(state)
+        """Yield the bugs that bounds prove and that are new or better than known ones."""
+        if not states:
+            return
+        news = zip(states, self._policy_results(states), bounds.all(states).tolist(), strict=True)
+        for state, (outcome, cost), bound in news:
             kind = self.objective.bug_kind(outcome, cost, bound)
             known = self.findings.get(state)
             if kind is None or (known is not None and known.bound <= bound):
@@ -238,10 +269,6 @@ class OracleSession:
                 oracle=oracle if known is None else known.oracle,
             )
             yield finding
-
-    def _policy_parents(self, state: int) -> Iterator[Parent]:
-        for parent, operator in self.runs.steps_to(state):
-            yield parent, operator, POLICY
 
 
 def _cost(run: PolicyRun) -> int:

@@ -67,7 +67,7 @@ def read_atom(node: Node) -> Atom:
     if name.text in RESERVED:
         raise MalformedError(
             node.position,
-            f"'{name.text}' cannot stand here",
+            f"'{name.text}' is not allowed here",
             "expected a predicate and its arguments",
         )
     return Atom(name.text, tuple(read_term(item) for item in node.items[1:]), node.position)

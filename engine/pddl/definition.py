@@ -29,10 +29,14 @@ UNSUPPORTED_SECTIONS = {
 
 
 def definition_kind(text: str) -> str:
-    """What a file claims to be: "domain", "problem" or nothing of the two."""
+    """What a file claims to be: "domain", "problem", "animation" or nothing of these."""
     with suppress(MalformedError):
         words = [token for token, _ in islice(tokens(text), 4)]
-        if words[:3] == ["(", "define", "("] and words[3:] in (["domain"], ["problem"]):
+        if words[:3] == ["(", "define", "("] and words[3:] in (
+            ["domain"],
+            ["problem"],
+            ["animation"],
+        ):
             return words[3]
     return ""
 
@@ -95,7 +99,7 @@ def sections(
         elif node.head in seen and node.head not in repeated:
             diagnostics.error(
                 node.position,
-                f"there is a second section '{node.head}'",
+                f"duplicate section '{node.head}'",
                 f"join it with the one in line {seen[node.head].line}",
             )
         else:

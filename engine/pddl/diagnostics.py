@@ -16,7 +16,7 @@ from engine.errors import Location, PddlError, PlumblineError
 from engine.pddl.model import Position
 
 COMPARISONS_PER_FILE = 10_000
-"""Looking for similar names is slow: about half a second for so many of them."""
+"""Comparisons of similar names, which are slow: half a second for all of them."""
 
 
 class Severity(StrEnum):
@@ -31,11 +31,11 @@ class Diagnostic:
     hint: str
     location: Location
     about_costs: bool = False  # of no interest where every action costs 1
+    is_refusal: bool = False  # an error only because there is no task for what is legal PDDL
+    is_idle: bool = False  # legal, but there is nothing to test
 
     def __str__(self) -> str:
-        text = f"{self.message}; {self.hint}" if self.hint else self.message
-        place = str(self.location)
-        return f"{place}: {text}" if place else text
+        return self.location.report(self.message, self.hint)
 
     @classmethod
     def of_error(cls, error: PlumblineError) -> Diagnostic:
@@ -43,7 +43,7 @@ class Diagnostic:
 
 
 class InvalidPddlError(PddlError):
-    """Speaks of the first error of a file and carries everything found in it."""
+    """Reports the first error of a file and carries all that were found."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -59,7 +59,7 @@ class InvalidPddlError(PddlError):
 
 
 class MalformedError(Exception):
-    """Stops the reading of one part; whoever reads the whole notes it and goes on."""
+    """Stops the reading of one part; the reader of the file records it and continues."""
 
     def __init__(self, position: Position, message: str, hint: str) -> None:
         super().__init__(message)
@@ -84,9 +84,15 @@ class Diagnostics:
         self._add(Severity.ERROR, position, message, hint)
 
     def warning(
-        self, position: Position, message: str, hint: str, *, about_costs: bool = False
+        self,
+        position: Position,
+        message: str,
+        hint: str,
+        *,
+        about_costs: bool = False,
+        is_idle: bool = False,
     ) -> None:
-        self._add(Severity.WARNING, position, message, hint, about_costs)
+        self._add(Severity.WARNING, position, message, hint, about_costs, is_idle=is_idle)
 
     def _add(
         self,
@@ -95,16 +101,20 @@ class Diagnostics:
         message: str,
         hint: str,
         about_costs: bool = False,
+        *,
+        is_idle: bool = False,
     ) -> None:
         known = position.line > 0
         location = Location(
             self.path or None, position.line if known else None, position.column if known else None
         )
-        self.found.append(Diagnostic(severity, message, hint, location, about_costs))
+        self.found.append(
+            Diagnostic(severity, message, hint, location, about_costs, is_idle=is_idle)
+        )
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Note what stops the reading of a part and go on with the next."""
+        """Record what stops the reading of a part, and continue with the next."""
         try:
             yield
         except MalformedError as malformed:

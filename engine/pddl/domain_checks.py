@@ -56,7 +56,7 @@ def _check_hierarchy(domain: Domain, diagnostics: Diagnostics) -> None:
             reported.update(cycle)
             diagnostics.error(
                 item.position,
-                "the types are below each other in a circle: " + " - ".join([*cycle, cycle[0]]),
+                "the type hierarchy has a cycle: " + " - ".join([*cycle, cycle[0]]),
                 "remove one of these parents",
             )
 

@@ -100,7 +100,7 @@ def _read_types(block: Block, parts: _Parts, diagnostics: Diagnostics) -> None:
     if levels_of(types) > MOST_LEVELS:
         diagnostics.error(
             block.position,
-            f"the types are below each other on more than {MOST_LEVELS} levels, or in a circle",
+            f"the type hierarchy has more than {MOST_LEVELS} levels, or a cycle",
             "flatten the hierarchy",
         )
         return
@@ -232,7 +232,7 @@ def _action_fields(block: Block, name: str, diagnostics: Diagnostics) -> dict[st
             if isinstance(key, Word):
                 hint = diagnostics.similar(key.text, ACTION_FIELDS, hint)
             raise MalformedError(
-                key.position, f"{show(key)} cannot stand here in the action '{name}'", hint
+                key.position, f"{show(key)} is not allowed here in the action '{name}'", hint
             )
         _check_order(key, fields)
         node = next(rest, None)
@@ -250,9 +250,7 @@ def _action_fields(block: Block, name: str, diagnostics: Diagnostics) -> dict[st
 
 def _check_order(key: Word, fields: dict[str, Node]) -> None:
     if key.text in fields:
-        raise MalformedError(
-            key.position, f"there is a second '{key.text}' in this action", "join the two"
-        )
+        raise MalformedError(key.position, f"duplicate '{key.text}' in this action", "join the two")
     place = ACTION_FIELDS.index(key.text)
     late = [name for name in fields if ACTION_FIELDS.index(name) > place]
     if late:

@@ -67,7 +67,7 @@ def read_function_term(node: Node, diagnostics: Diagnostics) -> FunctionTerm:
         name = read_name(node, "a function")
         diagnostics.warning(
             name.position,
-            f"the function '{name.text}' stands without parentheses",
+            f"the function '{name.text}' needs parentheses",
             f"write '({name.text})'",
         )
         return FunctionTerm(name.text, (), node.position)

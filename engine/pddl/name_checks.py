@@ -36,6 +36,7 @@ from engine.pddl.model import (
     TypedName,
     When,
 )
+from engine.pddl.printer import format_type
 from engine.pddl.types import Fit, Types
 
 Scope = Mapping[str, tuple[str, ...]]
@@ -107,7 +108,7 @@ class Vocabulary:
         if rule:
             self.diagnostics.error(
                 atom.position,
-                f"the derived predicate '{atom.predicate}' stands in {place}",
+                f"the derived predicate '{atom.predicate}' appears in {place}",
                 f"{reason}: it follows from the rule in line {rule.position.line} of the domain",
             )
 
@@ -176,8 +177,8 @@ class Vocabulary:
         report = self.diagnostics.error if fit is Fit.NEVER else self.diagnostics.warning
         report(
             term.position,
-            f"'{term.name}' has the type '{_either(given)}', "
-            f"but '{declared.name}' asks for '{_either(parameter.types)}' here",
+            f"'{term.name}' has the type '{format_type(given)}', "
+            f"but '{declared.name}' asks for '{format_type(parameter.types)}' here",
             "use another argument or change one of the types",
         )
 
@@ -220,12 +221,8 @@ def count_arguments(number: int) -> str:
     return "1 argument" if number == 1 else f"{number} arguments" if number else "no arguments"
 
 
-def _either(types: Sequence[str]) -> str:
-    return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
-
-
 def _form(declared: Predicate | Function) -> str:
     words = [declared.name]
     for parameter in declared.parameters:
-        words += [parameter.name, "-", _either(parameter.types)]
+        words += [parameter.name, "-", format_type(parameter.types)]
     return f"'({' '.join(words)})'"

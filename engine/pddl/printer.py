@@ -47,27 +47,30 @@ Tree = str | list["Tree"]
 def format_domain(domain: Domain) -> str:
     lines = [f"(define (domain {domain.name})"]
     lines += _requirements(domain.requirements)
-    lines += _typed_section(":types", domain.types)
-    lines += _typed_section(":constants", domain.constants)
+    typed = bool(domain.types)
+    lines += _typed_section(":types", domain.types, typed)
+    lines += _typed_section(":constants", domain.constants, typed)
     if domain.predicates:
-        lines += _section(":predicates", [_one_line(_signature(p)) for p in domain.predicates])
+        predicates = [_one_line(_signature(predicate, typed)) for predicate in domain.predicates]
+        lines += _section(":predicates", predicates)
     if domain.functions:
-        functions = [_one_line(_signature(f)) + " - number" for f in domain.functions]
+        functions = [_one_line(_signature(f, typed)) + " - number" for f in domain.functions]
         lines += _section(":functions", functions)
     for rule in domain.derived:
-        lines += ["", *_derived(rule)]
+        lines += ["", *_derived(rule, typed)]
     for action in domain.actions:
-        lines += ["", *_action(action)]
+        lines += ["", *_action(action, typed)]
     return "\n".join(lines) + ")\n"
 
 
 def format_problem(problem: Problem) -> str:
     lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain_name})"]
     lines += _requirements(problem.requirements)
-    lines += _typed_section(":objects", problem.objects)
+    typed = any(item.types != (OBJECT,) for item in problem.objects)
+    lines += _typed_section(":objects", problem.objects, typed)
     values = [f"(= {entry.function} {format_number(entry.value)})" for entry in problem.values]
     lines += _section(":init", [*map(str, problem.init), *values])
-    lines += _laid_out([":goal", _condition(problem.goal)], 2)
+    lines += _laid_out([":goal", _condition(problem.goal, typed)], 2)
     if problem.metric:
         lines.append(f"  (:metric minimize {_one_line(_expression(problem.metric.expression))})")
     return "\n".join(lines) + ")\n"
@@ -78,12 +81,12 @@ def format_action(action: Action) -> str:
 
 
 def format_condition(condition: Condition) -> str:
-    """On one line."""
+    """Return a condition on one line."""
     return _one_line(_condition(condition))
 
 
 def format_effect(effect: Effect) -> str:
-    """On one line."""
+    """Return an effect on one line."""
     return _one_line(_effect(effect))
 
 
@@ -111,43 +114,49 @@ def _section(head: str, entries: Sequence[str]) -> list[str]:
     return lines
 
 
-def _typed_section(head: str, names: Sequence[TypedName]) -> list[str]:
+def _typed_section(head: str, names: Sequence[TypedName], typed: bool) -> list[str]:
     if not names:
         return []
     filler = textwrap.TextWrapper(
         WIDTH - 4, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
-    return _section(head, [line for group in _groups(names) for line in filler.wrap(group)])
+    groups = _groups(names, typed)
+    return _section(head, [line for group in groups for line in filler.wrap(group)])
 
 
-def _groups(names: Sequence[TypedName]) -> list[str]:
-    """Neighbors of the same type together; the type is left out if all are just objects."""
-    if all(item.types == (OBJECT,) for item in names):
+def _groups(names: Sequence[TypedName], typed: bool = False) -> list[str]:
+    """Neighbors of the same type together; the type is left out if all are just objects.
+
+    Not in a typed domain: VAL refuses names without a type beside others.
+    """
+    if not typed and all(item.types == (OBJECT,) for item in names):
         return [" ".join(item.name for item in names)] if names else []
     return [
-        " ".join([*(item.name for item in group), "-", _type(types)])
+        " ".join([*(item.name for item in group), "-", format_type(types)])
         for types, group in groupby(names, key=lambda item: item.types)
     ]
 
 
-def _type(types: Sequence[str]) -> str:
+def format_type(types: Sequence[str]) -> str:
+    """Return `t`, or `(either t u)` for several alternatives."""
     return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
 
-def _signature(declared: Predicate | Function) -> list[Tree]:
-    return [declared.name, *_groups(declared.parameters)]
+def _signature(declared: Predicate | Function, typed: bool) -> list[Tree]:
+    return [declared.name, *_groups(declared.parameters, typed)]
 
 
-def _derived(rule: Derived) -> list[str]:
-    return _laid_out([":derived", _signature(rule.predicate), _condition(rule.condition)], 2)
+def _derived(rule: Derived, typed: bool) -> list[str]:
+    signature, condition = _signature(rule.predicate, typed), _condition(rule.condition, typed)
+    return _laid_out([":derived", signature, condition], 2)
 
 
-def _action(action: Action) -> list[str]:
+def _action(action: Action, typed: bool = False) -> list[str]:
     lines = [f"  (:action {action.name}"]
-    lines.append(f"    :parameters ({format_typed_list(action.parameters)})")
+    lines.append(f"    :parameters ({' '.join(_groups(action.parameters, typed))})")
     for key, tree in (
-        (":precondition", _condition(action.precondition)),
-        (":effect", _effect(action.effect)),
+        (":precondition", _condition(action.precondition, typed)),
+        (":effect", _effect(action.effect, typed)),
     ):
         first, *rest = _laid_out(tree, 4, len(key) + 1)
         lines += [f"    {key} {first.lstrip()}", *rest]
@@ -184,38 +193,38 @@ def _one_line(tree: Tree) -> str:
     return "(" + " ".join(map(_one_line, tree)) + ")"
 
 
-def _condition(condition: Condition) -> Tree:  # noqa: PLR0911 - one case per kind of condition
+def _condition(condition: Condition, typed: bool = False) -> Tree:  # noqa: PLR0911 - one case per kind of condition
     match condition:
         case Atom(name, arguments):
             return _application(name, arguments)
         case Equality(left, right):
             return ["=", left.name, right.name]
         case Not(part):
-            return ["not", _condition(part)]
+            return ["not", _condition(part, typed)]
         case And(parts):
-            return ["and", *map(_condition, parts)]
+            return ["and", *(_condition(part, typed) for part in parts)]
         case Or(parts):
-            return ["or", *map(_condition, parts)]
+            return ["or", *(_condition(part, typed) for part in parts)]
         case Imply(premise, conclusion):
-            return ["imply", _condition(premise), _condition(conclusion)]
+            return ["imply", _condition(premise, typed), _condition(conclusion, typed)]
         case Forall(names, part):
-            return ["forall", [*_groups(names)], _condition(part)]
+            return ["forall", [*_groups(names, typed)], _condition(part, typed)]
         case Exists(names, part):
-            return ["exists", [*_groups(names)], _condition(part)]
+            return ["exists", [*_groups(names, typed)], _condition(part, typed)]
 
 
-def _effect(effect: Effect) -> Tree:
+def _effect(effect: Effect, typed: bool = False) -> Tree:
     match effect:
         case Add(atom):
-            return _condition(atom)
+            return _condition(atom, typed)
         case Delete(atom):
-            return ["not", _condition(atom)]
+            return ["not", _condition(atom, typed)]
         case EffectAnd(parts):
-            return ["and", *map(_effect, parts)]
+            return ["and", *(_effect(part, typed) for part in parts)]
         case EffectForall(names, part):
-            return ["forall", [*_groups(names)], _effect(part)]
+            return ["forall", [*_groups(names, typed)], _effect(part, typed)]
         case When(condition, part):
-            return ["when", _condition(condition), _effect(part)]
+            return ["when", _condition(condition, typed), _effect(part, typed)]
         case Increase(target, amount):
             return ["increase", _expression(target), _expression(amount)]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from engine.pddl.costs import check_missing_values
 from engine.pddl.diagnostics import Diagnostic, Diagnostics
-from engine.pddl.model import Atom, Domain, FunctionTerm, Increase, Problem
+from engine.pddl.model import Atom, Domain, Equality, FunctionTerm, Increase, Problem
 from engine.pddl.name_checks import Vocabulary, check_duplicates
 from engine.pddl.requirements import check_requirements
-from engine.pddl.traversal import subeffects
+from engine.pddl.traversal import subconditions, subeffects
 
 
 def check_problem(
@@ -30,6 +30,7 @@ def check_problem(
         _check_fact(atom, vocabulary, diagnostics)
     _check_values(problem, vocabulary, diagnostics)
     vocabulary.check_condition(problem.goal, vocabulary.objects)
+    _check_goal(problem, diagnostics)
     check_requirements(domain, problem, diagnostics)
     _check_metric(problem, domain, diagnostics)
     check_missing_values(domain, problem, diagnostics)
@@ -62,7 +63,7 @@ def _is_ground(item: Atom | FunctionTerm, diagnostics: Diagnostics) -> bool:
     if variable:
         diagnostics.error(
             variable.position,
-            f"the variable '{variable.name}' stands in :init",
+            f"the variable '{variable.name}' appears in :init",
             "facts are about objects: write the name of an object",
         )
     return variable is None
@@ -76,6 +77,18 @@ def _check_values(problem: Problem, vocabulary: Vocabulary, diagnostics: Diagnos
             diagnostics.error(
                 entry.position, f"the value of {entry.function} is negative", "costs are 0 or more"
             )
+
+
+def _check_goal(problem: Problem, diagnostics: Diagnostics) -> None:
+    is_there = problem.goal.position.line > 0  # that it is missing was said already
+    facts = [part for part in subconditions(problem.goal) if isinstance(part, Atom | Equality)]
+    if is_there and not facts:
+        diagnostics.warning(
+            problem.goal.position,
+            "the goal is empty: every state is a goal, so there is nothing to test",
+            "add a fact to reach",
+            is_idle=True,
+        )
 
 
 def _check_metric(problem: Problem, domain: Domain, diagnostics: Diagnostics) -> None:

@@ -157,7 +157,7 @@ def _note_fact(
         )
     elif atom in facts:
         diagnostics.warning(
-            atom.position, f"{atom} stands twice in :init", f"see line {facts[atom].line}"
+            atom.position, f"{atom} appears twice in :init", f"see line {facts[atom].line}"
         )
     else:
         facts[atom] = atom.position
@@ -182,7 +182,7 @@ def _note_value(value: FunctionValue, parts: _Parts, diagnostics: Diagnostics) -
         return
     place = f"see line {first.position.line}"
     if first.value == value.value:
-        diagnostics.warning(value.position, f"the value of {value.function} stands twice", place)
+        diagnostics.warning(value.position, f"the value of {value.function} appears twice", place)
     else:
         diagnostics.error(value.position, f"{value.function} has two different values", place)
 

@@ -88,7 +88,7 @@ def parse_domain(text: str, path: str = "") -> Domain:
 
 
 def parse_problem(text: str, domain: Domain | None, path: str = "") -> Problem:
-    """Without a domain only the syntax is checked."""
+    """Parse a problem; without a domain only the syntax is checked."""
     problem, found = _problem(text, domain, path)
     raise_errors(found)
     assert problem is not None  # without errors there is a model
@@ -122,7 +122,7 @@ def check_problem_file(domain: Report, path: str | Path) -> Report:
     if domain.domain is None or not (domain.is_complete and domain.ok and report.ok):
         return report
     unsupported = unsupported_for_task(domain.domain, problem)
-    own = [_as_warning(item) for item in unsupported if item.location.file == str(path)]
+    own = [item for item in unsupported if item.location.file == str(path)]
     return replace(report, diagnostics=(*found, *own))
 
 
@@ -132,7 +132,7 @@ def check_texts(
     domain_path: str = "",
     problem_path: str = "",
 ) -> Report:
-    """As `check_files`, for text that is not in a file, or not yet saved."""
+    """Check text that is not in a file, or not yet saved, as `check_files` does."""
     domain: Domain | None = None
     problem: Problem | None = None
     found: list[Diagnostic] = []
@@ -143,7 +143,7 @@ def check_texts(
         problem, more = _problem(problem_text, domain if trusted else None, problem_path)
         found = found + more
     if domain is not None and trusted and not any(i.severity is Severity.ERROR for i in found):
-        found = found + [_as_warning(item) for item in unsupported_for_task(domain, problem)]
+        found = found + unsupported_for_task(domain, problem)
     texts = {domain_path: domain_text or "", problem_path: problem_text or ""}
     return Report(domain, problem, tuple(found), texts, trusted)
 
@@ -177,10 +177,6 @@ def _problem(
 
 
 def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
-    """As they stand in the file, each once."""
+    """The diagnostics in the order of the file, each once."""
     once = dict.fromkeys(found)
     return sorted(once, key=lambda item: (item.location.line or 0, item.location.column or 0))
-
-
-def _as_warning(item: Diagnostic) -> Diagnostic:
-    return replace(item, severity=Severity.WARNING)

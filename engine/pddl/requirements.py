@@ -1,6 +1,6 @@
 """Which `:requirements` a domain and a problem use, and which they forgot to declare.
 
-Nobody is stopped by a missing requirement, but other planners refuse such files: a warning.
+A missing requirement is a warning, because other planners refuse such files.
 """
 
 from __future__ import annotations

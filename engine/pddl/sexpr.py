@@ -61,21 +61,21 @@ def show(node: Node) -> str:
     return f"'({head} ...)'" if head else "'(...)'" if node.items else "'()'"
 
 
-def parse_file(text: str) -> Block:
-    """The one block a PDDL file consists of."""
+def parse_file(text: str, deepest: int = DEEPEST_NESTING, raw: bool = False) -> Block:
+    """The one block a PDDL file consists of; `raw` keeps upper case and any character."""
     stack: list[_Open] = []
     whole: Block | None = None
     suspect: Position | None = None  # an open parenthesis that is probably the forgotten one
     last = Position()
-    for token, position in tokens(text):
+    for token, position in tokens(text, raw):
         if whole is not None:
             raise _after_the_end(token, position, whole, last)
         last = position
         if token == "(":
-            if len(stack) == DEEPEST_NESTING:
+            if len(stack) == deepest:
                 raise MalformedError(
                     position,
-                    f"parentheses are nested deeper than {DEEPEST_NESTING} levels",
+                    f"parentheses are nested deeper than {deepest} levels",
                     "simplify the expression",
                 )
             stack.append(_Open(position, []))
@@ -105,23 +105,23 @@ def parse_file(text: str) -> Block:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines as positions count them; other line breaks of Unicode are none in PDDL."""
+    """Return the lines as positions count them; PDDL knows no other line breaks of Unicode."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def tokens(text: str) -> Iterator[tuple[str, Position]]:
-    """Parentheses and lower-case words in textual order."""
+def tokens(text: str, raw: bool = False) -> Iterator[tuple[str, Position]]:
+    """Parentheses and lower-case words in textual order; `raw` words are as written."""
     for number, line in enumerate(lines_of(text), start=1):
         for match in TOKEN.finditer(line):
             token = match.group()
             if token == ";":
                 break
-            strange = NOT_PDDL.search(token)
+            strange = None if raw else NOT_PDDL.search(token)
             if strange:
                 raise _strange(
                     strange.group(), Position(number, match.start() + strange.start() + 1)
                 )
-            yield token.lower(), Position(number, match.start() + 1)
+            yield token if raw else token.lower(), Position(number, match.start() + 1)
 
 
 def _forgotten(token: str, stack: list[_Open]) -> Position | None:
@@ -140,15 +140,19 @@ def _after_the_end(token: str, position: Position, whole: Block, end: Position) 
         return MalformedError(
             position, "this ')' closes nothing", "remove it, or add the '(' it belongs to"
         )
+    if whole.head == "in-package":
+        return MalformedError(
+            whole.position,
+            "'(in-package ...)' is Lisp, not PDDL",
+            "remove this line: a file begins with '(define'",
+        )
     if token == "(" or whole.head != "define":
         return MalformedError(
             end,
             f"this ')' ends the definition, but more follows in line {position.line}",
             "remove the ')' that is too many; a file holds one domain or one problem",
         )
-    return MalformedError(
-        position, f"'{token}' stands after the end of the definition", "remove it"
-    )
+    return MalformedError(position, f"'{token}' follows the end of the definition", "remove it")
 
 
 def _outside(token: str, position: Position) -> MalformedError:

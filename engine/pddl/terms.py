@@ -63,6 +63,12 @@ def read_name(node: Node, what: str) -> Word:
 
 
 def read_variable(node: Node) -> Word:
+    if isinstance(node, Word) and node.text.startswith("-") and node.text != "-":
+        raise MalformedError(
+            node.position,
+            f"a space is missing between the dash and the type in '{node.text}'",
+            f"put a space after '-': '- {node.text[1:]}'",
+        )
     if isinstance(node, Block) or not node.text.startswith("?"):
         raise MalformedError(
             node.position,

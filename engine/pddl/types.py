@@ -8,7 +8,7 @@ from enum import Enum
 from engine.pddl.model import OBJECT, Domain, Problem, TypedName
 
 MOST_LEVELS = 50
-"""Who is above whom is written out for every type, which takes time and space for each level."""
+"""Levels of types; the supertypes of every type are written out, which takes time and space."""
 
 
 class Fit(Enum):
@@ -68,10 +68,6 @@ class Types:
         """The type itself and everything above it, `object` last."""
         return self._supertypes[name]
 
-    def subtypes(self, name: str) -> tuple[str, ...]:
-        """The type itself and everything below it."""
-        return tuple(self._subtypes[name])
-
     def is_subtype(self, below: str, above: str) -> bool:
         """Whether everything of type `below` is of type `above`; a type is below itself."""
         return above in self._supertypes[below]
@@ -100,7 +96,7 @@ class Types:
 
 
 def levels_of(declarations: Iterable[TypedName]) -> int:
-    """How many types are above each other at most; circles of types count as so many levels."""
+    """Return the depth of the hierarchy; a cycle counts as many levels as it has types."""
     parents: dict[str, set[str]] = {}
     for item in declarations:
         parents.setdefault(item.name, set()).update(item.types)

@@ -1,92 +1,99 @@
-"""What can be read but not grounded: conditional effects, axioms, numbers that are no costs.
+"""What can be read but not grounded: ambiguous types, costs that are not whole numbers.
 
-The translator splits `or`, `imply` and `exists` in preconditions into several actions. What it
-can only express with axioms (`forall` in a condition, `exists` or `or` in a goal) or with
-conditional effects has no place in a task here and is refused by name.
+Everything else of classical PDDL becomes a task: quantifiers, disjunctions and derived predicates
+become axioms where the translator needs them, `when` and `forall` effects conditional effects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.pddl.diagnostics import Diagnostic, Diagnostics
+from engine.errors import Location
+from engine.pddl.diagnostics import Diagnostic, Severity
+from engine.pddl.flat_effects import find_hiding
 from engine.pddl.model import (
     Action,
-    And,
-    Atom,
     Condition,
     Domain,
     EffectForall,
-    Equality,
     Exists,
     Forall,
-    Imply,
     Increase,
-    Not,
     Number,
-    Or,
     Position,
     Problem,
     TypedName,
-    When,
 )
-from engine.pddl.traversal import conditions_of, static_predicates, subconditions, subeffects
+from engine.pddl.strata import find_unstratified
+from engine.pddl.traversal import conditions_of, subconditions, subeffects
 
-Refusal = tuple[Position, str, str]
+Refusal = tuple[Position, str, str, bool]
+"""Where, what, what to do, and whether it does not matter where every action costs 1."""
 
 
 def unsupported_for_task(domain: Domain, problem: Problem | None = None) -> list[Diagnostic]:
     """Why these files cannot become a task; nothing if they can."""
-    diagnostics = Diagnostics(domain.path)
-    for refusal in _in_domain(domain):
-        diagnostics.error(*refusal)
-    found = diagnostics.found
+    found = _diagnostics(domain.path, _in_domain(domain))
     if problem is not None:
-        diagnostics = Diagnostics(problem.path)
-        for refusal in _in_problem(problem):
-            diagnostics.error(*refusal)
-        found = found + diagnostics.found
+        found += _diagnostics(problem.path, _in_problem(problem))
     return found
 
 
-def _in_domain(domain: Domain) -> Iterator[Refusal]:
-    for rule in domain.derived:
-        yield (
-            rule.position,
-            f"the derived predicate '{rule.predicate.name}' is not supported in a grounded task",
-            "rewrite the domain without ':derived'",
+def _diagnostics(path: str, refusals: Iterable[Refusal]) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            Severity.ERROR,
+            message,
+            hint,
+            Location(path or None, position.line or None, position.column or None),
+            about_costs=about_costs,
+            is_refusal=True,
         )
+        for position, message, hint, about_costs in refusals
+    ]
+
+
+def _in_domain(domain: Domain) -> Iterator[Refusal]:
     for item in domain.types:
         if len(item.types) > 1:
             yield _either(item, "a type with two parents")
     for function in domain.functions:
         yield from _either_in(function.parameters)
+    for rule in domain.derived:
+        yield from _either_in(rule.predicate.parameters)
     for action in domain.actions:
         yield from _either_in(action.parameters)
     yield from _either_in(domain.constants)
     for condition in conditions_of(domain):
-        yield from _in_condition(condition, positive=True)
-    static = static_predicates(domain)
+        yield from _in_condition(condition)
+    if (loop := find_unstratified(domain)) is not None:
+        yield (
+            loop.position,
+            f"the derived predicate '{loop.predicate.name}' depends on its own negation",
+            "rewrite the rules so that no predicate needs the negation of one that needs it",
+            False,
+        )
     for action in domain.actions:
-        yield from _in_effects(action, static)
+        yield from _in_effects(action)
 
 
-def _in_effects(action: Action, static: frozenset[str]) -> Iterator[Refusal]:
+def _in_effects(action: Action) -> Iterator[Refusal]:
     if isinstance(action.effect, Increase):
         yield (
             action.effect.position,
             f"the only effect of '{action.name}' is a cost",
             "remove the action",
+            True,
+        )
+    for item in find_hiding(action):
+        yield (
+            item.position,
+            f"'{item.name}' of a 'forall' inside 'when' hides another '{item.name}'",
+            "give it another name: the translator would confuse them",
+            False,
         )
     for effect in subeffects(action.effect):
-        if isinstance(effect, When) and not _is_static(effect.condition, static):
-            yield (
-                effect.position,
-                f"the conditional effect 'when' in the action '{action.name}' is not supported "
-                "in a grounded task",
-                "split the action: one for the case that the condition holds, one for the other",
-            )
-        elif isinstance(effect, EffectForall):
+        if isinstance(effect, EffectForall):
             yield from _either_in(effect.parameters)
         elif isinstance(effect, Increase):
             amount = effect.amount
@@ -99,71 +106,13 @@ def _in_problem(problem: Problem) -> Iterator[Refusal]:
     for entry in problem.values:
         if entry.value.denominator != 1:
             yield _fraction(entry.position)
-    yield from _in_condition(problem.goal, positive=True)
-    yield from _in_goal(problem.goal, positive=True)
-    if not any(isinstance(part, Atom | Equality) for part in subconditions(problem.goal)):
-        yield (
-            problem.goal.position,
-            "the goal names no fact, which is not supported in a grounded task",
-            "add a fact that is to be reached",
-        )
+    yield from _in_condition(problem.goal)
 
 
-def _in_condition(condition: Condition, positive: bool) -> Iterator[Refusal]:
-    """Universal quantifiers, written as `forall` or as a negated `exists`."""
-    match condition:
-        case Forall(names, part) | Exists(names, part):
-            yield from _either_in(names)
-            if isinstance(condition, Forall) is positive:
-                word = "'forall'" if positive else "a negated 'exists'"
-                yield (
-                    condition.position,
-                    f"{word} in a condition is not supported in a grounded task",
-                    "write the condition for every object, or keep track of it with a predicate",
-                )
-            else:
-                yield from _in_condition(part, positive)
-        case Not(part):
-            yield from _in_condition(part, not positive)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _in_condition(part, positive)
-        case Imply(premise, conclusion):
-            yield from _in_condition(premise, not positive)
-            yield from _in_condition(conclusion, positive)
-
-
-def _in_goal(goal: Condition, positive: bool) -> Iterator[Refusal]:
-    """What makes a goal more than a list of facts."""
-    match goal:
-        case Not(part):
-            yield from _in_goal(part, not positive)
-        case And(parts) | Or(parts) if isinstance(goal, And) is positive or len(parts) == 1:
-            for part in parts:
-                yield from _in_goal(part, positive)
-        case And() | Or() | Imply():
-            yield _complicated(goal, "'or' or 'imply'" if positive else "a negated 'and'")
-        case Exists() if positive:
-            yield _complicated(goal, "'exists'")
-        case Forall() if not positive:
-            yield _complicated(goal, "a negated 'forall'")
-
-
-def _complicated(goal: Condition, what: str) -> Refusal:
-    return (
-        goal.position,
-        f"{what} in a goal is not supported in a grounded task",
-        "add an action that reaches a new fact in each of the cases, and make it the goal",
-    )
-
-
-def _is_static(condition: Condition, static: frozenset[str]) -> bool:
-    """Whether the translator can decide the condition, so that no conditional effect is left."""
-    allowed = (Atom, Equality, Not, And)
-    parts = list(subconditions(condition))
-    return all(isinstance(part, allowed) for part in parts) and all(
-        part.predicate in static for part in parts if isinstance(part, Atom)
-    )
+def _in_condition(condition: Condition) -> Iterator[Refusal]:
+    for part in subconditions(condition):
+        if isinstance(part, Forall | Exists):
+            yield from _either_in(part.parameters)
 
 
 def _either_in(names: Iterable[TypedName]) -> Iterator[Refusal]:
@@ -177,6 +126,7 @@ def _either(item: TypedName, what: str) -> Refusal:
         item.type_position,
         f"{what} is not supported in a grounded task for '{item.name}'",
         "declare a common parent of these types and use it",
+        False,
     )
 
 
@@ -185,4 +135,5 @@ def _fraction(position: Position) -> Refusal:
         position,
         "costs that are not whole numbers are not supported in a grounded task",
         "scale all costs to whole numbers",
+        True,
     )

@@ -7,13 +7,13 @@ fixed function of the state; `optimal` looks at all states of a small task.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from engine.errors import LimitReachedError, PolicyError
 from engine.native.library import Int32Array, Int64Array
+from engine.native.policies import NativePolicy
 from engine.pddl.model import Domain
 from engine.policies.kinds import PolicyKind
 from engine.policies.policy import NO_ACTION, BoundPolicy, Policy, PolicyInfo
@@ -23,7 +23,7 @@ from engine.search.exhaustive import optimal_costs
 from engine.search.forward import SearchLimits
 from engine.search.heuristics import Evaluator
 from engine.task.load import with_unit_costs
-from engine.task.states import StateTable
+from engine.task.states import StateTable, native_task
 from engine.task.task import Task
 
 HEURISTICS = {"gc": "gc", "hadd": "hadd", "hff": "ff"}
@@ -62,26 +62,27 @@ class BuiltinPolicy:
         return ()
 
     def bind(self, task: Task) -> BoundPolicy:
-        if self._draws:
-            return RandomPolicy(task, self._seed)
         if self._name == "optimal":
             return OptimalPolicy(task)
-        return GreedyPolicy(task, Evaluator(with_unit_costs(task), HEURISTICS[self._name]))
+        return BoundBuiltin(self._kernel(task))
+
+    def _kernel(self, task: Task) -> NativePolicy:
+        if self._draws:
+            # Always the same in the same state: one number per fact, combined by exclusive or.
+            generator = np.random.default_rng(self._seed)
+            keys = generator.integers(0, 2**64, size=sum(task.domain_sizes), dtype=np.uint64)
+            return NativePolicy.random(native_task(task), keys.view(np.int64))
+        return Evaluator(with_unit_costs(task), HEURISTICS[self._name]).greedy_policy()
 
 
-class GreedyPolicy:
-    """Goes to the successor with the smallest value."""
+class BoundBuiltin:
+    """Decides in the kernel alone."""
 
-    def __init__(self, task: Task, value: Callable[[Int32Array], Int64Array]) -> None:
-        self._task = task
-        self._value = value
+    def __init__(self, kernel: NativePolicy) -> None:
+        self.kernel = kernel
 
     def decide(self, states: Int32Array) -> Int32Array:
-        table = StateTable(self._task)
-        row_begin, operators, successors = table.successors_of(table.add(states))
-        distinct, place = np.unique(successors, return_inverse=True)
-        values = self._value(table.values(distinct))[place]
-        return first_smallest(row_begin, operators, values)
+        return self.kernel.decide(states)
 
 
 class OptimalPolicy:
@@ -120,29 +121,6 @@ class OptimalPolicy:
         totals = np.where(solvable, to_go, 0) + np.where(solvable, self._costs[operators], INFINITY)
         decisions = first_smallest(row_begin, operators, totals)
         decisions[self._to_go[self._table.find(states)] == INFINITY] = NO_ACTION
-        return decisions
-
-
-class RandomPolicy:
-    """Chooses by a hash of the state: always the same in the same state."""
-
-    def __init__(self, task: Task, seed: int) -> None:
-        self._task = task
-        generator = np.random.default_rng(seed)
-        sizes = task.domain_sizes
-        self._first = np.cumsum([0, *sizes[:-1]])
-        self._keys = generator.integers(0, 2**64, size=sum(sizes), dtype=np.uint64)
-
-    def decide(self, states: Int32Array) -> Int32Array:
-        table = StateTable(self._task)
-        row_begin, operators = table.applicable_in(table.add(states))
-        counts = np.diff(row_begin)
-        # One random number per fact, combined by exclusive or (Zobrist hashing).
-        drawn = np.bitwise_xor.reduce(self._keys[self._first + states], axis=1)
-        decisions = np.full(len(states), NO_ACTION, dtype=np.int32)
-        some = counts > 0
-        chosen = (drawn[some] % counts[some].astype(np.uint64)).astype(np.int64)
-        decisions[some] = operators[row_begin[:-1][some] + chosen]
         return decisions
 
 

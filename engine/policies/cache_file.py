@@ -68,6 +68,9 @@ class CachePolicy:
                 not 0 <= value < size for value, size in zip(state, sizes, strict=True)
             ):
                 raise self._error(number, "this is not a state of the task")
+            if task.extend(state) != tuple(state):
+                message = "derived values do not follow from the axioms: another task?"
+                raise self._error(number, message)
             if not NO_ACTION <= operator < len(task.operators):
                 raise self._error(number, f"the task has no operator {operator}")
             if known.setdefault(tuple(state), operator) != operator:

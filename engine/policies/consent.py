@@ -1,8 +1,8 @@
 """Which plug-ins and servers the user lets a workspace use.
 
-A plug-in is a program and a server is somebody on the network; a workspace, which may come from
-anybody, only names them. So what was agreed to is never kept in a workspace, and is bound to what
-the user has seen: an address, or a file at its place with its contents.
+A plug-in is a program and a server is another machine; a workspace, which may come from a stranger,
+only names them. So consent is never stored in a workspace, and is bound to what the user has seen:
+an address, or a file at its place with its contents.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from engine.errors import Location, PolicyError
 from engine.records.policy_spec import PolicySpec
+from engine.workers.limits import ReadingLimitError, bounded_reading
 
 if TYPE_CHECKING:
     from engine.policies.policy import Policy
@@ -61,7 +62,6 @@ class PolicyKind:
     recognizes: Callable[[PolicySource], bool]
     open: Callable[[PolicySource, int], Policy | None]  # with the seed of policies that draw
     suffixes: tuple[str, ...] = ()  # of its files; contents decide, but folders hold other files
-    trainable: bool = False  # whether `plumbline train` makes such policies
     of_task: bool = False  # whether a policy belongs to one task rather than to a domain
 
 
@@ -83,7 +83,7 @@ def policy_suffixes() -> tuple[str, ...]:
 
 
 def checkpoint_suffixes() -> tuple[str, ...]:
-    """Of the files that a portfolio is made of: policies of a domain."""
+    """The suffixes of files that a portfolio is made of."""
     return tuple(suffix for kind in policy_kinds() if not kind.of_task for suffix in kind.suffixes)
 
 
@@ -99,7 +99,25 @@ def portfolio_files(folder: Path) -> list[Path]:
 
 def open_source(spec: PolicySpec, seed: int) -> Policy:
     """The policy that a spec names, whatever its kind."""
-    source = PolicySource(spec) if spec.is_external else PolicySource(spec, _head(Path(spec.place)))
+    if spec.is_external:
+        policy = _open(PolicySource(spec), seed)
+    else:
+        path = Path(spec.place)
+        source = PolicySource(spec, _head(path))
+        try:
+            with bounded_reading(path.stat().st_size if source.head else 0):
+                policy = _open(source, seed)
+        except (ReadingLimitError, RecursionError) as error:
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+            raise PolicyError(
+                f"the policy cannot be read: {reason}",
+                Location.of(path),
+                "copy the file again from where it came",
+            ) from None
+    return policy
+
+
+def _open(source: PolicySource, seed: int) -> Policy:
     for kind in policy_kinds():
         if kind.recognizes(source) and (policy := kind.open(source, seed)) is not None:
             return policy
@@ -116,7 +134,7 @@ def _head(path: Path) -> bytes:
             Location.of(path),
             "name one of its files" if portfolio_files(path) else "it has no policy files",
         )
-    if path.exists() and not path.is_file():  # a pipe could make us wait for ever
+    if path.exists() and not path.is_file():  # reading a pipe could block forever
         raise PolicyError("this is not a regular file", Location.of(path), "name a policy file")
     try:
         with path.open("rb") as file:

@@ -7,7 +7,8 @@ state only once, so that a policy that breaks this promise is still tested as a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -44,7 +45,7 @@ class BoundPolicy(Protocol):
     def decide(self, states: Int32Array) -> Int32Array:
         """An operator id per state, or `NO_ACTION`, or `NO_OPERATION`.
 
-        `states` has one row of values per state. Whoever asks checks the answer.
+        `states` has one row of values per state. The caller checks the answer.
         """
         ...
 
@@ -74,7 +75,7 @@ def notes_of(bound: BoundPolicy) -> tuple[str, ...]:
 
 
 def close_policy(policy: Policy | BoundPolicy) -> None:
-    """Let go of the process or the connection behind a policy, if there is one."""
+    """End the process or close the connection behind a policy, if there is one."""
     close = getattr(policy, "close", None)
     if close is not None:
         close()
@@ -83,7 +84,7 @@ def close_policy(policy: Policy | BoundPolicy) -> None:
 def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Policy:
     """The policy a user names: a file, `grpc://host:port`, `file.py:factory`, `builtin:NAME`.
 
-    Files are told apart by what is in them. With a domain, a policy that does not fit it is
+    Files are recognized by their contents. With a domain, a policy that does not fit it is
     refused. The seed matters to policies that draw random numbers.
     """
     named = PolicySpec.parse(spec)
@@ -97,6 +98,20 @@ def open_policy(spec: str, domain: Domain | None = None, seed: int = 0) -> Polic
     if domain is not None:
         require_domain(policy, domain, spec)
     return policy
+
+
+@contextmanager
+def bound_policy(spec: str, task: Task, seed: int = 0) -> Iterator[BoundPolicy]:
+    """Open a policy for one task, and close it in the end."""
+    policy = open_policy(spec, task.source.domain if task.source else None, seed)
+    try:
+        bound = policy.bind(task)
+        try:
+            yield bound
+        finally:
+            close_policy(bound)
+    finally:
+        close_policy(policy)
 
 
 def require_domain(policy: Policy, domain: Domain, name: str) -> None:

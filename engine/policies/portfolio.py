@@ -46,8 +46,16 @@ class Portfolio:
     members: tuple[Member, ...]
     _resources: ExitStack = field(default_factory=ExitStack, repr=False)
 
+    def on(self, table: StateTable) -> Portfolio:
+        """The same policies on another table, without what is known of their runs.
+
+        It need not be closed, and cannot be used after this one was.
+        """
+        members = (Member(one.name, PolicyRuns(one.runs.policy, table)) for one in self.members)
+        return Portfolio(tuple(members))
+
     def close(self) -> None:
-        """Let go of the processes and connections behind the policies."""
+        """End the processes and close the connections behind the policies."""
         self._resources.close()
 
 
@@ -67,8 +75,8 @@ def open_portfolio(
         named = list(zip(specs, policies, strict=True))
         recorded = [_recorded_rank(policy) for policy in policies]
         if all(rank is not None for rank in recorded):
-            order = sorted(range(len(named)), key=lambda i: recorded[i] or (0.0, 0.0))
-            named = [named[i] for i in order[:MAX_MEMBERS]]
+            known = dict(named)
+            named = [(name, known[name]) for name in recorded_order(known)[:MAX_MEMBERS]]
         members = []
         for name, policy in named:
             bound = policy.bind(table.task)
@@ -77,6 +85,14 @@ def open_portfolio(
         if any(rank is None for rank in recorded):
             members = _ranked_by_running(members, table, cancelled)
         return Portfolio(tuple(members[:MAX_MEMBERS]), resources.pop_all())
+
+
+def recorded_order(policies: Mapping[str, Policy]) -> list[str]:
+    """Names, the best policy first by what trainings recorded; as they are if one did not."""
+    ranks = {name: _recorded_rank(policy) for name, policy in policies.items()}
+    if any(rank is None for rank in ranks.values()):
+        return list(ranks)
+    return sorted(ranks, key=lambda name: ranks[name] or (0.0, 0.0))
 
 
 def named_policies(specs: Sequence[str]) -> dict[str, str]:
@@ -111,7 +127,7 @@ def _short_names(specs: Sequence[str]) -> list[str]:
 
 
 def _recorded_rank(policy: Policy) -> Rank | None:
-    """By what the training wrote into the checkpoint."""
+    """The rank that the training wrote into the checkpoint."""
     details = policy.describe().details
     success, cost = details.get("success"), details.get("cost")
     if isinstance(success, int | float) and isinstance(cost, int | float):

@@ -1,4 +1,4 @@
-"""The contents of a torch file, read without unpickling and without torch's own reader.
+"""The contents of a torch file, read without unpickling and without torch.
 
 A file of `torch.save` is a ZIP archive of plain records and of a pickle that says what they are. A
 pickle is a program: here the few instructions that build plain values and tensors are carried out
@@ -11,30 +11,36 @@ from __future__ import annotations
 import io
 import math
 import pickletools
+import struct
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+"""What a tensor becomes."""
 
 MAX_RECORDS = 20_000
 MAX_INSTRUCTIONS = 2_000_000
 MAX_DIMENSIONS = 16
+MAX_SHARING = 4
+"""Values may occur several times, but all of them are no more than this many times the file."""
 
 _DTYPES = {
-    "HalfStorage": torch.float16,
-    "BFloat16Storage": torch.bfloat16,
-    "FloatStorage": torch.float32,
-    "DoubleStorage": torch.float64,
-    "ComplexFloatStorage": torch.complex64,
-    "CharStorage": torch.int8,
-    "ByteStorage": torch.uint8,
-    "ShortStorage": torch.int16,
-    "IntStorage": torch.int32,
-    "LongStorage": torch.int64,
-    "BoolStorage": torch.bool,
+    "HalfStorage": "<f2",
+    "BFloat16Storage": "<u2",  # numpy has none; see `_Records.storage`
+    "FloatStorage": "<f4",
+    "DoubleStorage": "<f8",
+    "ComplexFloatStorage": "<c8",
+    "CharStorage": "i1",
+    "ByteStorage": "u1",
+    "ShortStorage": "<i2",
+    "IntStorage": "<i4",
+    "LongStorage": "<i8",
+    "BoolStorage": "?",
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _NUMBERS_AND_TEXTS = {
@@ -43,6 +49,11 @@ _NUMBERS_AND_TEXTS = {
 }
 _TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _LARGEST_INTEGER = 2**63
+_DAMAGE = (
+    *(ValueError, IndexError, KeyError, TypeError, RuntimeError, OverflowError, EOFError, OSError),
+    *(struct.error, zipfile.BadZipFile),
+)
+"""What a broken archive or pickle leads to; NotImplementedError is a RuntimeError."""
 
 
 class ForeignCodeError(Exception):
@@ -55,10 +66,10 @@ class DamagedArchiveError(Exception):
 
 def read_archive(data: bytes) -> Any:
     """The value in a file: dictionaries, lists, tuples, plain values and tensors."""
-    records = _Records(data)
     try:
+        records = _Records(data)
         return _Machine(records).run(records.pickle())
-    except (ValueError, IndexError, KeyError, TypeError, RuntimeError) as error:
+    except _DAMAGE as error:
         raise DamagedArchiveError(str(error)) from error
 
 
@@ -71,7 +82,8 @@ class _Name:
 
 @dataclass(frozen=True, slots=True)
 class _Storage:
-    numbers: Tensor
+    numbers: Array
+    itemsize: int  # in the file
 
 
 class _Records:
@@ -81,15 +93,12 @@ class _Records:
         # Each entry of its table of contents begins so; counted before the table is read.
         if data.count(b"PK\x01\x02") > MAX_RECORDS:
             raise DamagedArchiveError("it has too many records")
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise DamagedArchiveError(str(error)) from error
+        self._archive = zipfile.ZipFile(io.BytesIO(data))
         entries = self._archive.infolist()
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise DamagedArchiveError("its records are compressed")
-        self.room = len(data)  # bytes that tensors may still take
-        if sum(entry.file_size for entry in entries) > self.room:
+        self.room = MAX_SHARING * len(data)  # bytes that values may still take
+        if sum(entry.file_size for entry in entries) > len(data):
             raise DamagedArchiveError("its records are larger than the file")
         found = [entry.filename for entry in entries if entry.filename.endswith("/data.pkl")]
         if len(found) != 1:
@@ -105,19 +114,25 @@ class _Records:
 
     def storage(self, kind: str, key: str, count: int) -> _Storage:
         if key not in self._storages:
-            dtype, content = _DTYPES[kind], self._read(f"data/{key}")
+            dtype, content = np.dtype(_DTYPES[kind]), self._read(f"data/{key}")
             if len(content) != count * dtype.itemsize:
                 raise ValueError(f"record {key} is cut off")
-            empty = torch.empty(0, dtype=dtype)
-            numbers = torch.frombuffer(bytearray(content), dtype=dtype) if content else empty
-            self._storages[key] = _Storage(numbers)
+            numbers = np.frombuffer(content, dtype)
+            if kind == "BoolStorage":
+                numbers = numbers.view(np.uint8) != 0
+            elif kind == "BFloat16Storage":  # the upper half of a float of four bytes
+                numbers = (numbers.astype("<u4") << 16).view("<f4")
+            self._storages[key] = _Storage(numbers, dtype.itemsize)
         return self._storages[key]
 
+    def make_room(self, size: int) -> None:
+        """For a tensor or text: used twice, it counts twice, because its reader may copy it."""
+        self.room -= size
+        if self.room < 0:
+            raise ValueError("its values are larger than the file")
+
     def _read(self, name: str) -> bytes:
-        try:
-            return self._archive.read(self._folder + name)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-            raise DamagedArchiveError(str(error)) from error
+        return self._archive.read(self._folder + name)
 
 
 class _Machine:
@@ -162,7 +177,12 @@ class _Machine:
         self._memo[len(self._memo) if number is None else number] = self._stack[-1]
 
     def recall(self, number: int) -> None:
-        self.push(self._memo[number])
+        value = self._memo[number]
+        if isinstance(value, np.ndarray):
+            self._records.make_room(value.nbytes)
+        elif isinstance(value, str):
+            self._records.make_room(len(value))
+        self.push(value)
 
     def push(self, value: Any) -> None:
         self._stack.append(value)
@@ -175,7 +195,7 @@ class _Machine:
         return taken
 
     def marked(self) -> list[Any]:
-        """Everything since the last mark, which goes with it."""
+        """Pop everything since the last mark, and the mark."""
         top, self._stack = self._stack, self._below.pop()
         return top
 
@@ -193,7 +213,7 @@ class _Machine:
         if not isinstance(target, dict):
             raise ForeignCodeError
         for key, value in zip(items[::2], items[1::2], strict=True):
-            if not isinstance(key, str | int):  # finding the place of others can take for ever
+            if not isinstance(key, str | int):  # hashing others can take forever
                 raise ValueError("a key is neither a name nor a number")
             target[key] = value
 
@@ -220,20 +240,21 @@ class _Machine:
         if not isinstance(self._stack[-1], dict):
             raise ForeignCodeError
 
-    def _tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    def _tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Array:
         if (
             not isinstance(storage, _Storage)
             or max(len(size), len(stride)) > MAX_DIMENSIONS
             or any(type(number) is not int or number < 0 for number in (offset, *size, *stride))
         ):
             raise ValueError("a tensor has an unusable form")
-        self._records.room -= math.prod(size) * storage.numbers.itemsize
-        if self._records.room < 0:
-            raise ValueError("its tensors are larger than the file")
+        self._records.make_room(math.prod(size) * storage.itemsize)
         last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-        if math.prod(size) and last >= storage.numbers.numel():
+        if math.prod(size) == 0:
+            return np.empty(size, storage.numbers.dtype)
+        if last >= storage.numbers.size:
             raise ValueError("a tensor is larger than its record")
-        return torch.as_strided(storage.numbers, size, stride, offset)
+        steps = [step * storage.numbers.itemsize for step in stride]
+        return np.lib.stride_tricks.as_strided(storage.numbers[offset:], size, steps).copy()
 
 
 _STEPS: dict[str, Callable[[_Machine, Any], None]] = {

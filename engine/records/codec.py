@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
+from threading import Lock
 from typing import (
     Annotated,
     Any,
@@ -24,6 +25,10 @@ import msgspec
 import numpy as np
 
 from engine.errors import DamagedRecordError
+
+learning = Lock()
+"""Held while msgspec learns a type. A thread that needs records of which another one has learned
+only half crashes the process."""
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -68,6 +73,7 @@ def decode(data: bytes | str, kind: type[Kind]) -> Kind:
 
 def check(record: Kind) -> Kind:
     """The record itself, if its fields hold what they should; DamagedRecordError otherwise."""
+    _decoder(cast("Hashable", type(record)))  # from now on the type is known
     try:
         return msgspec.convert(msgspec.to_builtins(record, builtin_types=(bytes,)), type(record))
     except msgspec.ValidationError as error:
@@ -75,7 +81,7 @@ def check(record: Kind) -> Kind:
 
 
 def to_json(value: object) -> JsonValue:
-    """For people and their scripts: without tags."""
+    """Return JSON without tags, for people and their scripts."""
     match value:
         case msgspec.Struct():
             names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
@@ -95,7 +101,8 @@ def to_json(value: object) -> JsonValue:
 
 @cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+    with learning:
+        return msgspec.json.Decoder(kind)
 
 
 def _reason(text: str) -> str:
@@ -107,7 +114,10 @@ def _reason(text: str) -> str:
 
 _WIDTHS = (1, 2, 4)
 LARGEST_CONTENT = 512 * 2**20
-"""A few bytes can be made to unfold to more than any memory holds."""
+MAX_UNFOLDING, FREE_CONTENT = 100, 2**20
+"""A few bytes can be made to unfold to a thousand times as many: content may be a hundred times
+as large as what is stored, and a megabyte at least. What would be larger is stored as it is.
+"""
 
 
 def pack(numbers: Sequence[int]) -> bytes:
@@ -124,16 +134,21 @@ def unpack(data: bytes) -> tuple[int, ...]:
 
 
 def compress(content: bytes) -> bytes:
-    return zlib.compress(content)
+    packed = zlib.compress(content)
+    return packed if len(content) <= _largest(packed) else zlib.compress(content, 0)
 
 
 def expand(data: bytes) -> bytes:
     """What was compressed, if it is of a sensible size."""
     unfolding = zlib.decompressobj()
     try:
-        content = unfolding.decompress(data, LARGEST_CONTENT)
+        content = unfolding.decompress(data, _largest(data))
     except zlib.error as error:
         raise ValueError(f"compressed content is broken: {error}") from error
     if not unfolding.eof:
         raise ValueError("compressed content is cut off or too large")
     return content
+
+
+def _largest(data: bytes) -> int:
+    return min(FREE_CONTENT + MAX_UNFOLDING * len(data), LARGEST_CONTENT)

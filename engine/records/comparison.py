@@ -107,7 +107,7 @@ class MacroCase(Record):
 class Macro(Record):
     """How the other domain does the operator under each of the patterns.
 
-    The cases speak of the first pattern's objects; the other patterns bind them further.
+    The cases name the first pattern's objects; the other patterns bind them further.
     """
 
     patterns: Annotated[tuple[Pattern, ...], msgspec.Meta(min_length=1)]
@@ -115,13 +115,18 @@ class Macro(Record):
 
 
 class OperatorCover(Record):
-    """An operator of one domain ("A" or "B") and how the other one does it."""
+    """An operator of one domain ("A" or "B") and how the other one does it.
+
+    `shortest`, if asked for: all shortest macros for its first pattern that need no cases.
+    """
 
     domain: Side
     operator: str
     parameters: tuple[str, ...]
     covered: bool
     macros: tuple[Macro, ...] = ()
+    shortest: tuple[MacroCase, ...] = ()
+    all_listed: bool = True  # or there are more of the shortest than are kept
 
     def __str__(self) -> str:
         return "(" + " ".join((self.operator, *self.parameters)) + ")"
@@ -158,6 +163,14 @@ class Exclusion(Record):
     projected: bool
 
 
+class Obstacle(StrEnum):
+    """Why domains are not equivalent."""
+
+    NO_BIJECTION = "no bijection"  # of the predicates, by their numbers of arguments
+    NO_MACRO = "no macro"  # does an operator, whatever its predicates are mapped to
+    NO_MAPPING = "no mapping"  # fits all operators, though each has macros under some
+
+
 class Effort(Record):
     candidates: Count = 0
     conflicts: Count = 0
@@ -185,6 +198,8 @@ class ReadingResult(Record):
     notes: tuple[str, ...] = ()
     effort: Effort = Effort()
     objections: tuple[str, ...] | None = None  # of the verifier to the evidence; None: not asked
+    obstacle: Obstacle | None = None  # None: equivalent, or not known
+    blocked: str = ""  # the operator that no macro does, with its domain
 
 
 class CompareOptions(Record):
@@ -195,6 +210,7 @@ class CompareOptions(Record):
     seconds: Seconds = 300.0
     verify: bool = False  # check the evidence with separate code
     seed: int = 0  # of the states that this check tries
+    all_macros: bool = False  # list all shortest macros of every operator
 
 
 class Comparison(Record):

@@ -1,9 +1,9 @@
-"""What use cases tell while they run, as small frozen records.
+"""Events that use cases send while they run, as small frozen records.
 
-Events go from a unit to the workspace and then to whoever listens; they are all anybody learns of
-a running campaign, comparison or training. `unit` is the unit's number in the workspace, `seconds`
-the time the unit has worked so far, pauses left out. States are tuples of values in the encoding of
-the unit's task.
+Events go from a unit to the workspace and then to listeners; nothing else is known of a running
+campaign, comparison or training. `unit` is the unit's number in the workspace, `seconds` the time
+the unit has worked so far, pauses left out. States are tuples of values in the encoding of the
+unit's task.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import StrEnum
 from engine.records.codec import Amount, Count, Record, Seconds, Text
 from engine.records.comparison import Parameters, Side
 from engine.records.evidence import Evidence, State
+from engine.records.experiment import TrialResult
 from engine.records.finding import Cost, EndReason, Finding, RunOutcome
 from engine.records.localization import Localization
 from engine.records.training import EpochRecord
@@ -34,7 +35,7 @@ class UnitStarted(Record):
 
 
 class TaskReady(Record):
-    """The task as it was translated: stored, it makes all states readable for ever."""
+    """The task as it was translated; stored, it keeps all states readable."""
 
     unit: Count
     sas: str
@@ -67,11 +68,29 @@ class RunFinished(Record):
 
 
 class OracleAnswer(Record):
-    """One oracle's answer about one state; `bound` is what it proved by itself."""
+    """One oracle's answer about one state; `bound` is what it showed to suffice.
+
+    Where oracles work as a team, it may rest on what others have proved.
+    """
 
     oracle: str
     verdict: OracleVerdict
     bound: Cost | None
+    seconds: Seconds
+    cpu: Seconds
+    limited: bool = False  # a limit ended the examination
+
+
+class PoolFlag(Record):
+    """An oracle that works by itself proves a pool state to be a bug, at once or later.
+
+    `cpu` and `seconds` are its own clock at that moment.
+    """
+
+    number: Count  # of the pool state
+    oracle: str
+    bound: Cost
+    cpu: Seconds
     seconds: Seconds
 
 
@@ -80,6 +99,7 @@ class StateTested(Record):
     number: Count
     answers: tuple[OracleAnswer, ...]
     seconds: Seconds
+    flags: tuple[PoolFlag, ...] = ()  # new or with a lower bound, where oracles are compared
 
 
 class FindingReported(Record):
@@ -104,20 +124,32 @@ class BugLocalized(Record):
     unit: Count
     state: State
     localization: Localization
-    better: Evidence | None  # a plan that came to light, for a bug that had only a bound
+    better: Evidence | None  # a plan that came to light and proves more
     seconds: Seconds
 
 
 class OracleStatistics(Record):
-    """What an oracle did to pool states; `unique` bugs were proven by no other oracle."""
+    """What an oracle did to pool states.
+
+    In a team, `bugs` are those it found or confirmed with what all know. Compared with others, they
+    are those it proved with what it knows itself, also later than it examined them; `unique` ones
+    no other oracle proved.
+    """
 
     oracle: str
     examined: Count = 0
+    examined_unsolved: Count = 0  # those of them that the policy does not solve
     bugs: Count = 0
+    bugs_unsolved: Count = 0
     unique: Count = 0
     optimal: Count = 0
     first: Count = 0  # findings it was the first to prove, outside the pool too
-    seconds: Seconds = 0.0
+    seconds: Seconds = 0.0  # on the wall clock, `setup_seconds` included
+    cpu: Seconds = 0.0  # of processor time, `setup_cpu` included
+    setup_seconds: Seconds = 0.0  # before the first state: above all for a dominance function
+    setup_cpu: Seconds = 0.0
+    limit: str = ""  # the one that ended its work early, in words
+    factors: str = ""  # of its dominance function, as far as it could be computed
 
 
 class RivalStatistics(Record):
@@ -131,13 +163,16 @@ class RivalStatistics(Record):
 
 class UnitStatistics(Record):
     states: Count = 0
+    solved: Count = 0  # states of the pool from which the policy reaches the goal
     size: Count = 0  # how many states there will be
-    bugs: Count = 0
+    bugs: Count = 0  # of the pool and further ones
+    pool_bugs: Count = 0
     localized: Count = 0  # bugs whose runs were examined for bad steps
     walks: Count = 0
     duplicates: Count = 0
     filtered: Count = 0
     failed_walks: Count = 0
+    complete: bool = False  # walks can reach no other states
     policy_calls: Count = 0
     policy_states: Count = 0
     policy_seconds: Seconds = 0.0
@@ -155,7 +190,7 @@ class UnitProgress(Record):
 
 
 class Warned(Record):
-    """Something the user should know; `unit` None speaks of the whole campaign."""
+    """Something the user should know; `unit` None means the whole campaign."""
 
     unit: Count | None
     text: str
@@ -169,13 +204,13 @@ class UnitFinished(Record):
 
 
 class UnitStopped(Record):
-    """The user stopped it; what it found is kept, and it can be taken up again."""
+    """The user stopped it; its findings are kept, and it can be resumed."""
 
     unit: Count
 
 
 class UnitFailed(Record):
-    """The input is wrong, or the process died; `error` says so in words for the user."""
+    """The input is wrong, or the process died; `error` tells the user which."""
 
     unit: Count
     error: str
@@ -212,6 +247,14 @@ class CampaignFinished(Record):
     seconds: Seconds
 
 
+class TrialFinished(Record):
+    """A trial of an experiment has its answer, or reached a limit without one."""
+
+    unit: Count
+    result: TrialResult
+    seconds: Seconds
+
+
 UnitEvent = (
     UnitStarted
     | TaskReady
@@ -228,6 +271,8 @@ UnitEvent = (
     | UnitFailed
 )
 CampaignEvent = UnitEvent | CampaignStarted | ClusterChanged | CampaignFinished
+TrialEvent = UnitStarted | TrialFinished | Warned | UnitStopped | UnitFailed
+"""`unit` is then the number of a trial."""
 
 
 class Begun(Record):
@@ -256,6 +301,21 @@ class AlreadyDone(Record):
 
 CampaignNews = Begun | Advanced | ClusterStatus | UnitStarted | UnitFailed | Warned
 """What the window hears of a running campaign; the rest is in the workspace."""
+
+
+class ExperimentBegun(Record):
+    experiment: Count
+    units: Count  # how many trials and units are left to do, as far as that is known
+
+
+class ExperimentAdvanced(Record):
+    """The workspace has news of an experiment."""
+
+    done: Count
+    units: Count
+
+
+ExperimentNews = ExperimentBegun | ExperimentAdvanced | UnitFailed | Warned
 
 
 class StageStarted(Record):
@@ -312,10 +372,9 @@ class EpochFinished(Record):
 
 
 class TrainingFinished(Record):
-    best_epoch: Count
     policy: Text  # file
     reason: str
 
 
 TrainingEvent = ProblemPrepared | ProblemSkipped | StepFinished | EpochFinished | TrainingFinished
-Event = CampaignEvent | CampaignNews | ComparisonEvent | TrainingEvent
+Event = CampaignEvent | CampaignNews | ExperimentNews | ComparisonEvent | TrainingEvent

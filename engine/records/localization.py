@@ -1,4 +1,4 @@
-"""What localization says about a policy run: a verdict per step, and the one to blame.
+"""What localization says about a policy run: a verdict and a loss per step, and the root cause.
 
 Costs-to-go are intervals `low`..`high` around h*, equal where it is known. INFINITY as `high` says
 that no plan is known, as `low` that there is none: the goal is out of reach.
@@ -24,7 +24,7 @@ class StepVerdict(StrEnum):
 
 
 class CauseKind(StrEnum):
-    """What is wrong with the step to blame."""
+    """What is wrong with the step that is the root cause."""
 
     DETOUR = "detour"  # it costs more than it needs to
     DEAD_END = "dead-end"  # the goal could be reached before it, and cannot after it
@@ -39,6 +39,8 @@ class LocalizedStep(Record):
     `after_low`..`after_high` is what the goal costs when this operator is applied and everything
     after it is optimal; the operator is optimal if that is h* of the state. Where the goal is out
     of reach nothing is better than what the policy does: such a step is optimal, and `lost`.
+    `loss_low`..`loss_high` is how much more the goal costs because of this step: 0 if it is
+    optimal, INFINITY if it loses the goal.
     """
 
     index: Count
@@ -49,6 +51,8 @@ class LocalizedStep(Record):
     optimal_high: Cost
     after_low: Cost
     after_high: Cost
+    loss_low: Cost
+    loss_high: Cost
     better_operator: Count | None = None  # of a step that is not optimal, if one is known
     better_plan: tuple[Count, ...] | None = None  # costs `optimal_high`, less than `after_low`
 
@@ -64,20 +68,13 @@ class LocalizedStep(Record):
         return self.optimal_low == INFINITY
 
     @property
-    def loss(self) -> int | None:
-        """What this step is proven to cost more than necessary; None if it loses the goal."""
-        if self.verdict is not StepVerdict.NOT_OPTIMAL:
-            return 0
-        return None if self.after_low == INFINITY else max(self.after_low - self.optimal_high, 1)
-
-    @property
-    def loss_is_exact(self) -> bool:
-        """Whether it costs just that much; otherwise it may cost more."""
-        return self.after_low == self.after_high and self.optimal_low == self.optimal_high
+    def loses_goal(self) -> bool:
+        """Whether the goal could be reached before this step, and cannot after it."""
+        return self.loss_low == INFINITY
 
 
 class Cause(Record):
-    """The step to blame: on a run with several bad steps the last one.
+    """The root cause: on a run with several bad steps the last one.
 
     All runs that go through it are the same from there on, so they agree on it. For a loop it is
     a step of the loop. `operator` is None where the policy has no answer that can be executed.
@@ -103,7 +100,11 @@ class Failure(Record):
 
 
 class Localization(Record):
-    """The verdicts on all steps; the step that closes a loop is one of them."""
+    """The verdicts on all steps; the step that closes a loop is one of them.
+
+    `worst_step` is the one with the largest loss; where the policy stops although it could go on,
+    it is the number of steps. `better_plan` costs `optimal_high` of the first state.
+    """
 
     steps: tuple[LocalizedStep, ...]
     cause: Cause | None  # None: no step is proven to be bad
@@ -112,18 +113,18 @@ class Localization(Record):
     naive_searches: Count  # what one search per state would take
     expanded: Count
     seconds: Seconds
-    limited: bool = False  # a limit struck, or somebody stopped it: more could be decided
+    limited: bool = False  # a limit was reached, or it was stopped: more could be decided
+    worst_step: Count | None = None  # None: no step is proven to lose anything
+    worst_action: str = ""  # the name of its operator, if it has one
+    better_plan: tuple[Count, ...] | None = None  # from the first state, if it beats the run
 
     @property
-    def better_plan(self) -> tuple[int, ...] | None:
-        """A plan cheaper than the run: its steps until the first bad one, then a better way.
-
-        It is optimal if all steps before are.
-        """
-        for step in self.steps:
-            if step.better_plan is not None:
-                return (*(taken.operator for taken in self.steps[: step.index]), *step.better_plan)
-        return None
+    def worst_loss(self) -> tuple[int, int]:
+        """What the worst step costs more than necessary, at least and at most."""
+        if self.worst_step is None or self.worst_step >= len(self.steps):
+            return 0, 0
+        worst = self.steps[self.worst_step]
+        return worst.loss_low, worst.loss_high
 
     @property
     def bad_steps(self) -> tuple[int, ...]:
@@ -138,7 +139,7 @@ class Localization(Record):
 
 
 class RootCause(Record):
-    """A bad step of one policy on one problem, and the bugs it is to blame for."""
+    """A bad step of one policy on one problem, and the bugs that go back to it."""
 
     id: Count
     kind: CauseKind
@@ -172,7 +173,7 @@ class SchemaCauses(Record):
 
 
 def by_schema(causes: Iterable[RootCause]) -> list[SchemaCauses]:
-    """Root causes by the action to blame, those with the most bugs first."""
+    """Root causes by their action schema, those with the most bugs first."""
     groups: defaultdict[str, list[RootCause]] = defaultdict(list)
     for cause in causes:
         groups[cause.schema].append(cause)

@@ -112,7 +112,9 @@ class PolicySpec(Record):
         return self.short_name(1)
 
     def short_name(self, parts: int) -> str:
-        """With so many of the last parts of its path; whole if it has none."""
+        """Return the name with this number of last parts of its path; the whole name without a
+        path.
+        """
         path = self.path
         if path is None:
             return str(self)

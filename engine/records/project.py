@@ -1,7 +1,7 @@
 """The project of a workspace: its domain, problems, policies and pools, and their check.
 
-A workspace keeps it from one day to the next, together with the campaign the user was about to
-run. Only names are kept here: what a campaign used is copied into the workspace when it begins.
+A workspace stores it, together with the campaign that the user was preparing. Only names are kept
+here: what a campaign used is copied into the workspace when it begins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.records.policy_spec import require_specs
 class Project(Record):
     """Paths are absolute; policies are named as on the command line.
 
-    Which plug-ins and servers the user trusts is not said here: a workspace may come from anybody.
+    Consent to plug-ins and servers is not stored here: a workspace may come from a stranger.
     """
 
     domain: Text | None = None
@@ -31,6 +31,7 @@ class Project(Record):
     unit_costs: bool = False
     pools: tuple[Text, ...] = ()  # states to test: pool files and bugs files
     draft: CampaignConfig | None = None  # the campaign as it was last set up
+    profile: Text | None = None  # how to draw states: an animation profile
 
     def __post_init__(self) -> None:
         require_specs((*self.policies, *self.portfolio))
@@ -47,8 +48,9 @@ class Project(Record):
         policies: Iterable[str] = (),
         portfolio: Iterable[str] = (),
         pools: Iterable[str] = (),
+        profile: str | None = None,
     ) -> Project:
-        """More files; a new domain takes the place of the old one."""
+        """More files; a new domain or profile takes the place of the old one."""
         return replace(
             self,
             domain=domain or self.domain,
@@ -56,10 +58,11 @@ class Project(Record):
             policies=_joined(self.policies, policies),
             portfolio=_joined(self.portfolio, portfolio),
             pools=_joined(self.pools, pools),
+            profile=profile or self.profile,
         )
 
     def without(self, names: Iterable[str]) -> Project:
-        """Without these files and policies, whatever their role."""
+        """The project without these files and policies, whatever their role."""
         gone = frozenset(names)
         return replace(
             self,
@@ -68,6 +71,7 @@ class Project(Record):
             policies=_rest(self.policies, gone),
             portfolio=_rest(self.portfolio, gone),
             pools=_rest(self.pools, gone),
+            profile=None if self.profile in gone else self.profile,
         )
 
 
@@ -97,6 +101,14 @@ class ProblemChecked(Record):
     @property
     def is_broken(self) -> bool:
         return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+    @property
+    def obstacle(self) -> Diagnostic | None:
+        """The first reason in this file why the problem cannot be tested."""
+        reasons = (
+            item for item in self.diagnostics if item.severity is Severity.ERROR or item.is_idle
+        )
+        return next(reasons, None)
 
 
 class PolicyChecked(Record):

@@ -1,4 +1,4 @@
-"""What a training can be told, with defaults that work for small domains, and how it went."""
+"""The settings of a training, with defaults for small domains, and its history."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Training(Record):
 
 
 def best_of(history: Sequence[EpochRecord]) -> EpochRecord:
-    """The epoch that solved most; of equals the one with cheaper runs, then with less loss."""
+    """Return the epoch that solved most; ties are broken by cheaper runs, then by less loss."""
     return min(
         history, key=lambda record: (-record.success, record.cost, record.loss, record.epoch)
     )
@@ -88,7 +88,7 @@ LOSS_SHARE = 0.99
 
 
 def stagnation(history: Sequence[EpochRecord]) -> int:
-    """How many epochs ago runs last became better or the loss last fell."""
+    """Return how many epochs ago runs last improved or the loss last fell."""
     first = min(history, key=lambda record: (-record.success, record.cost, record.epoch))
     lowest, fell = history[0].loss, history[0].epoch
     for record in history:

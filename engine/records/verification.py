@@ -19,6 +19,9 @@ class ClaimKind(StrEnum):
     LOCALIZATIONS = "localizations"  # these steps of a run are good or bad
     STATISTICS = "statistics"  # these are the totals of a unit
     INPUTS = "inputs"  # this is what was tested
+    WITNESSES = "witnesses"  # a problem shows the same mistake as the bug it was made from
+    TRIALS = "trials"  # this is the answer to a question of an experiment
+    PATTERNS = "patterns"  # a witness has this pattern, and no other pattern is the same
 
 
 class Standing(StrEnum):

@@ -12,28 +12,16 @@ from engine.records.codec import to_json
 from engine.records.comparison import (
     Comparison,
     Counterexample,
-    EquivalenceVerdict,
     Exclusion,
     OperatorCover,
-    Parameters,
     ReadingResult,
 )
 from engine.records.inputs import File
-from engine.report.comparison_text import exclusion_text
-
-TITLES = {
-    Parameters.DISTINCT: "Different parameters are different objects",
-    Parameters.PDDL: "Parameters may coincide, as in PDDL",
-}
-VERDICTS = {
-    EquivalenceVerdict.EQUIVALENT: "Equivalent",
-    EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
-    EquivalenceVerdict.UNDECIDED: "Undecided within the limits",
-}
+from engine.report.comparison_text import TITLES, VERDICTS, exclusion_text
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """As `plumbline compare --json` prints it."""
+    """Return what `plumbline compare --json` prints."""
     document: dict[str, Any] = {
         reading.parameters.value: _reading(reading) for reading in comparison.readings
     }
@@ -70,6 +58,8 @@ def _reading(reading: ReadingResult) -> dict[str, Any]:
         "conflicts": [_conflict(exclusion) for exclusion in reading.exclusions],
         "a_within_b": reading.a_within_b,
         "b_within_a": reading.b_within_a,
+        "obstacle": None if reading.obstacle is None else reading.obstacle.value,
+        "blocked_operator": reading.blocked or None,
         "notes": list(reading.notes),
         "effort": {
             "candidates": effort.candidates,
@@ -100,6 +90,8 @@ def _operator(operator: OperatorCover) -> dict[str, Any]:
             }
             for macro in operator.macros
         ],
+        "shortest_macros": [list(map(str, case.steps)) for case in operator.shortest],
+        "all_listed": operator.all_listed,
     }
 
 

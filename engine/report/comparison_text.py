@@ -8,6 +8,7 @@ from engine.records.comparison import (
     Comparison,
     EquivalenceVerdict,
     Exclusion,
+    Obstacle,
     OperatorCover,
     Parameters,
     ReadingResult,
@@ -24,10 +25,10 @@ TITLES = {
     Parameters.DISTINCT: "With distinct objects for different parameters",
     Parameters.PDDL: "With parameters that may coincide, as in PDDL",
 }
-ANSWERS = {
+VERDICTS = {
     EquivalenceVerdict.EQUIVALENT: "Equivalent",
     EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
-    EquivalenceVerdict.UNDECIDED: "Undecided",
+    EquivalenceVerdict.UNDECIDED: "Undecided within the limits",
 }
 SHOWN = 12
 """How many exclusions the text names."""
@@ -38,7 +39,7 @@ def describe(comparison: Comparison) -> str:
 
 
 def _reading(reading: ReadingResult) -> Iterator[str]:
-    yield f"{TITLES[reading.parameters]}: {ANSWERS[reading.verdict]}"
+    yield f"{TITLES[reading.parameters]}: {VERDICTS[reading.verdict]}"
     yield f"  {reading.reason}"
     yield from (f"  note: {note}" for note in reading.notes)
     if reading.mapping:
@@ -54,7 +55,7 @@ def _reading(reading: ReadingResult) -> Iterator[str]:
 
 
 def cover_sentences(cover: OperatorCover) -> Iterator[str]:
-    """How the other domain does an operator."""
+    """How the other domain does an action."""
     name, other = f"{cover} of {cover.domain}", _other(cover.domain)
     if not cover.covered:
         yield f"{name} cannot always be done in {other}"
@@ -66,6 +67,10 @@ def cover_sentences(cover: OperatorCover) -> Iterator[str]:
         yield f"{name} is {where}done in {other} case by case:"
         for case in macro.cases:
             yield f"  where {case.condition or 'anything holds'}: {case}"
+    if len(cover.shortest) > 1:
+        more = "" if cover.all_listed else " or more"
+        yield f"  one of {len(cover.shortest)}{more} shortest macros, which are:"
+        yield from (f"    {case}" for case in cover.shortest)
 
 
 def exclusion_text(exclusion: Exclusion) -> str:
@@ -84,7 +89,25 @@ def _other(side: Side) -> Side:
     return "B" if side == "A" else "A"
 
 
+def obstacle_text(reading: ReadingResult) -> str:
+    """Why domains are not equivalent, in one sentence; empty if that is not known."""
+    match reading.obstacle:
+        case Obstacle.NO_MACRO:
+            return (
+                f"No macro does {reading.blocked}, whatever its predicates are mapped to in "
+                "the other domain."
+            )
+        case Obstacle.NO_MAPPING:
+            return (
+                "Every action schema has a macro under some mapping of its predicates, but no "
+                "mapping fits all of them."
+            )
+    return ""
+
+
 def _refutation(reading: ReadingResult) -> Iterator[str]:
+    if sentence := obstacle_text(reading):
+        yield f"  {sentence}"
     if reading.a_within_b:
         yield "  Under this mapping, B can do everything that A can do."
     if reading.b_within_a:

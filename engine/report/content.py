@@ -1,26 +1,36 @@
-"""What a report says, gathered from the store: plain values that a template or a table can show."""
+"""The content of a report, gathered from the store as plain values for templates and tables."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import accumulate
 from typing import Any
 
 from engine import __version__
+from engine.campaign.patterns import PatternBugs, pattern_bugs
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, whole_course
-from engine.errors import UsageError
+from engine.errors import PlumblineError, UsageError
+from engine.pictures.picture import require_drawable, state_picture
+from engine.pictures.svg import svg
 from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
-from engine.report.bug_text import explain
-from engine.report.plan_alignment import align_plans
+from engine.report.bug_text import ending_text, explain, headline
+from engine.report.loss_text import describe_losses, step_loss_cell
+from engine.report.pattern_text import pattern_facts, pattern_title
+from engine.report.pictures import MAX_BYTES, StoryPicture, story_pictures
+from engine.report.plan_alignment import align
+from engine.report.trace import Trace, TraceStep, evidence_trace, policy_trace
 from engine.task.task import Task
 from engine.verify.claims import require_fit
+from engine.workspace.bug_reader import PORTION
+from engine.workspace.filter import parse_terms
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import Bug, BugRow, CampaignRow
+from engine.workspace.rows import BugRow, CampaignRow
+
+MAX_PATTERN_PICTURES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,9 @@ class PlanCell:
     step: int
     action: str
     cost: int  # of the plan so far
-    note: str = ""  # what is wrong with the step
+    loss: str = ""  # what the step costs more than necessary: "+5"
+    note: str = ""  # what should have been done instead
+    is_bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,53 +49,128 @@ class PlanLine:
 
     policy: PlanCell | None
     better: PlanCell | None
-
-    @property
-    def is_common(self) -> bool:
-        return self.policy is not None and self.better is not None
+    is_common: bool  # the same action
+    parts: bool = False  # both plans are the same up to here
 
 
 @dataclass(frozen=True)
 class BugStory:
-    """One bug with everything a reader wants to see of it."""
+    """One bug with everything that a report shows of it."""
 
     row: BugRow
+    headline: str
+    losses: str  # which steps lose how much; empty if that is not known
     why: tuple[str, ...]
     lines: tuple[PlanLine, ...]
     ending: str  # how the policy's run ends if it does not reach the goal
+    pictures: tuple[StoryPicture, ...] = ()
+
+
+@dataclass(frozen=True)
+class PatternStory:
+    """A pattern of mistakes in words, and its witness as SVG if it can be drawn."""
+
+    pattern: PatternBugs
+    title: str
+    facts: tuple[str, ...]
+    picture: str
+
+
+@dataclass(frozen=True)
+class StoredBugs:
+    """The bugs of a campaign, read from the workspace whenever they are gone through."""
+
+    store: WorkspaceReader
+    campaign: int
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[BugRow]:
+        return self.store.each_bug(self.campaign)
+
+
+@dataclass(frozen=True)
+class StoredCauses:
+    """The root causes of a campaign, those with the most bugs first, read as bugs are."""
+
+    store: WorkspaceReader
+    campaign: int
+    numbers: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[RootCause]:
+        return self.store.each_root_cause(self.numbers, self.campaign)
 
 
 @dataclass(frozen=True)
 class Content:
+    """Bugs and root causes can be read as long as the workspace is open."""
+
     workspace: str
     campaign: CampaignRow
     made: str
     totals: Mapping[str, Any]
-    bugs: tuple[BugRow, ...]
+    bugs: StoredBugs
     stories: tuple[BugStory, ...]
-    times: Mapping[str, Sequence[float]]  # by oracle, when its bugs were found
+    times: Mapping[str, Sequence[float]]  # by oracle, when bugs in the pool were found
     scores: tuple[OracleScore, ...]
-    causes: tuple[RootCause, ...]  # those with the most bugs first
+    causes: StoredCauses
+    patterns: tuple[PatternStory, ...]  # those with the most bugs first
     versions: Mapping[str, str]
 
 
-def gather(store: WorkspaceReader, campaign: int | None, stories: int) -> Content:
-    """The content of a report about one campaign, the last one unless another is asked for."""
+def gather(
+    store: WorkspaceReader, campaign: int | None, stories: int, *, course: bool = True
+) -> Content:
+    """The content of a report about one campaign, the last one unless another is asked for.
+
+    Without its `course`, which takes a look at every tested state, times and scores are empty.
+    """
     row = _campaign(store, campaign)
-    bugs = store.bugs(row.id)
-    progress = whole_course(store, row.id)
+    totals = summary(store, row.id)
+    found = StoredBugs(store, row.id, totals["bugs"] + totals["nonpool_bugs"])
+    progress = whole_course(store, row.id) if course else None
     return Content(
         workspace=store.path.name,
         campaign=row,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        totals=summary(store, row.id),
-        bugs=tuple(bugs),
-        stories=tuple(_stories(store, telling(bugs, stories))),
-        times={oracle: times.tolist() for oracle, times in progress.first_times.items()},
-        scores=tuple(progress.scores),
-        causes=tuple(sorted(store.root_causes(row.id), key=lambda cause: -len(cause.bugs))),
+        totals=totals,
+        bugs=found,
+        stories=tuple(_stories(store, telling(_worst_first(store, row.id), stories))),
+        times={
+            oracle: times.tolist()
+            for oracle, times in (progress.bug_times.items() if progress else ())
+        },
+        scores=tuple(progress.scores) if progress else (),
+        causes=StoredCauses(store, row.id, store.root_cause_numbers(row.id, largest_first=True)),
+        patterns=tuple(_patterns(store, store.bugs(row.id, terms=parse_terms("pattern:any")))),
         versions=_versions(),
     )
+
+
+def _patterns(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[PatternStory]:
+    """The patterns of some bugs; only the first have pictures, so that a page stays small."""
+    for number, pattern in enumerate(pattern_bugs(store, bugs)):
+        picture = ""
+        if number < MAX_PATTERN_PICTURES:
+            task = store.task(store.bug(pattern.witness).problem_id)
+            picture = _picture(task, pattern.about.action)
+        title = pattern_title(pattern.certificate, pattern.about)
+        yield PatternStory(pattern, title, tuple(pattern_facts(pattern)), picture)
+
+
+def _picture(task: Task, action: str) -> str:
+    """The initial state of a witness, and what the policy does there."""
+    try:
+        require_drawable(task)
+    except PlumblineError:
+        return ""
+    title = f"The policy: ({action})" if action else ""
+    return svg(state_picture(task, task.init, title, action), 480)
 
 
 def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
@@ -99,74 +186,83 @@ def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
     raise UsageError(f"unknown campaign {number} in {store.path}", hint=f"known: {known}")
 
 
-def telling(bugs: Sequence[BugRow], most: int) -> list[BugRow]:
+def _worst_first(store: WorkspaceReader, campaign: int) -> Iterator[BugRow]:
+    """The bugs with the largest gaps first, without keeping all of them."""
+    from engine.workspace.bug_list import BugQuery  # numpy
+
+    query = BugQuery(parse_terms(f"campaign:{campaign}"), (("gap", True),))
+    bugs = store.bug_list(query).bugs
+    for first in range(0, len(bugs), PORTION):
+        numbers = bugs[first : first + PORTION].tolist()
+        rows = {row.id: row for row in store.bug_rows(numbers)}
+        yield from (rows[number] for number in numbers if number in rows)
+
+
+def telling(worst_first: Iterable[BugRow], most: int) -> list[BugRow]:
     """The worst bug of every root cause or region first, then the next worst of each."""
-    worst = sorted(bugs, key=lambda bug: (bug.gap is not None, -(bug.gap or 0), bug.id))
     rank: dict[tuple[int, str, int | None], int] = {}
-    places = []
-    for bug in worst:
+    ranks: list[list[BugRow]] = [[] for _ in range(most)]
+    for bug in worst_first if most else ():
         cause = bug.root_cause
         key = (bug.unit, "region", bug.region) if cause is None else (bug.unit, "cause", cause)
-        rank[key] = rank.get(key, -1) + 1
-        places.append((rank[key], bug))
-    return [bug for _, bug in sorted(places, key=lambda place: place[0])][:most]
+        rank[key] = place = rank.get(key, -1) + 1
+        if place < most and len(ranks[place]) < most:
+            ranks[place].append(bug)
+        if len(ranks[0]) == most:
+            break
+    return [bug for bugs in ranks for bug in bugs][:most]
 
 
 def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:
     tasks: dict[int, Task] = {}
+    room = MAX_BYTES
     for row in bugs:
         bug = store.bug(row.id)
         if bug.problem_id not in tasks:
             tasks[bug.problem_id] = store.task(bug.problem_id)
         task, localization = tasks[bug.problem_id], store.localization(row.id)
         require_fit(bug, task, localization)
+        policy = policy_trace(task, bug.finding.state, bug.finding.run)
+        better, is_plan = evidence_trace(task, bug.finding.evidence), bug.finding.evidence.is_plan
+        pictures = story_pictures(task, policy, better, localization) if room > 0 else ()
+        room -= sum(len(picture.svg) for picture in pictures)
         yield BugStory(
             row,
+            headline(row),
+            "" if localization is None else describe_losses(localization),
             explain(bug, task),
-            tuple(_lines(bug, task, localization)),
-            _ending(bug, task),
+            tuple(_lines(policy, better if is_plan else None, localization, task)),
+            ending_text(policy) if row.policy_cost is None else "",
+            pictures,
         )
 
 
-def _lines(bug: Bug, task: Task, localization: Localization | None) -> Iterator[PlanLine]:
-    policy = bug.finding.run.operators
-    better = bug.finding.evidence.operators if bug.finding.evidence.is_plan else ()
-    notes = {step.index: note(step) for step in localization.steps} if localization else {}
-    left = [
-        PlanCell(number, name, cost, notes.get(number - 1, ""))
-        for number, name, cost in _steps(policy, task)
-    ]
-    right = [PlanCell(*step) for step in _steps(better, task)]
-    for row in align_plans(policy, better):
+def _lines(
+    policy: Trace, better: Trace | None, localization: Localization | None, task: Task
+) -> Iterator[PlanLine]:
+    known = {step.index: step for step in localization.steps} if localization else {}
+    together = True
+    for row in align(policy, better).rows[:-1]:  # without the end
         yield PlanLine(
-            left[row.left] if row.left is not None else None,
-            right[row.right] if row.right is not None else None,
+            _cell(row.policy, known, task),
+            _cell(row.better, {}, task),
+            is_common=row.common and row.better is not None,
+            parts=together and better is not None and not row.common,
         )
+        together = together and row.common
 
 
-def note(step: LocalizedStep) -> str:
-    if step.verdict is not StepVerdict.NOT_OPTIMAL:
-        return ""
-    if step.loss is None:
-        return "loses the goal"
-    at_least = "" if step.loss_is_exact else "at least "
-    return f"costs {at_least}{step.loss} more than necessary"
-
-
-def _steps(operators: Sequence[int], task: Task) -> Iterator[tuple[int, str, int]]:
-    chosen = [task.operators[number] for number in operators]
-    costs = accumulate(operator.cost for operator in chosen)
-    for number, (operator, cost) in enumerate(zip(chosen, costs, strict=True), 1):
-        yield number, f"({operator.name})", cost
-
-
-def _ending(bug: Bug, task: Task) -> str:
-    if bug.row.policy_cost is not None:
-        return ""
-    last = bug.finding.run.last_decision
-    if last >= 0:
-        return f"({task.operators[last].name}) closes a loop"
-    return f"ends: {bug.finding.run.reason}"
+def _cell(
+    step: TraceStep | None, known: Mapping[int, LocalizedStep], task: Task
+) -> PlanCell | None:
+    if step is None:
+        return None
+    number, name, found = step.index + 1, f"({step.action})", known.get(step.index)
+    if found is None:
+        return PlanCell(number, name, step.cost_after)
+    bad, better = found.verdict is StepVerdict.NOT_OPTIMAL, found.better_operator
+    note = f"better: ({task.operators[better].name})" if bad and better is not None else ""
+    return PlanCell(number, name, step.cost_after, step_loss_cell(found), note, bad)
 
 
 def _versions() -> dict[str, str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from engine.report.content import Content
 from engine.report.html import html_report
 from engine.report.tables import csv_report, json_report, junit_report
 
-FORMATS: Mapping[str, Callable[[Content], str]] = {
+FORMATS: Mapping[str, Callable[[Content], Iterator[str]]] = {
     "html": html_report,
     "csv": csv_report,
     "json": json_report,

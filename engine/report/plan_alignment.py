@@ -30,7 +30,7 @@ class AlignedSteps:
 
 
 def align_plans(left: Sequence[int], right: Sequence[int]) -> tuple[AlignedSteps, ...]:
-    """Where both plans differ, the steps of the left one come first."""
+    """Align two plans; where they differ, the steps of the left one come first."""
     first = np.asarray(left, dtype=np.int64)
     second = np.asarray(right, dtype=np.int64)
     lengths = _common_lengths(first, second)
@@ -90,13 +90,6 @@ class AlignedRow:
 class Alignment:
     rows: tuple[AlignedRow, ...]
     differences: tuple[range, ...]  # of row numbers
-
-    def row_of_policy_step(self, index: int) -> int:
-        return next(
-            number
-            for number, row in enumerate(self.rows)
-            if row.policy is not None and row.policy.index == index
-        )
 
 
 def align(policy: Trace, better: Trace | None) -> Alignment:

@@ -1,6 +1,6 @@
 """The facts of a state in groups, with what a step changes and which goals are reached.
 
-Facts that can never change are told apart, because there are many of them and they explain little.
+Facts that never change are separate, because there are many and they explain little.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class StateFacts:
-    """A state, and the one after the step that is looked at (the same where there is none)."""
+    """A state, and the one after the selected step (the same without a step)."""
 
     atoms: dict[GroundAtom, Change]
     static: frozenset[GroundAtom]
@@ -85,7 +85,7 @@ class StateFacts:
 
 
 def state_facts(task: Task, before: Sequence[int], after: Sequence[int] | None) -> StateFacts:
-    """The facts of `before`, and what becomes of them in `after`."""
+    """Return the facts of `before`, and how they change in `after`."""
     following = before if after is None else after
     old, new = fluent_atoms(task, before), set(fluent_atoms(task, following))
     atoms = {atom: Change.NONE if atom in new else Change.REMOVED for atom in old}

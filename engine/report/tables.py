@@ -6,94 +6,125 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
+from textwrap import indent
+from typing import Any
 from xml.etree import ElementTree
 
+from engine.plain_text import plain_cell
 from engine.records.codec import to_json
 from engine.report.content import Content
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
 
-_FORMULA = re.compile(r"\s*[=+\-@\t\r]")
-_NUMBER = re.compile(r"\s*[+-]?\d[\d.,_]*(?:e[+-]?\d+)?\s*%?", re.IGNORECASE)
-
-
-def plain_cell(text: str) -> str:
-    """The text so that it is shown and not calculated; a name may come from a stranger."""
-    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
-
-
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Messages of policies may hold anything."""
 
 
-def csv_report(content: Content) -> str:
+def csv_report(content: Content) -> Iterator[str]:
     """One line per bug."""
     text = io.StringIO()
     names = [field.name for field in fields(BugRow)]
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for bug in content.bugs:
-        row = asdict(bug).items()
+        row = ((name, getattr(bug, name)) for name in names)
         writer.writerow({name: plain_cell(v) if isinstance(v, str) else v for name, v in row})
-    return text.getvalue()
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue()
 
 
-def json_report(content: Content) -> str:
-    document = {
+def json_report(content: Content) -> Iterator[str]:
+    """One document; lists that may be long are written as they are read."""
+    head = {
         "workspace": content.workspace,
         "campaign": content.campaign.id,
         "made": content.made,
         "totals": content.totals,
-        "bugs": [asdict(bug) for bug in content.bugs],
-        "bugs_over_time": content.times,
-        "root_causes": [to_json(cause) for cause in content.causes],
+    }
+    patterns = [
+        {
+            "id": story.pattern.id,
+            "family": story.pattern.family,
+            "title": story.title,
+            "bugs": list(story.pattern.bugs),
+            "witness": story.pattern.witness,
+        }
+        for story in content.patterns
+    ]
+    tail = {
+        "patterns": patterns,
         "configuration": to_json(content.campaign.config),
         "versions": content.versions,
     }
-    return json.dumps(document, indent=2) + "\n"
+    yield "{\n"
+    for name, value in head.items():
+        yield f"{_member(name, value)},\n"
+    yield from _list("bugs", map(asdict, content.bugs))
+    yield f"{_member('bugs_over_time', content.times)},\n"
+    yield from _list("root_causes", map(to_json, content.causes))
+    yield ",\n".join(_member(name, value) for name, value in tail.items())
+    yield "\n}\n"
 
 
-def junit_report(content: Content) -> str:
+def _member(name: str, value: object) -> str:
+    return indent(f"{json.dumps(name)}: {json.dumps(value, indent=2)}", "  ")
+
+
+def _list(name: str, items: Iterable[object]) -> Iterator[str]:
+    yield f"  {json.dumps(name)}: ["
+    empty = True
+    for item in items:
+        yield "\n" if empty else ",\n"
+        yield indent(json.dumps(item, indent=2), "    ")
+        empty = False
+    yield "],\n" if empty else "\n  ],\n"
+
+
+def junit_report(content: Content) -> Iterator[str]:
     """Every unit is a test suite of its own, every bug in it a failed test.
 
-    A unit that has not been worked through counts as skipped: that no bug is known says little.
+    An unfinished unit counts as skipped: that it has no bugs says little.
     """
-    root = ElementTree.Element("testsuites", name="plumbline")
-    by_unit: dict[tuple[str, str, int], list[BugRow]] = {}
-    for bug in content.bugs:
-        by_unit.setdefault((bug.problem, bug.policy, bug.seed), []).append(bug)
-    for unit in content.totals["units"]:
-        bugs = by_unit.get((unit["problem"], unit["policy"], unit["seed"]), [])
-        name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
-        errors = [unit["error"]] if unit["error"] else []
-        undone = unit.get("limit") or (unit["status"] if unit["status"] != "finished" else "")
-        skipped = [undone] if undone and not errors else []
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            name=name,
-            tests=str(max(1, len(bugs) + len(errors) + len(skipped))),
-            failures=str(len(bugs)),
-            errors=str(len(errors)),
-            skipped=str(len(skipped)),
-            time=f"{unit.get('seconds') or 0:.3f}",
-        )
-        for text in errors:
-            case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
-            ElementTree.SubElement(case, "error", message=text)
-        for status in skipped:
-            case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
-            ElementTree.SubElement(case, "skipped", message=f"the unit is {status}")
-        for bug in bugs:
-            _case(suite, name, bug)
-        if not bugs and not errors and not skipped:
-            ElementTree.SubElement(suite, "testcase", classname=name, name="no bug found")
-    ElementTree.indent(root)
-    text = _NOT_IN_XML.sub("\ufffd", ElementTree.tostring(root, "unicode"))
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="plumbline">\n'
+    store = content.bugs.store
+    units = store.units(content.campaign.id)
+    for row, unit in zip(units, content.totals["units"], strict=True):
+        suite = _suite(unit, store.bugs_of_unit(row.id))
+        ElementTree.indent(suite, level=1)
+        text = ElementTree.tostring(suite, "unicode")
+        yield f"  {_NOT_IN_XML.sub(chr(0xFFFD), text).strip()}\n"
+    yield "</testsuites>\n"
+
+
+def _suite(unit: Mapping[str, Any], bugs: Sequence[BugRow]) -> ElementTree.Element:
+    name = f"{unit['problem']}, {unit['policy']}, seed {unit['seed']}"
+    errors = [unit["error"]] if unit["error"] else []
+    undone = unit.get("limit") or (unit["status"] if unit["status"] != "finished" else "")
+    skipped = [undone] if undone and not errors else []
+    suite = ElementTree.Element(
+        "testsuite",
+        name=name,
+        tests=str(max(1, len(bugs) + len(errors) + len(skipped))),
+        failures=str(len(bugs)),
+        errors=str(len(errors)),
+        skipped=str(len(skipped)),
+        time=f"{unit.get('seconds') or 0:.3f}",
+    )
+    for text in errors:
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
+        ElementTree.SubElement(case, "error", message=text)
+    for status in skipped:
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name="unit")
+        ElementTree.SubElement(case, "skipped", message=f"the unit is {status}")
+    for bug in bugs:
+        _case(suite, name, bug)
+    if not bugs and not errors and not skipped:
+        ElementTree.SubElement(suite, "testcase", classname=name, name="no bug found")
+    return suite
 
 
 def _case(suite: ElementTree.Element, unit: str, bug: BugRow) -> None:

@@ -1,7 +1,7 @@
-"""A policy run or a plan, state by state: what a plan comparison and a state view walk along.
+"""A policy run or a plan, state by state, for the plan comparison and the state view.
 
 A run that ends in a loop has the step that closes it as its last one; it leads back to the state
-number `loop_begin`. A proof that is no plan is followed as far as its actions are known.
+number `loop_begin`. A proof that is not a plan is followed as far as its actions are known.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Trace:
 
     @property
     def cost(self) -> int:
-        """Of all steps that are there."""
+        """The cost of all steps that are there."""
         return self.steps[-1].cost_after if self.steps else 0
 
     def state_after(self, index: int) -> State:
-        """Where the step number `index` leads."""
+        """The state to which the step number `index` leads."""
         following = index + 1
         if following == len(self.states) and self.loop_begin is not None:
             following = self.loop_begin
@@ -88,7 +88,7 @@ def policy_trace(task: Task, start: State, run: Run) -> Trace:
     closing = task.operators[run.last_decision]
     cost = steps[-1].cost_after if steps else 0
     last = TraceStep(len(steps), run.last_decision, closing.name, closing.cost, cost)
-    begin = states.index(successor(closing, states[-1]))
+    begin = states.index(successor(task, closing, states[-1]))
     return Trace(states, (*steps, last), ending, loop_begin=begin)
 
 
@@ -119,6 +119,6 @@ def _follow(
     for index, number in enumerate(operators):
         operator = task.operators[number]
         steps.append(TraceStep(index, number, operator.name, operator.cost, cost))
-        states.append(successor(operator, states[-1]))
+        states.append(successor(task, operator, states[-1]))
         cost += operator.cost
     return tuple(states), tuple(steps)

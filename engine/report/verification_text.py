@@ -27,6 +27,9 @@ NAMES = {
     ClaimKind.LOCALIZATIONS: "localizations",
     ClaimKind.STATISTICS: "statistics",
     ClaimKind.INPUTS: "inputs",
+    ClaimKind.WITNESSES: "witnesses",
+    ClaimKind.TRIALS: "trials of experiments",
+    ClaimKind.PATTERNS: "patterns",
 }
 
 
@@ -68,7 +71,7 @@ def problem_text(item: CheckedClaim) -> str:
 
 
 def bug_text(found: Verification, bug: int) -> tuple[str, Standing]:
-    """What was found out about one bug, as a sentence."""
+    """Return the result for one bug as a sentence."""
     problems = found.about(bug)
     false = [item for item in problems if item.verdict.standing is Standing.FALSE]
     if false:

@@ -15,3 +15,9 @@ def count_text(number: int, noun: str) -> str:
 def sentence(text: str) -> str:
     """Capitalize the first letter and end with a period."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def complete_text(states: int) -> str:
+    """Say that a pool has all states that can be reached, but for goals and dead ends."""
+    every = "the only reachable state" if states == 1 else f"all {states:,} reachable states"
+    return f"complete: {every}"

@@ -44,8 +44,8 @@ def build_for_state(
     goal: Sequence[Fact] | None,
     control: Control,
 ) -> Abstraction:
-    """`build` gets the state and the goal; an unfinished abstraction is none."""
-    start = task.init if state is None else tuple(int(value) for value in state)
+    """Build an abstraction for a state and a goal; an unfinished one is refused."""
+    start = task.init if state is None else task.extend([int(value) for value in state])
     facts = facts_array(task.goal if goal is None else sorted(goal))
     began = time.perf_counter()
     outcome, native, numbers = control.run(lambda: build(np.array(start, np.int32), facts))

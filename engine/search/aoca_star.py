@@ -44,11 +44,11 @@ def aoca_star(
 
     An array of heuristic values is as in `engine.search.forward.search`.
     """
-    start = tuple(int(value) for value in state)
+    start = task.extend([int(value) for value in state])
     action = task.operators[operator]
     if not is_applicable(action, start):
         raise UsageError(f"({action.name}) is not applicable in the state")
-    kernel, table = admissible_kernel(heuristic)
+    kernel, table = admissible_kernel(heuristic, task)
     control = control or Control()
     began = time.perf_counter()
     compiled = native_task(task)
@@ -58,7 +58,7 @@ def aoca_star(
             kernel,
             table=table,
             start=np.array(start, np.int32),
-            successor=np.array(successor(action, start), np.int32),
+            successor=np.array(successor(task, action, start), np.int32),
             action_cost=action.cost,
             is_solvable=solvable,
             plan_cost=INFINITY if plan_cost is None else plan_cost,
@@ -69,11 +69,11 @@ def aoca_star(
     return SearchResult.of(answer, _plan(task, start, operator, answer), control, began)
 
 
-def admissible_kernel(heuristic: str | Int64Array) -> tuple[Heuristic, Int64Array]:
+def admissible_kernel(heuristic: str | Int64Array, task: Task) -> tuple[Heuristic, Int64Array]:
     """The kernels' form of a heuristic that can prove something; the user's error if it cannot."""
     if not isinstance(heuristic, str):
         return TABLE_HEURISTIC, heuristic
-    kernel = heuristic_called(heuristic)
+    kernel = heuristic_called(heuristic, task)
     if not kernel.is_admissible:
         raise UsageError(
             f"{heuristic} may overestimate, so it cannot prove that anything is optimal",

@@ -1,6 +1,6 @@
 """Aras: makes a plan cheaper by action elimination and search around it.
 
-Anytime: whatever ends it, the best plan so far is returned, never a dearer one than it was given.
+Anytime: whatever ends it, the best plan so far is returned, never a more expensive one than given.
 It restarts only around strictly cheaper plans, so zero-cost cycles end. Every plan is replayed.
 See docs/theory/searches.md, "Plan improvement".
 """
@@ -67,7 +67,7 @@ def aras(
     """Make the plan from `state` cheaper; `on_improvement` hears of each cheaper plan at once."""
     began = time.perf_counter()
     target = task if goal is None else replace(task, goal=tuple(sorted(goal)))
-    start = tuple(int(value) for value in state)
+    start = task.extend([int(value) for value in state])
     verdict = validate_operators(target, plan, start)
     if not verdict.valid:
         raise PlanError(f"the plan to improve is not valid: {verdict.reason}")

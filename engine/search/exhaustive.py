@@ -1,4 +1,4 @@
-"""h* of all states of a small task: what everything else is measured against."""
+"""h* of all states of a small task, against which everything else is checked."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def hstar_all(
     """A table with all states and h* by id; INFINITY where the goal cannot be reached.
 
     "reachable" are those from the initial state in breadth-first order, "product" are all
-    combinations of values, the last variable counting fastest.
+    combinations of values of the state variables, the last of them counting fastest.
     """
     table = StateTable(task)
     if states == "product":
-        table.add(np.indices(task.domain_sizes).reshape(len(task.variables), -1).T)
+        sizes = [1 if variable.is_derived else len(variable.values) for variable in task.variables]
+        table.add(np.indices(sizes).reshape(len(sizes), -1).T)
     else:
         table.add(task.init)
     control = control or Control()
@@ -44,7 +45,7 @@ def optimal_costs(
     limits: SearchLimits = NO_LIMITS,
     control: Control | None = None,
 ) -> Int64Array:
-    """h* by id, after adding to the table whatever can be reached from the states in it."""
+    """Return h* by id, after adding all states that can be reached from those in the table."""
     control = control or Control()
     facts = table.task.goal if goal is None else tuple(sorted(goal))
     outcome = control.run(lambda: table.close(limits.native(), control.progress))

@@ -50,10 +50,10 @@ def search(
     if algorithm not in ALGORITHMS:
         known = ", ".join(ALGORITHMS)
         raise UsageError(f"unknown algorithm '{algorithm}'", hint=f"choose one of {known}")
-    start = task.init if state is None else tuple(int(value) for value in state)
+    start = task.init if state is None else task.extend([int(value) for value in state])
     target = task if goal is None else replace(task, goal=tuple(sorted(goal)))
     if isinstance(heuristic, str):
-        kernel, table = heuristic_called(heuristic), np.empty(0, np.int64)
+        kernel, table = heuristic_called(heuristic, task), np.empty(0, np.int64)
     else:
         kernel, table = TABLE_HEURISTIC, heuristic
     control = control or Control()

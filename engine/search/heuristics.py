@@ -16,10 +16,12 @@ import numpy.typing as npt
 
 from engine.errors import UsageError
 from engine.native.library import HEURISTICS, Heuristic, Int64Array
+from engine.native.policies import NativePolicy
 from engine.native.searches import NativeEvaluator
 from engine.search.abstraction import Abstraction
 from engine.search.cartesian import build_cartesian
 from engine.search.merge_and_shrink import build_merge_and_shrink
+from engine.task.cases import find_split_obstacle
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
@@ -33,11 +35,23 @@ BUILT_FOR_STATE: dict[str, Build] = {"cartesian": build_cartesian, "ms": build_m
 ADMISSIBLE = frozenset(name for name, heuristic in HEURISTICS.items() if heuristic.is_admissible)
 
 
-def heuristic_called(name: str) -> Heuristic:
+def heuristic_called(name: str, task: Task) -> Heuristic:
+    """Return the heuristic of this name; raise a usage error if it does not exist or fit."""
     if name not in HEURISTICS:
         known = ", ".join(HEURISTICS)
         raise UsageError(f"unknown heuristic '{name}'", hint=f"choose one of {known}")
+    if obstacle := find_heuristic_obstacle(name, task):
+        raise UsageError(obstacle, hint="use lmcut")
     return HEURISTICS[name]
+
+
+def find_heuristic_obstacle(name: str, task: Task) -> str:
+    """Return why a heuristic cannot be used on a task, or an empty string."""
+    if name == "ms" and task.derived_variables:
+        return "merge-and-shrink (ms) needs a task without axioms"
+    if name == "cartesian" and (obstacle := find_split_obstacle(task)):
+        return f"Cartesian abstractions (cartesian) do not work here: {obstacle}"
+    return ""
 
 
 class Evaluator:
@@ -54,7 +68,7 @@ class Evaluator:
         *,
         state: Sequence[int] | None = None,
     ) -> None:
-        kernel = heuristic_called(heuristic)
+        kernel = heuristic_called(heuristic, task)
         if heuristic in BUILT_FOR_STATE:
             self._native = BUILT_FOR_STATE[heuristic](task, state, goal).native
         else:
@@ -73,3 +87,7 @@ class Evaluator:
         return self._native.successor_values(
             np.array(state, np.int32), np.array(operators, np.int32)
         )
+
+    def greedy_policy(self) -> NativePolicy:
+        """The policy that goes to the successor with the smallest value."""
+        return NativePolicy.greedy(self._native)

@@ -1,4 +1,4 @@
-"""Planners of other people: A* with LM-cut, anytime LAMA and EHC of Fast Downward.
+"""External planners: A* with LM-cut, anytime LAMA and EHC of Fast Downward.
 
 The planner is under the GPL and stays a program of its own: it gets the task as a file, with any
 state as the initial one, and its plan files are read while it runs. No plan is trusted before it
@@ -23,7 +23,7 @@ from engine.files import scratch_errors, scratch_folder
 from engine.task.plans import parse_plan
 from engine.task.sas import MAX_COST, write_sas
 from engine.task.successors import is_goal
-from engine.task.task import Operator, Task
+from engine.task.task import Task
 from engine.task.translate import NO_LIMITS, Limits
 from engine.task.validate import validate_operators
 from engine.workers.link import NULL_LINK
@@ -50,7 +50,7 @@ class Planner(Enum):
     def complete_below_bounds(self) -> bool:
         """Whether it finds a plan below a bound whenever there is one.
 
-        LAMA's greedy searches do not reopen: a state first reached by a dear path stays so.
+        LAMA's greedy searches do not reopen: a state first reached by an expensive path keeps it.
         """
         return self is Planner.ASTAR_LMCUT
 
@@ -75,7 +75,7 @@ class FoundPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannerResult:
-    """What became of a run; the plans get cheaper from one to the next.
+    """The result of a run; each plan is cheaper than the one before.
 
     SOLVED without `finished`: a limit ended an anytime planner that had found plans.
     """
@@ -123,7 +123,7 @@ def run_planner(
 
     `on_plan` hears of each plan while the planner runs. `cancelled` is asked about every 50 ms.
     """
-    start = task.init if state is None else tuple(int(value) for value in state)
+    start = task.init if state is None else task.extend([int(value) for value in state])
     if is_goal(task, start):
         return _at_the_goal(bound, on_plan)
     program = program or planner_path()
@@ -165,7 +165,7 @@ def run_planner(
 
 
 def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None) -> PlannerResult:
-    """The planner refuses a task without a goal; nothing is left to do here anyway."""
+    """Return the result for a goal state, which the planner would refuse."""
     if bound is not None and bound <= 0:
         return PlannerResult(PlannerOutcome.NO_PLAN_BELOW_BOUND)
     plan = FoundPlan((), 0, 0.0)
@@ -175,10 +175,9 @@ def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None)
 
 
 def _with_numbered_operators(task: Task, start: tuple[int, ...]) -> Task:
-    """Several operators may have the same name; plans must say which one they mean."""
+    """Number the operators, because several may have the same name."""
     operators = tuple(
-        Operator(f"o{number}", operator.precondition, operator.effect, operator.cost)
-        for number, operator in enumerate(task.operators)
+        replace(operator, name=f"o{number}") for number, operator in enumerate(task.operators)
     )
     return replace(task, operators=operators, init=start)
 
@@ -308,7 +307,7 @@ class _PlanFiles:
             text = (self._folder / name).read_text()
             if _COST_LINE.search(text):  # written last
                 self._take(text)
-                self._read.add(name)  # not before: whoever is interrupted there takes it again
+                self._read.add(name)  # not before: after an interrupt there it is taken again
 
     def _take(self, text: str) -> None:
         operators = _operator_numbers(text)

@@ -47,7 +47,7 @@ class SearchResult:
 
 
 def replay(task: Task, plan: Sequence[int], cost: int, start: Sequence[int]) -> None:
-    """A kernel that returns what is no plan of this cost has a defect."""
+    """Check that a kernel's plan is valid and has this cost."""
     verdict = validate_operators(task, plan, start)
     if not verdict.valid or verdict.cost != cost:
         raise RuntimeError(f"a kernel returned an invalid plan: {verdict}, cost {cost}")

@@ -25,16 +25,30 @@ def format_atom(atom: GroundAtom) -> str:
 
 
 def format_fact(name: str) -> str:
-    """A fact as people write it: `(at b1 rooma)`, `(not (at b1 rooma))`, `<none of those>`."""
+    """A fact as people write it: `(at b1 rooma)`, `(not (at b1 rooma))`, `<none of those>`.
+
+    The translator gives names of its own to conditions that it turns into axioms.
+    """
     if atom := atom_of_fact(name):
-        return format_atom(atom)
+        return _condition_words(atom) if is_made_up(atom) else format_atom(atom)
     if denied := atom_of_fact(name.removeprefix("Negated")):
-        return f"(not {format_atom(denied)})"
+        return f"(not {_condition_words(denied) if is_made_up(denied) else format_atom(denied)})"
     return name
 
 
+def is_made_up(atom: GroundAtom) -> bool:
+    """Whether the translator invented the predicate, which no domain can have."""
+    return "@" in atom[0]
+
+
+def _condition_words(atom: GroundAtom) -> str:
+    number = atom[0].rpartition("@")[2]
+    about = f" of {' '.join(atom[1:])}" if atom[1:] else ""
+    return f"<condition {number}{about}>"
+
+
 def fluent_atoms(task: Task, values: Sequence[int]) -> list[GroundAtom]:
-    """The atoms that the variables make true, in the order of the variables."""
+    """The atoms that the state variables make true, in the order of the variables."""
     atoms = (atoms[value] for atoms, value in zip(task.fact_atoms, values, strict=True))
     return [atom for atom in atoms if atom is not None]
 

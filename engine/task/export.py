@@ -1,4 +1,4 @@
-"""A state as a PDDL problem to take home.
+"""A state as a PDDL problem.
 
 Static facts, objects, goal, metric and function values stay as the user wrote them; the facts
 that change are those of the state. Translating the result gives exactly that state again.

@@ -1,9 +1,9 @@
 """What conditions and effects mean, straight from the PDDL.
 
-States are sets of atoms. No grounding, no translator and no FDR take part, so that plans can be
-checked by something that shares nothing with what found them. Quantifiers range over the
-problem's objects; effects see the state before the action, and what is both deleted and added
-is true afterwards.
+States are sets of atoms, derived ones included. No grounding, no translator and no FDR take part,
+so that plans can be checked by something that shares nothing with what found them. Quantifiers
+range over the problem's objects; effects see the state before the action, and what is both deleted
+and added is true afterwards.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from engine.errors import Location, UnsupportedError
 from engine.pddl import format_condition, objects_of_type
 from engine.pddl.model import (
     TOTAL_COST,
@@ -42,6 +41,7 @@ from engine.pddl.model import (
     When,
 )
 from engine.task.atoms import format_atom, ground_atom
+from engine.task.derived import DerivedRules
 from engine.task.task import GroundAtom
 
 Binding = Mapping[str, str]
@@ -64,16 +64,12 @@ class World:
     """A domain and a problem: which objects there are, what holds, what actions do."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
-        for rule in domain.derived:
-            raise UnsupportedError(
-                f"the predicate '{rule.predicate.name}' is derived",
-                Location(domain.path, rule.position.line, rule.position.column),
-                "only plans of domains without derived predicates can be validated",
-            )
         self.domain = domain
         self.problem = problem
         self.objects = objects_of_type(domain, problem)
-        self.init: AtomSet = frozenset(map(ground_atom, problem.init))
+        stated: AtomSet = frozenset(map(ground_atom, problem.init))
+        self._rules = DerivedRules(domain, self.objects, stated, self.holds)
+        self.init: AtomSet = self._rules.close(stated)
         self._values = {
             (item.function.name, *(term.name for term in item.function.arguments)): item.value
             for item in problem.values
@@ -139,7 +135,7 @@ class World:
                     deleted.add(_ground(atom, inner))
                 case Increase(target, amount) if target.name == TOTAL_COST:
                     cost += self._value(amount, inner)
-        return Outcome((state - deleted) | added, cost)
+        return Outcome(self._rules.close((state - deleted) | added), cost)
 
     def bindings(self, parameters: Iterable[TypedName], outer: Binding) -> Iterator[Binding]:
         names = []

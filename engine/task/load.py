@@ -16,14 +16,16 @@ from engine.pddl import (
     unsupported_for_task,
     without_costs,
 )
-from engine.pddl.diagnostics import raise_errors
+from engine.pddl.diagnostics import Diagnostic, raise_errors
 from engine.pddl.domain_checks import check_domain
+from engine.pddl.flat_effects import flatten_effects
 from engine.pddl.problem_checks import check_problem
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task, Variable
 from engine.task.translate import NO_LIMITS, Limits, translate
 from engine.task.translation_cache import TranslationCache
 from engine.workers.link import NULL_LINK
+from engine.workers.translator import Translator
 
 SAS_SUFFIX = ".sas"
 SAS_FILE = "a SAS file of the Fast Downward translator"
@@ -42,6 +44,7 @@ def load_task(
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
+    translator: Translator | None = None,
 ) -> Task:
     """The grounded task of a domain and a problem file; `unit_costs` counts actions instead.
 
@@ -49,19 +52,43 @@ def load_task(
     work with `CancelledError`; `progress` hears the translator's stages.
     """
     report = check_files(domain_path, problem_path)
-    raise_errors(report.diagnostics)
+    raise_errors(item for item in report.diagnostics if not item.is_refusal)
     domain, problem = report.domain, report.problem
     assert domain is not None  # without errors there are models
     assert problem is not None
-    source = PddlSource(domain, problem, unit_costs)
-    texts = report.texts[str(domain_path)], report.texts[str(problem_path)]
-    found = report.diagnostics
-    if unit_costs:
+    return load_models(
+        PddlSource(domain, problem, unit_costs),
+        (report.texts[str(domain_path)], report.texts[str(problem_path)]),
+        report.diagnostics,
+        limits=limits,
+        cancelled=cancelled,
+        progress=progress,
+        cache=cache,
+        translator=translator,
+    )
+
+
+def load_models(
+    source: PddlSource,
+    texts: tuple[str, str],
+    found: Sequence[Diagnostic] = (),
+    *,
+    limits: Limits = NO_LIMITS,
+    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
+    progress: Callable[[str], None] | None = None,
+    cache: TranslationCache | None = None,
+    translator: Translator | None = None,
+) -> Task:
+    """The grounded task of a domain and a problem without errors, and of their texts."""
+    domain, problem = source.domain, source.problem
+    if source.unit_costs:
         domain, problem = without_costs(domain, problem)
         texts = format_domain(domain), format_problem(problem)
         found = (*check_domain(domain), *check_problem(problem, domain))
     for refusal in unsupported_for_task(domain, problem):
         raise UnsupportedError(refusal.message, refusal.location, refusal.hint)
+    if (flat := flatten_effects(domain)) is not domain:
+        texts = format_domain(flat), texts[1]
     translation = translate(
         texts[0].encode(),
         texts[1].encode(),
@@ -69,15 +96,21 @@ def load_task(
         cancelled=cancelled,
         progress=progress,
         cache=cache,
+        translator=translator,
     )
     try:
-        task = _read_translation(translation.sas, problem_path)
+        task = _read_translation(translation.sas, problem.path)
     except TranslationError:
         translation.forget()
         raise
     notes = tuple(str(item) for item in found if item.severity is Severity.WARNING)
     task = replace(task, source=source, translate_seconds=translation.seconds, notes=notes)
     return _trivial_task(task) if _is_placeholder(task) else task
+
+
+def is_trivial(task: Task) -> bool:
+    """Whether the translator found nothing to search for."""
+    return task.variables == (_TRIVIAL,)
 
 
 def load_sas(path: str | Path) -> Task:
@@ -93,6 +126,7 @@ def load_task_files(
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
+    translator: Translator | None = None,
 ) -> Task:
     """The task a user names by `DOMAIN PROBLEM` or by one `FILE.sas`."""
     if len(files) == 1 and Path(files[0]).suffix.lower() == SAS_SUFFIX:
@@ -111,6 +145,7 @@ def load_task_files(
         cancelled=cancelled,
         progress=progress,
         cache=cache,
+        translator=translator,
     )
 
 
@@ -120,16 +155,10 @@ def with_unit_costs(task: Task) -> Task:
 
 
 def _read_translation(sas: str, problem_path: str | Path) -> Task:
-    """The translator's own output: what is wrong with it does not stand in a user's line."""
+    """Read the translator's output; its errors are not errors in a file of the user."""
     place = Location.of(problem_path)
     try:
         return parse_sas(sas)
-    except UnsupportedError as error:
-        raise UnsupportedError(
-            f"the translator needs axioms or conditional effects here: {error.message}",
-            place,
-            "rewrite the conditions with plain facts",
-        ) from error
     except SasError as error:
         raise TranslationError(
             f"the translator's output is broken: {error.message}",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.errors import Location, PlanError
 from engine.files import read_text
-from engine.task.successors import is_applicable, successor
+from engine.task.successors import choose_operator, successor
 from engine.task.task import Task
 
 _COST = re.compile(r";\s*cost\s*=\s*([0-9]{1,18})\b")
@@ -107,12 +107,11 @@ def operators_of_plan(task: Task, plan: Plan) -> tuple[int, ...]:
     state = task.init
     chosen = []
     for index, step in enumerate(plan.steps):
-        candidates = task.operators_of_action.get(step.action)
-        if candidates is None:
+        operator = choose_operator(task, step.action, state)
+        if operator is None:
             raise _no_operator(task, plan, index)
-        fitting = (n for n in candidates if is_applicable(task.operators[n], state))
-        chosen.append(next(fitting, candidates[0]))
-        state = successor(task.operators[chosen[-1]], state)
+        chosen.append(operator)
+        state = successor(task, task.operators[chosen[-1]], state)
     return tuple(chosen)
 
 

@@ -1,23 +1,27 @@
 """Tasks in the Fast Downward translator's output format, version 3.
 
-The reader is strict: every count, index and keyword is checked and errors name the line. Axioms
-and conditional effects are refused, because no later stage can handle them. What the writer
-writes reads back equal.
+The reader is strict: every count, index and keyword is checked and errors name the line. Effects
+are brought into normal form. What the writer writes reads back equal.
+
+The state section of a file holds the defaults of derived variables, not their values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 
-from engine.errors import Location, SasError, UnsupportedError
-from engine.task.task import Fact, Operator, Task, Variable
+from engine.errors import Location, SasError
+from engine.task.axioms import Axiom
+from engine.task.effects import normalize_effects
+from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 
 VERSION = 3
 MAX_COST = 2**31 - 1
 
 _INTEGERS = re.compile(r"-?[0-9]{1,18}(?:[ \t]+-?[0-9]{1,18})*")
-_REFUSED = "use a version of the domain without it"
 
 
 def parse_sas(text: str, path: str | None = None) -> Task:
@@ -33,23 +37,29 @@ class _Reader:
         self.path = path
         self.line = 0
         self.sizes: list[int] = []
+        self.layers: list[int] = []
         # The same few lines make up most of a big file: each is understood and checked once.
         self.known_numbers: dict[str, tuple[int, ...]] = {}
         self.known_facts: dict[str, Fact] = {}
-        self.known_effects: dict[str, tuple[Fact | None, Fact]] = {}
+        self.known_effects: dict[str, tuple[Fact | None, ConditionalEffect]] = {}
 
     def task(self) -> Task:
         self.version()
         has_costs = self.metric()
         variables = tuple(self.variable() for _ in self.times("variables", lines_each=6))
         self.sizes = [len(variable.values) for variable in variables]
+        self.layers = [variable.layer for variable in variables]
         mutexes = tuple(self.mutex_group() for _ in self.times("mutex groups", lines_each=3))
         init = self.state()
         goal = self.goal()
         operators = tuple(self.operator(has_costs) for _ in self.times("operators", lines_each=6))
-        self.no_axioms()
+        axioms = tuple(self.axiom(init) for _ in self.times("axioms", lines_each=4))
         self.end_of_file()
-        return Task(variables, operators, init, goal, mutexes, has_costs)
+        variables = tuple(
+            replace(variable, default=init[number]) if variable.is_derived else variable
+            for number, variable in enumerate(variables)
+        )
+        return Task(variables, operators, init, goal, mutexes, has_costs, axioms=axioms)
 
     # Sections, in the order of the file.
 
@@ -73,9 +83,9 @@ class _Reader:
         self.keyword("begin_variable")
         name = self.name("a variable's name")
         layer = self.integer(f"the axiom layer of {name}", -1)
-        if layer != -1:
-            raise self.unsupported(f"variable {name} is derived by axioms")
         size = self.count(f"the number of values of {name}", minimum=1)
+        if layer >= 0 and size != 2:
+            raise self.error(f"the derived variable {name} must have 2 values, not {size}")
         values = tuple(self.name(f"a value of {name}") for _ in range(size))
         self.keyword("end_variable")
         return Variable(name, values, layer)
@@ -107,45 +117,98 @@ class _Reader:
         self.keyword("begin_operator")
         name = " ".join(self.name("an operator's name").split())
         precondition: dict[int, int] = {}
-        effect: dict[int, int] = {}
+        always: dict[int, int] = {}
+        effects: list[ConditionalEffect] = []
         for _ in self.times("preconditions that stay true"):
             self.insert(precondition, self.fact("a precondition"), "the precondition", name)
         for _ in self.times("effects"):
-            before, after = self.effect(name)
+            before, effect = self.effect(name)
             if before is not None:
                 self.insert(precondition, before, "the precondition", name)
-            self.insert(effect, after, "the effect", name)
+            if not effect[0]:
+                self.insert(always, effect[1], "the effect", name)
+            effects.append(effect)
         cost = self.integer("the cost", 0, MAX_COST)
         self.keyword("end_operator")
         return Operator(
             name,
             tuple(sorted(precondition.items())),
-            tuple(sorted(effect.items())),
-            cost if has_costs else 1,
+            *self.effects(precondition, always, effects, cost if has_costs else 1),
         )
 
-    def effect(self, operator: str) -> tuple[Fact | None, Fact]:
-        """What the line demands of the variable before, and what it makes of it."""
+    def effects(
+        self,
+        precondition: dict[int, int],
+        always: dict[int, int],
+        effects: list[ConditionalEffect],
+        cost: int,
+    ) -> tuple[tuple[Fact, ...], int, tuple[ConditionalEffect, ...]]:
+        if all(not condition for condition, _ in effects):
+            return tuple(sorted(always.items())), cost, ()
+        effect, conditional = normalize_effects(precondition, effects)
+        return effect, cost, conditional
+
+    def effect(self, operator: str) -> tuple[Fact | None, ConditionalEffect]:
+        """Return the fact that the line requires before the step, if any, and its effect."""
         line = self.next_line("an effect")
         if line not in self.known_effects:
             self.known_effects[line] = self.parse_effect(line, operator)
         return self.known_effects[line]
 
-    def parse_effect(self, line: str, operator: str) -> tuple[Fact | None, Fact]:
-        conditions, *rest = self.parse_integers(line, "an effect")
-        if conditions > 0:
-            raise self.unsupported(f"operator ({operator}) has a conditional effect")
-        if conditions < 0 or len(rest) != 3:
-            raise self.error("an effect must be '0 variable before after'")
-        variable, before, after = rest
+    def parse_effect(self, line: str, operator: str) -> tuple[Fact | None, ConditionalEffect]:
+        size, *rest = self.parse_integers(line, "an effect")
+        if size < 0 or len(rest) != 2 * size + 3:
+            raise self.error("an effect must be '0 variable before after', or 'n' and n conditions")
+        condition: dict[int, int] = {}
+        for position in range(0, 2 * size, 2):
+            fact = rest[position], rest[position + 1]
+            self.check_fact("an effect's condition", *fact)
+            self.insert(condition, fact, "a condition of an effect", operator)
+        variable, before, after = rest[2 * size :]
         if before != -1:
             self.check_fact("a precondition", variable, before)
         self.check_fact("an effect", variable, after)
-        return ((variable, before) if before != -1 else None), (variable, after)
+        if self.layers[variable] >= 0:
+            raise self.error(
+                f"({operator}) sets variable {variable}, which is derived",
+                "the values of derived variables follow from the axioms",
+            )
+        demanded = (variable, before) if before != -1 else None
+        return demanded, (tuple(sorted(condition.items())), (variable, after))
 
-    def no_axioms(self) -> None:
-        if self.integer("the number of axioms", 0) > 0:
-            raise self.unsupported("the task has axioms (derived predicates)")
+    def axiom(self, defaults: tuple[int, ...]) -> Axiom:
+        self.keyword("begin_rule")
+        body: dict[int, int] = {}
+        for _ in self.times("facts in the body of the axiom"):
+            self.insert(body, self.fact("a fact of the body"), "the body of an axiom")
+        body_end = self.line
+        line = self.next_line("the head of an axiom")
+        numbers = self.parse_integers(line, "the head of an axiom")
+        if len(numbers) != 3:
+            raise self.error("the head of an axiom must be 'variable default value'")
+        head, default, value = numbers
+        self.check_fact("the head of an axiom", head, default)
+        self.check_fact("the head of an axiom", head, value)
+        if self.layers[head] < 0:
+            raise self.error(f"the head of an axiom is variable {head}, which is not derived")
+        if default != defaults[head]:
+            raise self.error(
+                f"the default of variable {head} is {default} here, {defaults[head]} in the state"
+            )
+        if value == default:
+            raise self.error(f"an axiom gives variable {head} its default value")
+        for variable, wanted in body.items():
+            if self.layers[variable] > self.layers[head]:
+                self.line = body_end
+                raise self.error(f"variable {head} depends on variable {variable} of a later layer")
+            same = self.layers[variable] == self.layers[head]
+            if same and wanted == defaults[variable]:
+                self.line = body_end
+                raise self.error(
+                    f"variable {head} depends on the default of variable {variable} of its layer"
+                )
+        self.keyword("end_rule")
+        return Axiom(tuple(sorted(body.items())), head)
 
     def end_of_file(self) -> None:
         for number in range(self.line, len(self.lines)):
@@ -222,7 +285,7 @@ class _Reader:
             raise self.error(f"{what} names value {value} of variable {variable}, which has {size}")
 
     def insert(self, facts: dict[int, int], fact: Fact, where: str, operator: str = "") -> None:
-        """The translator may say the same thing twice, but not two different things."""
+        """Insert a fact, which may occur twice but not contradict another one."""
         variable, value = fact
         if facts.setdefault(variable, value) != value:
             of = f" of ({operator})" if operator else ""
@@ -235,9 +298,6 @@ class _Reader:
 
     def error(self, message: str, hint: str = "") -> SasError:
         return SasError(message, self.location(), hint)
-
-    def unsupported(self, message: str) -> UnsupportedError:
-        return UnsupportedError(message, self.location(), _REFUSED)
 
 
 def _quote(line: str) -> str:
@@ -266,7 +326,7 @@ def _lines(task: Task) -> Iterator[str]:
         yield from _facts(group)
         yield "end_mutex_group"
     yield "begin_state"
-    yield from map(str, task.init)
+    yield from map(str, (task.defaults.get(number, x) for number, x in enumerate(task.init)))
     yield "end_state"
     yield "begin_goal"
     yield from _facts(task.goal)
@@ -274,7 +334,12 @@ def _lines(task: Task) -> Iterator[str]:
     yield str(len(task.operators))
     for operator in task.operators:
         yield from _operator_lines(operator)
-    yield "0"  # axioms
+    yield str(len(task.axioms))
+    for axiom in task.axioms:
+        default = task.defaults[axiom.head]
+        yield "begin_rule"
+        yield from _facts(axiom.body)
+        yield from (f"{axiom.head} {default} {1 - default}", "end_rule")
 
 
 def _facts(facts: tuple[Fact, ...]) -> Iterator[str]:
@@ -288,7 +353,10 @@ def _operator_lines(operator: Operator) -> Iterator[str]:
     changed = {variable for variable, _ in operator.effect}
     yield from ("begin_operator", operator.name)
     yield from _facts(tuple(fact for fact in operator.precondition if fact[0] not in changed))
-    yield str(len(operator.effect))
+    yield str(len(operator.effect) + len(operator.conditional))
     for variable, value in operator.effect:
         yield f"0 {variable} {before.get(variable, -1)} {value}"
+    for condition, (variable, value) in operator.conditional:
+        numbers = (len(condition), *chain.from_iterable(condition), variable, -1, value)
+        yield " ".join(map(str, numbers))
     yield from (str(operator.cost), "end_operator")

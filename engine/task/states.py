@@ -13,6 +13,7 @@ from itertools import accumulate, chain
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import UsageError
 from engine.native.library import (
     BoolArray,
     Int32Array,
@@ -21,7 +22,13 @@ from engine.native.library import (
     NativeProgress,
     Outcome,
 )
-from engine.native.states import NativeStates, NativeTask
+from engine.native.states import (
+    NativeAxioms,
+    NativeConditional,
+    NativeStates,
+    NativeTask,
+    Rows,
+)
 from engine.task.task import Fact, Task
 
 _compiled: dict[int, NativeTask] = {}
@@ -37,17 +44,56 @@ def native_task(task: Task) -> NativeTask:
 
 
 def _compile(task: Task) -> NativeTask:
-    pre_begin, preconditions = _rows([operator.precondition for operator in task.operators])
-    eff_begin, effects = _rows([operator.effect for operator in task.operators])
     return NativeTask(
         domain_sizes=np.array(task.domain_sizes, np.int32),
-        pre_begin=pre_begin,
-        preconditions=preconditions,
-        eff_begin=eff_begin,
-        effects=effects,
+        preconditions=_rows([operator.precondition for operator in task.operators]),
+        effects=_rows([operator.effect for operator in task.operators]),
         costs=np.array([operator.cost for operator in task.operators], np.int64),
         goal=facts_array(task.goal),
+        conditional=_conditional(task) if task.n_conditional_effects else None,
+        axioms=_axioms(task) if task.derived_variables else None,
     )
+
+
+def _conditional(task: Task) -> NativeConditional:
+    by_operator = [operator.conditional for operator in task.operators]
+    return NativeConditional(
+        effects=_rows([tuple(fact for _, fact in effects) for effects in by_operator]),
+        conditions=_rows([condition for effects in by_operator for condition, _ in effects]),
+    )
+
+
+def _axioms(task: Task) -> NativeAxioms:
+    layers = sorted({variable.layer for variable in task.variables} | {-1})
+    rank = {layer: number - 1 for number, layer in enumerate(layers)}  # a file's may be too large
+    return NativeAxioms(
+        layer=np.array([rank[variable.layer] for variable in task.variables], np.int32),
+        default_value=np.array(
+            [task.defaults.get(number, 0) for number in range(len(task.variables))], np.int32
+        ),
+        heads=np.array([axiom.head for axiom in task.axioms], np.int32),
+        bodies=_rows([axiom.body for axiom in task.axioms]),
+    )
+
+
+def require_state(task: Task, values: Sequence[int]) -> tuple[int, ...]:
+    """A state that a user has written down; UsageError if the task has no such state.
+
+    Derived values are computed, whatever is written.
+    """
+    sizes = task.domain_sizes
+    if len(values) != len(sizes):
+        raise UsageError(
+            f"the state has {len(values)} values, the task {len(sizes)} variables",
+            hint="`plumbline task` shows the variables and the initial state",
+        )
+    for variable, (value, size) in enumerate(zip(values, sizes, strict=True)):
+        if not 0 <= value < size:
+            raise UsageError(
+                f"the state has the value {value} for variable {variable}, which has {size} values",
+                hint="`plumbline task` shows the variables and the initial state",
+            )
+    return task.extend(values)
 
 
 def facts_array(facts: Sequence[Fact]) -> Int32Array:
@@ -55,12 +101,17 @@ def facts_array(facts: Sequence[Fact]) -> Int32Array:
     return np.array(facts, np.int32).reshape(-1, 2)
 
 
-def _rows(facts_by_operator: Sequence[tuple[Fact, ...]]) -> tuple[Int32Array, Int32Array]:
+def _rows(facts_by_operator: Sequence[tuple[Fact, ...]]) -> Rows:
     begin = np.array([0, *accumulate(map(len, facts_by_operator))], np.int32)
     facts = np.fromiter(
         chain.from_iterable(chain.from_iterable(facts_by_operator)), np.int32, 2 * int(begin[-1])
     )
-    return begin, facts.reshape(-1, 2)
+    return Rows(begin, facts.reshape(-1, 2))
+
+
+def state_ids(states: npt.ArrayLike) -> Int32Array:
+    """One or many states as an array of ids."""
+    return np.atleast_1d(np.asarray(states, np.int32))
 
 
 class StateTable:
@@ -75,7 +126,7 @@ class StateTable:
 
     @property
     def native(self) -> NativeStates:
-        """For kernels that work on the table."""
+        """The table as kernels use it."""
         return self._states
 
     @property
@@ -97,21 +148,13 @@ class StateTable:
     def is_goal(self, ids: npt.ArrayLike) -> BoolArray:
         return self._states.is_goal(np.atleast_1d(np.asarray(ids)))
 
-    def applicable(self, state: int) -> Int32Array:
-        """The operators applicable in one state, ascending."""
-        return self._states.applicable(np.array([state]))[1]
-
-    def applicable_in(self, ids: npt.ArrayLike) -> tuple[Int64Array, Int32Array]:
-        """(row_begin, operators): operators[row_begin[i]:row_begin[i + 1]] belong to ids[i]."""
-        return self._states.applicable(np.atleast_1d(np.asarray(ids)))
-
     def successors(self, state: int) -> tuple[Int32Array, Int32Array]:
         """(operators, states): what is applicable in one state and where it leads."""
         _, operators, successors = self.successors_of(np.array([state]))
         return operators, successors
 
     def successors_of(self, ids: npt.ArrayLike) -> tuple[Int64Array, Int32Array, Int32Array]:
-        """(row_begin, operators, states) in compressed rows like `applicable_in`."""
+        """(row_begin, operators, states): those from row_begin[i] on belong to ids[i]."""
         ids = np.atleast_1d(np.asarray(ids))
         row_begin, operators = self._states.applicable(ids)
         sources = np.repeat(ids, np.diff(row_begin))

@@ -17,11 +17,28 @@ def is_applicable(operator: Operator, state: Sequence[int]) -> bool:
     return all(state[variable] == value for variable, value in operator.precondition)
 
 
-def successor(operator: Operator, state: Sequence[int]) -> State:
+def successor(task: Task, operator: Operator, state: Sequence[int]) -> State:
+    """Effects see the state before; of several on one variable the last counts."""
     values = list(state)
     for variable, value in operator.effect:
         values[variable] = value
-    return tuple(values)
+    for condition, (variable, value) in operator.conditional:
+        if all(state[v] == x for v, x in condition):
+            values[variable] = value
+    return task.extend(values)
+
+
+def choose_operator(task: Task, name: str, state: Sequence[int]) -> int | None:
+    """The operator of a ground action that is meant in a state; None if there is none at all.
+
+    An action with several operators (a condition that is no list of facts) means the applicable
+    one; if none is, the first.
+    """
+    candidates = task.operators_of_action.get(name)
+    if candidates is None:
+        return None
+    fitting = (n for n in candidates if is_applicable(task.operators[n], state))
+    return next(fitting, candidates[0])
 
 
 def is_goal(task: Task, state: Sequence[int]) -> bool:

@@ -7,7 +7,6 @@ state of the task is the whole PDDL state.
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import re
 import signal
@@ -25,11 +24,13 @@ from engine.errors import (
     Location,
     PlumblineError,
     TranslationError,
+    UnsupportedError,
 )
 from engine.files import scratch_errors, scratch_folder
 from engine.task.translation_cache import TranslationCache, cache_key
 from engine.workers.link import NULL_LINK
 from engine.workers.program import Ending, ProcessResult, run_process, signal_name
+from engine.workers.translator import Translator
 
 PACKAGE = "fast-downward.translate"
 MODULE = "fast_downward.translate"
@@ -60,20 +61,27 @@ NO_LIMITS = Limits()
 @dataclass(frozen=True, slots=True)
 class Translation:
     sas: str
-    seconds: float  # what it took this time, next to nothing from the cache
+    seconds: float  # seconds it took now; almost none from the cache
     from_cache: bool
     cache: TranslationCache
     key: str
 
     def forget(self) -> None:
-        """It turned out to be broken: the next time the translator is asked again."""
+        """Forget a broken translation, so that it is made again next time."""
         self.cache.drop(self.key)
 
 
+def warm_translator() -> Translator:
+    """A translator for several problems; use it as a context manager."""
+    return Translator(OPTIONS)
+
+
 def translator_version() -> str:
+    from importlib import metadata  # e-mail and more, for one number
+
     try:
-        return importlib.metadata.version(PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
         raise TranslationError(
             "the Fast Downward translator is not installed", hint=f"pip install {PACKAGE}"
         ) from None
@@ -87,8 +95,12 @@ def translate(
     cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     progress: Callable[[str], None] | None = None,
     cache: TranslationCache | None = None,
+    translator: Translator | None = None,
 ) -> Translation:
-    """The translator's output for the two file contents; `progress` hears of each stage."""
+    """The translator's output for the two file contents; `progress` hears of each stage.
+
+    For several problems, pass a warm `translator`, which reports no stages.
+    """
     started = time.monotonic()
     cache = cache or TranslationCache.of_user()
     options = " ".join(OPTIONS)
@@ -96,31 +108,37 @@ def translate(
     sas = cache.get(key)
     from_cache = sas is not None
     if sas is None:
-        sas = _run_translator(domain, problem, limits, cancelled, progress)
+        sas = _run_translator((domain, problem), limits, cancelled, progress, translator)
         cache.put(key, sas)
     return Translation(sas, time.monotonic() - started, from_cache, cache, key)
 
 
 def _run_translator(
-    domain: bytes,
-    problem: bytes,
+    texts: tuple[bytes, bytes],
     limits: Limits,
     cancelled: Callable[[], bool],
     progress: Callable[[str], None] | None,
+    translator: Translator | None,
 ) -> str:
+    memory = limits.megabytes * 2**20 if limits.megabytes else None
     with scratch_errors(), scratch_folder("translate") as folder:
-        (folder / "domain.pddl").write_bytes(domain)
-        (folder / "problem.pddl").write_bytes(problem)
-        result = run_process(
-            # -P: modules of ours or of the user must not shadow the translator's
-            [sys.executable, "-P", "-u", "-m", MODULE, *OPTIONS, "domain.pddl", "problem.pddl"],
-            folder=folder,
-            environment={"PYTHONHASHSEED": "0"},
-            time_limit=limits.seconds,
-            memory_limit=limits.megabytes * 2**20 if limits.megabytes else None,
-            cancelled=cancelled,
-            on_line=_stages(progress),
-        )
+        for name, text in zip(("domain.pddl", "problem.pddl"), texts, strict=True):
+            (folder / name).write_bytes(text)
+        if translator is not None:
+            result = translator.run(
+                folder, time_limit=limits.seconds, memory_limit=memory, cancelled=cancelled
+            )
+        else:
+            result = run_process(
+                # -P: modules of ours or of the user must not shadow the translator's
+                [sys.executable, "-P", "-u", "-m", MODULE, *OPTIONS, "domain.pddl", "problem.pddl"],
+                folder=folder,
+                environment={"PYTHONHASHSEED": "0"},
+                time_limit=limits.seconds,
+                memory_limit=memory,
+                cancelled=cancelled,
+                on_line=_stages(progress),
+            )
         _log.debug("translator ended with %d after %.2f s", result.return_code, result.seconds)
         if result.ending is Ending.EXITED and result.return_code == 0:
             return _output(folder / "output.sas")
@@ -180,6 +198,11 @@ def _trouble(result: ProcessResult) -> PlumblineError:
             Location.of(tempfile.gettempdir()),
             "free some space there, or set TMPDIR to another folder",
         )
+    if any("not stratifiable" in line for line in result.output):
+        return UnsupportedError(
+            "a derived predicate depends on its own negation, so that it has no meaning",
+            hint="rewrite the rules so that no predicate needs the negation of one that needs it",
+        )
     if result.return_code < 0:
         return TranslationError(
             f"the translator was terminated by {signal_name(result.return_code)}",
@@ -200,11 +223,11 @@ def _ran_out_of_memory(result: ProcessResult, limits: Limits) -> bool:
         return True
     if result.return_code in (_OUT_OF_MEMORY, -9) or any(sign in output for sign in _MEMORY_SIGNS):
         return True
-    # So little that the interpreter could not even start: it has no chance to say so.
+    # With so little memory that the interpreter cannot start, it cannot say so either.
     return limits.megabytes is not None and not output and result.return_code != 0
 
 
 def _input_error(lines: tuple[str, ...]) -> str:
-    """Its message, which stands after the line of the stage in which it happened."""
+    """Return its message, which follows the line of the stage in which it happened."""
     start = max((number for number, line in enumerate(lines) if _STAGE.match(line)), default=-1)
     return " ".join(line.strip() for line in lines[start + 1 :]) or "the input is wrong"

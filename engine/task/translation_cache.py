@@ -59,3 +59,16 @@ class TranslationCache:
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.sas.gz"
+
+
+class NoCache(TranslationCache):
+    """Keeps nothing, for translations that are needed once."""
+
+    def get(self, key: str) -> str | None:
+        return None
+
+    def put(self, key: str, text: str) -> None:
+        pass
+
+
+NO_CACHE = NoCache(Path())

@@ -15,19 +15,20 @@ from engine.task.load import load_task_files
 from engine.task.task import Task
 from engine.task.translation_cache import TranslationCache
 from engine.workers.link import NULL_LINK
+from engine.workers.translator import Translator
 
 _LONGEST_NAME = 60  # letters; file systems count bytes, 255 at most
 
 
 def safe_name(name: str) -> str:
-    """A name for a copy of a file, whatever a workspace calls it: never a way to another folder."""
+    """Return a name for a copy of a file that cannot lead to another folder."""
     letters = re.sub(r"[^\w.+-]", "_", name)[-_LONGEST_NAME:]
     return f"file{letters}" if letters.startswith((".", "-")) or not letters else letters
 
 
 @dataclass(frozen=True)
 class UnpackedInputs:
-    """Input files on disk; `original` gives texts that speak of them the user's names back."""
+    """Input files on disk; `original` restores the user's names in texts about them."""
 
     folder: Path
     problem: ProblemInput
@@ -45,7 +46,7 @@ class UnpackedInputs:
 
     @property
     def portfolio_specs(self) -> dict[str, str]:
-        """By the names of the policies."""
+        """The specs of the portfolio by the names of its policies."""
         return {policy.name: self._spec(policy) for policy in self.portfolio}
 
     def _spec(self, policy: PolicyInput) -> str:
@@ -62,12 +63,14 @@ class UnpackedInputs:
         self,
         cancelled: Callable[[], bool] = NULL_LINK.cancelled,
         cache: TranslationCache | None = None,
+        translator: Translator | None = None,
     ) -> Task:
         return load_task_files(
             self.task_files,
             unit_costs=self.problem.unit_costs,
             cancelled=cancelled,
             cache=cache,
+            translator=translator,
         )
 
     def write(self) -> None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from engine.errors import Location
 from engine.pddl.model import OBJECT, Action, Domain, Problem
-from engine.task.atoms import format_atom
+from engine.task.atoms import format_atom, format_fact
 from engine.task.lifted import AtomSet, Outcome, UndefinedValueError, World
 from engine.task.plans import Plan, PlanStep, suggestion
 from engine.task.successors import State, is_applicable, is_goal, successor
@@ -34,7 +34,7 @@ class Verdict:
 
 
 def validate_plan(domain: Domain, problem: Problem, plan: Plan) -> Verdict:
-    """Without a metric every step costs 1."""
+    """Validate a plan; without a metric every step costs 1."""
     world = World(domain, problem)
     state = world.init
     cost = Fraction(0)
@@ -54,7 +54,7 @@ def validate_operators(
     task: Task, operators: Sequence[int], start: Sequence[int] | None = None
 ) -> Verdict:
     """Whether the operators lead from `start` (the initial state if not given) to the goal."""
-    state: State = tuple(task.init if start is None else start)
+    state: State = task.init if start is None else task.extend(start)
     cost = 0
     for number, identifier in enumerate(operators, start=1):
         if not 0 <= identifier < len(task.operators):
@@ -63,7 +63,7 @@ def validate_operators(
         if not is_applicable(operator, state):
             broken = next(fact for fact in operator.precondition if state[fact[0]] != fact[1])
             return _failed(number, f"({operator.name}) needs {describe_unmet(task, broken)}")
-        state = successor(operator, state)
+        state = successor(task, operator, state)
         cost += operator.cost
     if not is_goal(task, state):
         unmet = [fact for fact in task.goal if state[fact[0]] != fact[1]]
@@ -74,6 +74,8 @@ def validate_operators(
 def describe_unmet(task: Task, fact: Fact) -> str:
     """A fact that does not hold, in words that follow "needs"."""
     variable, value = fact
+    if task.variables[variable].is_derived:
+        return f"{format_fact(task.variables[variable].values[value])}, which is false"
     atoms = task.fact_atoms[variable]
     atom = atoms[value]
     if atom is not None:
@@ -97,7 +99,7 @@ def _unreached(missing: Iterable[str]) -> str:
 
 
 def _execute(world: World, step: PlanStep, state: AtomSet) -> Outcome | str:
-    """What the step leads to, or why it cannot be done."""
+    """Return the state after the step, or why it cannot be applied."""
     action = world.domain.action(step.name)
     if action is None:
         hint = suggestion(step.name, (item.name for item in world.domain.actions))

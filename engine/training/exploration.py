@@ -5,39 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from engine.native.library import Int32Array
-from engine.policies.asnets.network import Arrangement
 from engine.task.states import StateTable
-from engine.training.unrolled import UnrolledNetwork
+from engine.training.unrolled import FrozenPolicy
 
 
-def run_cost(unrolled: UnrolledNetwork, arrangement: Arrangement, step_limit: int) -> int | None:
+def run_cost(policy: FrozenPolicy, step_limit: int) -> int | None:
     """What the policy's run from the initial state costs; nothing if it misses the goal."""
-    table = StateTable(unrolled.task)
-    state = int(table.add(unrolled.task.init)[0])
+    task = policy.task
+    table = StateTable(task)
+    state = int(table.add(task.init)[0])
     seen: set[int] = set()
     cost = 0
     while not table.is_goal(state)[0]:
         if state in seen or len(seen) == step_limit:
             return None
         seen.add(state)
-        operator = int(unrolled.decide(table.values(state), arrangement)[0])
+        operator = int(policy.decide(table.values(state))[0])
         if operator < 0:
             return None
         state = int(table.apply(state, operator)[0])
-        cost += unrolled.task.operators[operator].cost
+        cost += task.operators[operator].cost
     return cost
 
 
 def explore(
-    unrolled: UnrolledNetwork,
-    arrangement: Arrangement,
-    walks: int,
-    step_limit: int,
-    random: np.random.Generator,
+    policy: FrozenPolicy, walks: int, step_limit: int, random: np.random.Generator
 ) -> Int32Array:
     """All states met, one row for each visit: the first walk is greedy, the others drawn."""
-    table = StateTable(unrolled.task)
-    at = np.repeat(table.add(unrolled.task.init), walks)
+    task = policy.task
+    table = StateTable(task)
+    at = np.repeat(table.add(task.init), walks)
     seen: set[int] = set()
     met = []
     greedy = np.arange(walks) == 0
@@ -51,11 +48,11 @@ def explore(
             break
         states = table.values(at)
         met.append(states)
-        operators = unrolled.sample(states, arrangement, random.random(len(at)))
+        operators = policy.sample(states, random.random(len(at)))
         if greedy[0]:
-            operators[0] = unrolled.decide(states[:1], arrangement)[0]
+            operators[0] = policy.decide(states[:1])[0]
         chosen = operators >= 0
         at, greedy = table.apply(at[chosen], operators[chosen]), greedy[chosen]
         if not len(at):
             break
-    return np.concatenate(met) if met else np.empty((0, len(unrolled.task.variables)), np.int32)
+    return np.concatenate(met) if met else np.empty((0, len(task.variables)), np.int32)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engine.errors import DamagedRecordError, Location, UsageError
 from engine.files import disk_error, read_bytes, write_bytes
 from engine.policies.torch_file import load_checkpoint
@@ -95,11 +97,11 @@ class TrainingFolder:
             state = TrainingState(
                 known,
                 decode(contents["history"], tuple[EpochRecord, ...]),
-                contents["network"],
-                contents["optimizer"],
+                _tensors(contents["network"]),
+                _tensors(contents["optimizer"]),
                 json.loads(contents["books"]),
             )
-        except (DamagedRecordError, KeyError, TypeError, ValueError) as error:
+        except (DamagedRecordError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise UsageError(
                 f"the saved training is damaged ({error})", place, "start again in another folder"
             ) from error
@@ -110,3 +112,14 @@ class TrainingFolder:
                 "continue it with the same options and files, or choose another folder",
             )
         return state
+
+
+def _tensors(value: Any) -> Any:
+    """The arrays in plain values as tensors."""
+    import torch
+
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value)
+    if isinstance(value, dict):
+        return {key: _tensors(part) for key, part in value.items()}
+    return [_tensors(part) for part in value] if isinstance(value, list) else value

@@ -1,7 +1,7 @@
 """The training loop: explore with the current policy, ask the teacher, learn, measure.
 
 The loss of a state is minus the logarithm of the probability that the policy gives to right
-actions together: which of several right ones it prefers is its own business. States that the
+actions together: which of several right ones it prefers does not matter. States that the
 policy visits weigh more. Each epoch draws its random numbers from (seed, epoch) and runs in one
 thread, so that the same seed gives the same weights and a resumed training is the same training.
 """
@@ -100,7 +100,7 @@ def _name(task: Task) -> str:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """More threads would add numbers in another order each time."""
+    """Use one thread: more would add numbers in a different order each time."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -172,7 +172,7 @@ class _Training:
             self._epoch(len(self._history) + 1)
             reason = self._reason_to_stop()
         best = best_of(self._history)
-        self._emit(TrainingFinished(best.epoch, str(self._folder.policy), reason))
+        self._emit(TrainingFinished(str(self._folder.policy), reason))
         return TrainingResult(tuple(self._history), best, self._folder)
 
     def _reason_to_stop(self) -> str:
@@ -199,18 +199,15 @@ class _Training:
         self._folder.save(self._state())
         self._emit(EpochFinished(structs.replace(record, checkpoint=str(checkpoint))))
 
-    @torch.inference_mode()
     def _study(self, random: np.random.Generator, first: bool) -> None:
-        """Walk with the policy and write down what the teacher says about it."""
-        arrangement = self._network.arrange()
+        """Explore with the policy and record the teacher's lessons."""
         for exercise in self._exercises:
             self._look_up()
             task, book = exercise.unrolled.task, exercise.book
             if first:
                 book.add(exercise.teacher.lessons(np.array([task.init], dtype=np.int32)))
-            visited = explore(
-                exercise.unrolled, arrangement, self._config.walks, self._config.step_limit, random
-            )
+            policy = exercise.unrolled.freeze()
+            visited = explore(policy, self._config.walks, self._config.step_limit, random)
             book.add(exercise.teacher.lessons(visited))
             book.visit(visited)
 
@@ -240,7 +237,7 @@ class _Training:
 
     def _step(self, exercise: _Exercise, rows: Int64Array) -> float:
         truth, right, weights = exercise.book.batch(rows)
-        logs = exercise.unrolled.log_probabilities(truth, self._network.arrange())
+        logs = exercise.unrolled.log_probabilities(truth)
         right_logs = logs.masked_fill(~right, -torch.inf).logsumexp(dim=0)
         loss = -(right_logs * weights).sum() / weights.sum()
         self._optimizer.zero_grad()
@@ -249,14 +246,12 @@ class _Training:
         self._optimizer.step()
         return float(loss.detach())
 
-    @torch.inference_mode()
     def _examine(self) -> tuple[float, float]:
         """The share of problems that the policy solves, and the mean cost of these runs."""
-        arrangement = self._network.arrange()
         costs = []
         for unrolled in self._examination:
             self._look_up()
-            cost = run_cost(unrolled, arrangement, self._config.step_limit)
+            cost = run_cost(unrolled.freeze(), self._config.step_limit)
             costs += [] if cost is None else [cost]
         return len(costs) / len(self._examination), float(np.mean(costs)) if costs else 0.0
 
@@ -284,7 +279,7 @@ class _Training:
 def _identity(
     config: TrainingConfig, training: Sequence[Task], validation: Sequence[Task]
 ) -> dict[str, Any]:
-    """What makes a training this one: everything but how long it may go on."""
+    """Return what identifies a training: all settings but its length."""
     options = structs.asdict(config)
     del options["epochs"], options["patience"]
     return {

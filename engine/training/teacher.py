@@ -1,4 +1,4 @@
-"""What would have been right: the teachers a policy is trained to imitate.
+"""The teachers that a policy is trained to imitate.
 
 For a small task h* of every state is known and each action that keeps a plan optimal is right.
 For a larger one a planner is asked, and the actions of its plan are right along the plan.
@@ -54,7 +54,7 @@ class Teacher(Protocol):
 def make_teacher(
     kind: TeacherKind, task: Task, cancelled: Callable[[], bool] = NULL_LINK.cancelled
 ) -> Teacher | None:
-    """A teacher for the task, or nothing if it cannot solve the task itself."""
+    """Return a teacher for the task, or None if it cannot solve the task."""
     teacher = _optimal_teacher(task) if kind is TeacherKind.OPTIMAL else _lama(task, cancelled)
     start = np.array([task.init], dtype=np.int32)
     return teacher if is_goal(task, task.init) or teacher.lessons(start) else None
@@ -121,7 +121,7 @@ class TableTeacher:
         return lessons
 
     def _worthwhile(self, ids: Sequence[int], seen: set[int]) -> list[int]:
-        """Those in which there is something to learn and that are new, in their order."""
+        """Return the new states in which there is something to learn, in order."""
         new = [number for number in dict.fromkeys(ids) if number >= 0 and number not in seen]
         seen.update(new)
         solvable = self._costs_to_go[new] != INFINITY
@@ -175,10 +175,10 @@ class PlanTeacher:
             if self._right.get(state) is not None:
                 break
             steps[state] = operator
-            state = successor(self._task.operators[operator], state)
+            state = successor(self._task, self._task.operators[operator], state)
         self._right.update(steps)
 
     def _way(self, state: State) -> Iterator[Lesson]:
         while (operator := self._right.get(state)) is not None:
             yield Lesson(state, (operator,))
-            state = successor(self._task.operators[operator], state)
+            state = successor(self._task, self._task.operators[operator], state)

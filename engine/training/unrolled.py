@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,11 +11,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.native.library import Int32Array
+from engine.native.networks import NativeNetwork
+from engine.native.policies import NativePolicy
+from engine.policies.asnets.action_operators import ActionOperators
+from engine.policies.asnets.compiled import CompiledNetwork
 from engine.policies.asnets.grounding import ground
-from engine.policies.asnets.network import Arrangement, Asnets
-from engine.policies.asnets.policy import TIE_TOLERANCE, StateInputs
-from engine.policies.asnets.wiring import Wiring
-from engine.policies.policy import NO_ACTION, NO_OPERATION
+from engine.policies.asnets.network import Asnets
+from engine.policies.asnets.policy import TIE_TOLERANCE
+from engine.policies.asnets.tensors import TensorWiring
+from engine.policies.policy import NO_ACTION
+from engine.task.states import native_task
 from engine.task.task import PddlSource, Task
 
 
@@ -24,18 +30,15 @@ class UnrolledNetwork:
     def __init__(self, network: Asnets, task: Task, source: PddlSource) -> None:
         self.task = task
         self.network = network
-        grounding = ground(network.relatedness, source.domain, source.problem)
-        self._wiring = Wiring(grounding)
-        self._inputs = StateInputs(task, [grounding.facts[fact] for fact in self._wiring.facts])
-        self._operator_ids = np.array(
-            [task.operator_index.get(name, NO_OPERATION) for name in grounding.operators],
-            dtype=np.int32,
-        )
-        self._places = {name: place for place, name in enumerate(grounding.operators)}
+        self.grounding = ground(network.relatedness, source.domain, source.problem)
+        self._compiled = CompiledNetwork(self.grounding, task, network.hidden, network.layers)
+        self._wiring = TensorWiring(self._compiled.wiring)
+        self._operators = ActionOperators(task, self.grounding.operators)
+        self._places = {name: place for place, name in enumerate(self.grounding.operators)}
 
     @property
     def operators(self) -> int:
-        return len(self._operator_ids)
+        return len(self._operators)
 
     def places(self, operators: Iterable[int]) -> tuple[int, ...]:
         """Where operators of the task stand in the network; it may have merged some away."""
@@ -43,31 +46,47 @@ class UnrolledNetwork:
         return tuple(self._places[name] for name in names if name in self._places)
 
     def truth(self, states: Int32Array) -> Tensor:
-        return torch.from_numpy(self._inputs.truth(states)).float()
+        """Truth values of the wired facts (facts, states)."""
+        variables, values = self._compiled.facts.T
+        held = np.where(
+            variables[:, None] < 0, values[:, None], states.T[variables] == values[:, None]
+        )
+        return torch.from_numpy(held).float()
 
-    def log_probabilities(self, truth: Tensor, arrangement: Arrangement) -> Tensor:
+    def log_probabilities(self, truth: Tensor) -> Tensor:
         """(operators, states); minus infinity where an operator is not applicable."""
         logits: Tensor
-        logits, applicable = self.network(self._wiring, arrangement, truth)
+        logits, applicable = self.network(self._wiring, self.network.arrange(), truth)
         return logits.masked_fill(~applicable, -torch.inf).log_softmax(dim=0)
 
-    def decide(self, states: Int32Array, arrangement: Arrangement) -> Int32Array:
-        """What the trained policy would do: the first by name of the best operators."""
-        if not self.operators:
-            return np.full(len(states), NO_ACTION, dtype=np.int32)
-        scores = self.log_probabilities(self.truth(states), arrangement).nan_to_num(-torch.inf)
-        best = scores.amax(dim=0)
-        near = scores >= best - TIE_TOLERANCE[torch.float32]
-        chosen = self._operator_ids[near.t().contiguous().numpy().argmax(axis=1)]
-        return np.where(torch.isfinite(best).numpy(), chosen, NO_ACTION).astype(np.int32)
+    def freeze(self) -> FrozenPolicy:
+        """The policy with the weights as they are now."""
+        network = self._compiled.with_weights(self.network.modules_by_part())
+        rows = self._operators.rows
+        kernel = NativePolicy.network(native_task(self.task), network, rows, TIE_TOLERANCE)
+        return FrozenPolicy(self.task, network, self._operators, kernel)
 
-    def sample(
-        self, states: Int32Array, arrangement: Arrangement, random: NDArray[np.float64]
-    ) -> Int32Array:
+
+@dataclass(frozen=True)
+class FrozenPolicy:
+    task: Task
+    _network: NativeNetwork
+    _operators: ActionOperators
+    kernel: NativePolicy
+
+    def decide(self, states: Int32Array) -> Int32Array:
+        """What the trained policy would do: the first by name of the best operators."""
+        return self.kernel.decide(states)
+
+    def sample(self, states: Int32Array, random: NDArray[np.float64]) -> Int32Array:
         """An operator per state, drawn from the policy's distribution by numbers in [0, 1)."""
-        if not self.operators:
+        if not len(self._operators):
             return np.full(len(states), NO_ACTION, dtype=np.int32)
-        logs = self.log_probabilities(self.truth(states), arrangement).double()
-        shares = logs.exp().nan_to_num(0.0).numpy().cumsum(axis=0)
-        place = (shares <= random * shares[-1]).sum(axis=0).clip(max=self.operators - 1)
-        return np.where(shares[-1] > 0, self._operator_ids[place], NO_ACTION).astype(np.int32)
+        logits, applicable = self._network.logits(states)
+        weights = np.where(applicable, logits.astype(np.float64), -np.inf)
+        best = weights.max(axis=1, keepdims=True)
+        some = np.isfinite(best[:, 0])
+        shares = np.exp(weights - np.where(np.isfinite(best), best, 0.0)).cumsum(axis=1)
+        place = (shares <= random[:, None] * shares[:, -1:]).sum(axis=1)
+        place = place.clip(max=len(self._operators) - 1)
+        return np.where(some, self._operators.chosen(place, states), NO_ACTION).astype(np.int32)

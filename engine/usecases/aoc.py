@@ -16,6 +16,7 @@ from engine.search.forward import SearchLimits
 from engine.search.heuristics import ADMISSIBLE
 from engine.task.atoms import format_fact
 from engine.task.plans import operators_of_plan, parse_plan
+from engine.task.states import require_state
 from engine.task.successors import State, is_applicable
 from engine.task.task import Task
 from engine.workers.link import Link
@@ -41,6 +42,7 @@ class ActionOptions:
     dominance: Factorization | None = None  # try the dominance criteria first
     seconds: float | None = None
     megabytes: int | None = None
+    greedy: bool = True  # whether a greedy search for some plan comes before AOCA*
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class CheckedAction:
 def check_action(link: Link, task: Task, action: str, options: ActionOptions) -> CheckedAction:
     """Check the action with a name and arguments as in a plan."""
     started = time.monotonic()
-    state = task.init if options.state is None else options.state
+    state = task.init if options.state is None else require_state(task, options.state)
     operator = _operator(task, state, action)
     dominance = None
     if options.dominance is not None:
@@ -75,17 +77,13 @@ def check_action(link: Link, task: Task, action: str, options: ActionOptions) ->
         dominance=dominance,
         limits=SearchLimits(seconds, memory),
         control=link.control,
+        greedy=options.greedy,
     )
     return CheckedAction(operator, answer, time.process_time() - began)
 
 
 def _operator(task: Task, state: State, text: str) -> int:
     """The operator of the action that is applicable, if one is."""
-    if len(state) != len(task.variables):
-        raise UsageError(
-            f"the state has {len(state)} values, the task {len(task.variables)} variables",
-            hint="`plumbline task` shows the variables and the initial state",
-        )
     if re.fullmatch("#[0-9]{1,9}", text) and int(text[1:]) < len(task.operators):
         return _require_applicable(task, state, int(text[1:]))
     plan = parse_plan(text, "--action")
@@ -94,7 +92,11 @@ def _operator(task: Task, state: State, text: str) -> int:
     number = operators_of_plan(replace(task, init=state), plan)[0]
     others = task.operators_of_action[plan.steps[0].action]
     same = [other for other in others if is_applicable(task.operators[other], state)]
-    if len({(task.operators[other].effect, task.operators[other].cost) for other in same}) > 1:
+    meanings = {
+        (operator.effect, operator.conditional, operator.cost)
+        for operator in map(task.operators.__getitem__, same)
+    }
+    if len(meanings) > 1:
         raise UsageError(
             f"{len(same)} operators with different effects or costs are named {plan.steps[0]}",
             hint=f"choose one: --action {' or '.join(f'#{other}' for other in same[:5])}",

@@ -1,8 +1,8 @@
 """Finds a concrete plan for a bug of which only a bound was known.
 
-The plan becomes the bug's evidence if it is as good as the bound; the finding is checked once more
+The plan becomes the bug's evidence if it is as good as the bound; the finding is verified again
 before anything is written. A plan that is better than the policy but not as good as the bound
-proves less than what is there, so it is not kept.
+proves less than the evidence, so it is not kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs a campaign: many units on an executor, their events into the store and then to the link.
 
 The campaign itself does nothing but move events. A unit whose process dies is reported and can be
-resumed; the others go on.
+resumed; the others go on. Experiments run their trials in the same way.
 """
 
 from __future__ import annotations
@@ -9,30 +9,21 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Semaphore
-from typing import get_args
+from typing import Any, Generic, Protocol, TypeVar, get_args
 
 from msgspec.structs import replace
 
-from engine.campaign.inputs import (
-    policy_inputs,
-    pool_input,
-    portfolio_inputs,
-    problem_inputs,
-    read_file,
-)
+from engine.campaign.inputs import CampaignInputs
 from engine.campaign.unit import run_unit
-from engine.errors import WorkerLostError
+from engine.errors import CancelledError, WorkerLostError
 from engine.logs import log_path
-from engine.native.control import Control
 from engine.policies.consent import Consent, refuse_without_consent
-from engine.records.config import CampaignConfig, Unit
+from engine.records.config import CampaignConfig, Unit, UnitLimits
 from engine.records.events import (
     Advanced,
     AlreadyDone,
@@ -46,6 +37,8 @@ from engine.records.events import (
     ClusterSize,
     ClusterStatus,
     FindingReported,
+    TrialEvent,
+    TrialFinished,
     UnitEvent,
     UnitFailed,
     UnitFinished,
@@ -55,21 +48,21 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import State
-from engine.records.inputs import File, PolicyInput, ProblemInput
-from engine.workers.channel import Call, ChannelError, Command, End, Events, unpack
+from engine.usecases.minimize import MinimizeOptions, minimize
+from engine.workers.channel import Call, Command, End
 from engine.workers.limits import ProcessLimits
-from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, Link
-from engine.workers.supervisor import Executor, make_executor
-from engine.workspace.workspace import Workspace, campaign_key
+from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, InnerLink, Link
+from engine.workers.supervisor import Executor, Inbox, make_executor
+from engine.workspace.workspace import Workspace
 
 POLL_SECONDS = 0.1
 STOP_SECONDS = 1.2
 """How long workers may take to stop before they are killed."""
-DEFAULT_EXECUTOR = "local:1"
 MIN_SUBMITTED = 200
 """Units that are submitted ahead of time, at least."""
-MAX_WAITING = 100
-"""Messages of workers that wait to be stored."""
+
+WorkEvent = CampaignEvent | TrialEvent
+DEFAULT_EXECUTOR = "local"
 UNIT_EVENTS = frozenset(get_args(UnitEvent))
 
 _log = logging.getLogger(__name__)
@@ -87,34 +80,6 @@ class CampaignEnd:
         return self.status is CampaignStatus.FINISHED
 
 
-@dataclass(frozen=True, slots=True)
-class _Inputs:
-    """All files of a campaign, read once."""
-
-    problems: tuple[ProblemInput, ...]
-    policies: tuple[PolicyInput, ...]
-    portfolio: tuple[PolicyInput, ...]
-    pool: File | None
-
-    @classmethod
-    def read(cls, config: CampaignConfig) -> _Inputs:
-        read = cache(read_file)  # a policy may be in the portfolio as well
-        return cls(
-            problem_inputs(config, read),
-            policy_inputs(config, read),
-            portfolio_inputs(config, read),
-            pool_input(config, read),
-        )
-
-    def key(self, config: CampaignConfig) -> str:
-        return campaign_key(config, self.problems, self.policies, self.portfolio, self.pool)
-
-    def begin(self, config: CampaignConfig, store: Workspace, resume: bool) -> int:
-        return store.begin(
-            config, self.problems, self.policies, resume, self.portfolio, pool=self.pool
-        )
-
-
 def run(
     config: CampaignConfig,
     store: Workspace,
@@ -126,14 +91,14 @@ def run(
     """Work on a campaign until all its units are done, or with `resume` on those that are left.
 
     The link gets every event and is asked ten times a second. Stopping takes at most two seconds
-    and keeps everything. The executor (default: one process at a time) is shut down at the end.
+    and keeps everything. The executor (default: this machine) is shut down at the end.
     """
-    return _run(config, _Inputs.read(config), store, link, executor=executor, resume=resume)
+    return _run(config, CampaignInputs.read(config), store, link, executor=executor, resume=resume)
 
 
 def _run(
     config: CampaignConfig,
-    inputs: _Inputs,
+    inputs: CampaignInputs,
     store: Workspace,
     link: Link,
     *,
@@ -154,35 +119,119 @@ def resume(
         return _work(campaign, store, executor, link)
 
 
+def unit_kind(store: Workspace) -> WorkKind[Unit]:
+    """How units of campaigns are run."""
+    return WorkKind(lambda unit: Call.of(run_unit, unit), UNIT_EVENTS, store.apply)
+
+
 def _work(campaign: int, store: Workspace, executor: Executor, link: Link) -> CampaignEnd:
     started = time.monotonic()
     units = store.pending(campaign)
-    work = _Running(units, store, executor, link)
+    work = UnitRunner(units, unit_kind(store), store, executor, link)
     try:
         work.tell([CampaignStarted(campaign, tuple(unit.number for unit in units))])
         status = work.until_done()
     finally:
         work.close()
+        executor.close()
+    if status is CampaignStatus.STOPPED and not store.pending(campaign):
+        status = CampaignStatus.FINISHED  # the last unit ended before it heard of the stop
     seconds = time.monotonic() - started
     work.tell([CampaignFinished(campaign, status, seconds)])
-    work.refuse_loss()
+    if status is CampaignStatus.STOPPED:
+        work.refuse_loss()
     return CampaignEnd(campaign, status, seconds)
 
 
-class _Running:
-    """The units that are under way."""
+def run_campaign(
+    link: Link,
+    workspace: Path,
+    config: CampaignConfig,
+    executor: str,
+    consent: Consent,
+    *,
+    resume: bool | None = None,
+) -> CampaignEnd | AlreadyDone:
+    """Run a new campaign, or with `resume` what is left of the same one (None: if it is there)."""
+    refuse_without_consent((*config.policies, *config.portfolio), consent)
+    inputs = CampaignInputs.read(config)
+    with Workspace.open(workspace) as store:
+        known = store.campaign_with(inputs.key(config))
+        resume = known is not None if resume is None else resume
+        if resume and known is not None and store.campaign(known).status == CampaignStatus.FINISHED:
+            _minimize(link, store, known, consent)
+            return AlreadyDone(known)
+        place = make_executor(executor)
+        end = _run(config, inputs, store, CampaignReporter(link), executor=place, resume=resume)
+        if end.finished:
+            _minimize(link, store, end.campaign, consent)
+        return end
+
+
+def resume_campaign(
+    link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
+) -> CampaignEnd:
+    """Do what is left of a campaign, with the files it began with."""
+    with Workspace.open(workspace) as store:
+        refuse_without_consent(store.pending_policies(campaign), consent)
+        end = resume(campaign, store, CampaignReporter(link), executor=make_executor(executor))
+        if end.finished:
+            _minimize(link, store, campaign, consent)
+        return end
+
+
+def _minimize(link: Link, store: Workspace, campaign: int, consent: Consent) -> None:
+    """Look for smallest witnesses if the campaign asks for them; a stop keeps results."""
+    settings = store.campaign(campaign).config.minimization
+    if settings.enabled and not link.cancelled():
+        options = MinimizeOptions(tries=settings.tries, campaign=campaign)
+        with suppress(CancelledError):
+            minimize(_Forwarder(link), store.path, None, consent, options)
+
+
+class _Forwarder(InnerLink):
+    """Tells how far it is, and nothing else: events of a campaign are about units."""
+
+    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        self._outer.progress(done, total, f"minimizing {text}")
+
+
+class WorkUnit(Protocol):
+    """What can be submitted: a unit of a campaign, a trial of an experiment."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def limits(self) -> UnitLimits: ...
+
+
+Work = TypeVar("Work", bound=WorkUnit)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkKind(Generic[Work]):
+    """How work of a kind is called, which events it may send, and what stores them."""
+
+    call: Callable[[Work], Call]
+    events: frozenset[type]
+    apply: Callable[[Sequence[Any]], object]
+
+
+class UnitRunner(Generic[Work]):
+    """The units that are under way. The caller closes the executor."""
 
     def __init__(
         self,
-        units: Sequence[Unit],
+        units: Sequence[Work],
+        kind: WorkKind[Work],
         store: Workspace,
         executor: Executor,
         link: Link,
     ) -> None:
-        self._store, self._executor, self._link = store, executor, link
+        self._kind, self._store, self._executor, self._link = kind, store, executor, link
         self._waiting = deque(units)
-        self._units: dict[int, Unit] = {}  # those that were submitted and are not over
-        self._inbox = _Inbox()
+        self._units: dict[int, Work] = {}  # those that were submitted and are not over
+        self._inbox = Inbox(kind.events)
         self._started: set[int] = set()
         self._ended: set[int] = set()
         self._failed = False  # any unit
@@ -191,11 +240,11 @@ class _Running:
         self._paused = False
         self._submit()
 
-    def tell(self, events: Sequence[CampaignEvent]) -> None:
-        """To the store first, to the link second."""
+    def tell(self, events: Sequence[WorkEvent]) -> None:
+        """Tell the store first and the link second."""
         self._failed |= any(isinstance(event, UnitFailed) for event in events)
         if events:
-            self._store.apply(events)
+            self._kind.apply(events)
         for event in events:
             self._link.emit(event)
 
@@ -214,7 +263,7 @@ class _Running:
         return CampaignStatus.INCOMPLETE if self._failed else CampaignStatus.FINISHED
 
     def _submit(self) -> None:
-        """Not all at once: there may be hundreds of thousands, and the time may be up soon."""
+        """Submit a few units at a time; there may be hundreds of thousands and little time."""
         size = self._executor.size
         places = max(MIN_SUBMITTED, 0 if size is None else 2 * size.places)
         while self._waiting and len(self._units) < places:
@@ -222,18 +271,17 @@ class _Running:
             self._units[unit.number] = unit
             limits = ProcessLimits(unit.limits.unit_seconds, unit.limits.unit_megabytes)
             report = partial(self._inbox.put, unit.number)
-            self._executor.submit(Call.of(run_unit, unit), limits, report)
+            self._executor.submit(self._kind.call(unit), limits, report)
 
     def refuse_loss(self) -> None:
         if self._executor.lost:
             raise WorkerLostError(
                 "the connection to the cluster was lost; all results so far are kept",
-                hint="restart the cluster, then resume the campaign there or on this machine",
+                hint="restart the cluster, then resume there or on this machine",
             )
 
     def close(self) -> None:
         self._inbox.close()
-        self._executor.close()
 
     def _stop(self) -> None:
         """Ask politely, take what still comes, then end what is left."""
@@ -246,7 +294,7 @@ class _Running:
 
     def _turn(self) -> None:
         """Pass on what the workers say, and see which have ended."""
-        events: list[CampaignEvent] = []
+        events: list[WorkEvent] = []
         for number, told in self._inbox.take(POLL_SECONDS):
             if isinstance(told, End):
                 unit = self._units.pop(number)
@@ -255,7 +303,7 @@ class _Running:
                 continue
             for event in told:
                 events.append(event)
-                if isinstance(event, UnitFinished | UnitStopped | UnitFailed):
+                if isinstance(event, TrialFinished | UnitFinished | UnitStopped | UnitFailed):
                     self._ended.add(number)
                 elif isinstance(event, UnitStarted):
                     events += self._note_start(number)
@@ -271,7 +319,7 @@ class _Running:
             yield Warned(unit, "its worker was lost; it was restarted on another one")
         self._started.add(unit)
 
-    def _end_of(self, unit: Unit, end: End) -> Iterator[UnitStopped | UnitFailed]:
+    def _end_of(self, unit: Work, end: End) -> Iterator[UnitStopped | UnitFailed]:
         """A process that ends without a word was lost, unless it was to end anyway."""
         if not self._stopping:
             failure = end.failure or Failure("the worker ended too early")
@@ -281,44 +329,7 @@ class _Running:
             yield UnitStopped(unit.number)
 
 
-class _Inbox:
-    """What workers say, decoded by the threads that receive it.
-
-    What is not taken soon enough waits in the workers.
-    """
-
-    def __init__(self) -> None:
-        self._messages: SimpleQueue[tuple[int, list[UnitEvent] | End]] = SimpleQueue()
-        self._places = Semaphore(MAX_WAITING)
-        self._closed = False
-
-    def put(self, unit: int, message: Events | End) -> None:
-        if isinstance(message, End):
-            self._messages.put((unit, message))
-            return
-        events = [unpack(event, UNIT_EVENTS) for event in message.events]
-        if any(event.unit not in (unit, None) for event in events):
-            raise ChannelError("a unit sent an event of another one")
-        while not self._places.acquire(timeout=POLL_SECONDS):
-            if self._closed:
-                return
-        self._messages.put((unit, events))
-
-    def take(self, seconds: float) -> Iterator[tuple[int, list[UnitEvent] | End]]:
-        """Wait a while for the first."""
-        with suppress(Empty):
-            first = self._messages.get(timeout=seconds)
-            rest = [self._messages.get_nowait() for _ in range(self._messages.qsize())]
-            for unit, told in (first, *rest):
-                if not isinstance(told, End):
-                    self._places.release()
-                yield unit, told
-
-    def close(self) -> None:
-        self._closed = True
-
-
-def _why(failure: Failure, unit: Unit) -> str:
+def _why(failure: Failure, unit: WorkUnit) -> str:
     """Why a process ended before its unit did."""
     if not failure.expected:
         _log.error("unit %d: %s\n%s", unit.number, failure.message, failure.details)
@@ -330,73 +341,39 @@ def _why(failure: Failure, unit: Unit) -> str:
     return f"{failure.message}{memory}{words}"
 
 
-def run_campaign(
-    link: Link,
-    workspace: Path,
-    config: CampaignConfig,
-    executor: str,
-    consent: Consent,
-    *,
-    resume: bool | None = None,
-) -> CampaignEnd | AlreadyDone:
-    """Run a new campaign, or with `resume` what is left of the same one (None: if it is there)."""
-    refuse_without_consent((*config.policies, *config.portfolio), consent)
-    inputs = _Inputs.read(config)
-    with Workspace.open(workspace) as store:
-        known = store.campaign_with(inputs.key(config))
-        resume = known is not None if resume is None else resume
-        if resume and known is not None and not store.pending(known):
-            return AlreadyDone(known)
-        place = make_executor(executor)
-        return _run(config, inputs, store, _Reporter(link), executor=place, resume=resume)
-
-
-def resume_campaign(
-    link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
-) -> CampaignEnd:
-    """Do what is left of a campaign, with the files it began with."""
-    with Workspace.open(workspace) as store:
-        refuse_without_consent(store.pending_policies(campaign), consent)
-        return resume(campaign, store, _Reporter(link), executor=make_executor(executor))
-
-
-class _Reporter(Link):
+class CampaignReporter(InnerLink):
     """Makes few and small messages of many events."""
 
     def __init__(self, link: Link) -> None:
-        self._link = link
+        super().__init__(link)
         self._units = 1
         self._started: set[int] = set()
         self._status = ClusterStatus()
         self._done: dict[int, float] = {}
+        self._failed: set[int] = set()
         self._bugs: set[tuple[int, State]] = set()
         self._localized = 0
-
-    @property
-    def control(self) -> Control:
-        return self._link.control
-
-    def paused(self) -> bool:
-        return self._link.paused()
 
     def emit(self, event: object) -> None:
         match event:
             case CampaignStarted():
                 self._units = max(len(event.units), 1)
-                self._link.emit(Begun(event.campaign, len(event.units)))
+                self._outer.emit(Begun(event.campaign, len(event.units)))
             case UnitProgress():
-                self._done[event.unit] = event.statistics.states / event.statistics.size
-                self._link.emit(Advanced(bugs=False))
+                share = event.statistics.states / max(event.statistics.size, 1)
+                self._done[event.unit] = min(share, 1.0)
+                self._outer.emit(Advanced(bugs=False))
             case UnitFinished():
                 self._done[event.unit] = 1.0
-                self._link.emit(Advanced(bugs=False))
+                self._outer.emit(Advanced(bugs=False))
             case UnitFailed():
-                self._done[event.unit] = 1.0
-                self._link.emit(event)
+                self._failed.add(event.unit)
+                self._outer.emit(event)
             case Warned():
-                self._link.emit(event)
+                self._outer.emit(event)
             case UnitStarted():
-                self._link.emit(event)
+                self._failed.discard(event.unit)
+                self._outer.emit(event)
                 if event.unit in self._started:
                     self._show(replace(self._status, restarted=self._status.restarted + 1))
                 self._started.add(event.unit)
@@ -404,15 +381,18 @@ class _Reporter(Link):
                 self._show(replace(self._status, cluster=event.size))
             case FindingReported():
                 self._bugs.add((event.unit, event.finding.state))
-                self._link.emit(Advanced(bugs=True))
+                self._outer.emit(Advanced(bugs=True))
             case BugLocalized():
                 self._localized += 1
             case _:
                 return
         bugs = "1 new bug" if len(self._bugs) == 1 else f"{len(self._bugs)} new bugs"
         localized = f", {self._localized} localized" if self._localized else ""
-        self._link.progress(sum(self._done.values()), float(self._units), f"{bugs}{localized}")
+        # What failed is no work that was done: others would seem to be quicker than they are.
+        done = sum(share for unit, share in self._done.items() if unit not in self._failed)
+        left = float(self._units - len(self._failed))
+        self._outer.progress(done, left or None, f"{bugs}{localized}")
 
     def _show(self, status: ClusterStatus) -> None:
         self._status = status
-        self._link.emit(status)
+        self._outer.emit(status)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.campaign.changes import Comparison, compare_campaigns
+from engine.campaign.patterns import ComparedPattern, compare_patterns
 from engine.errors import UsageError
+from engine.report.pattern_text import pattern_titles
 from engine.workers.link import Link
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace
 
 
@@ -18,6 +22,8 @@ class Changes:
     before: int
     after: int
     comparison: Comparison
+    patterns: tuple[ComparedPattern, ...] = ()
+    titles: Mapping[int, str] = field(default_factory=dict)  # of patterns
 
 
 def find_changes(
@@ -27,7 +33,14 @@ def find_changes(
     with Workspace.open(workspace) as store:
         pair = _campaigns(workspace, [row.id for row in store.campaigns()], before, after)
         link.progress(0, None, f"campaigns {pair[0]} and {pair[1]}")
-        return Changes(*pair, compare_campaigns(store, *pair))
+        return changes_between(store, *pair)
+
+
+def changes_between(store: WorkspaceReader, before: int, after: int) -> Changes:
+    """What became of the bugs of two campaigns, and of the patterns of their mistakes."""
+    patterns = tuple(compare_patterns(store, before, after))
+    titles = pattern_titles(store) if patterns else {}
+    return Changes(before, after, compare_campaigns(store, before, after), patterns, titles)
 
 
 def _campaigns(

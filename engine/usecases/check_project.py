@@ -12,7 +12,6 @@ from pathlib import Path
 
 from engine.campaign.inputs import read_file
 from engine.errors import CancelledError, PlumblineError
-from engine.fuzzing.imported_pool import ImportedPool, contents
 from engine.pddl import Diagnostic, Report, check_files, check_problem_file
 from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
@@ -26,11 +25,10 @@ from engine.records.project import (
 )
 from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
 from engine.task.task import Task
-from engine.task.translate import Limits
+from engine.task.translate import Limits, warm_translator
 from engine.task.translation_cache import TranslationCache
-from engine.usecases.policy import check_policy
-from engine.usecases.run import take_run
 from engine.workers.link import Link
+from engine.workers.translator import Translator
 
 
 def is_grounded(problem: str) -> bool:
@@ -40,9 +38,17 @@ def is_grounded(problem: str) -> bool:
 
 def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
     """Emits one result per file, the domain first, and at the end what is good to run."""
+    from engine.usecases.policy import check_policy
+
     total = 1 + len(project.problems) + len(project.policies) + len(project.pools)
-    report = None if project.domain is None else _check_domain(link, project.domain)
-    domain = report.domain if report is not None and report.ok else None
+    report = (
+        None if project.domain is None else _check_domain(link, project.domain, project.unit_costs)
+    )
+    domain = None
+    if report is not None and all(
+        project.unit_costs and item.about_costs for item in report.errors
+    ):
+        domain = report.domain
     problems, policies, pools = [], [], []
     for done, path in enumerate(project.problems, start=1):
         _go_on(link, done, total, path)
@@ -73,19 +79,20 @@ def _go_on(link: Link, done: int, total: int, name: str) -> None:
     link.progress(done, total, Path(name).name)
 
 
-def _check_domain(link: Link, path: str) -> Report:
+def _check_domain(link: Link, path: str, unit_costs: bool) -> Report:
     report = check_files(path)
     domain = report.domain
     counts = (0, 0, 0)
     if domain is not None:
         counts = len(domain.types), len(domain.predicates), len(domain.actions)
     name = domain.name if domain is not None else Path(path).name
-    link.emit(DomainChecked(path, name, *counts, report.diagnostics))
+    own = tuple(item for item in report.diagnostics if not (unit_costs and item.about_costs))
+    link.emit(DomainChecked(path, name, *counts, own))
     return report
 
 
 def _check_problem(domain: Report | None, path: str, unit_costs: bool) -> ProblemChecked:
-    """What is wrong with the domain is told where the domain is checked."""
+    """Report what is wrong with a problem; errors of the domain are reported with the domain."""
     if is_grounded(path):
         try:
             load_sas(path)
@@ -104,6 +111,8 @@ def _check_problem(domain: Report | None, path: str, unit_costs: bool) -> Proble
 
 
 def _check_pool(path: str) -> PoolChecked:
+    from engine.fuzzing.imported_pool import contents
+
     try:
         return PoolChecked(path, contents(read_file(path)))
     except PlumblineError as error:
@@ -113,7 +122,7 @@ def _check_pool(path: str) -> PoolChecked:
 SECONDS = 60.0
 """For the translation of a problem, and again for each run on it."""
 MEGABYTES = 4000
-"""For the translation: a workspace is looked at as soon as it is opened, whoever made it."""
+"""For the translation, because a stranger's workspace is checked as soon as it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,7 @@ class TaskMeasured:
     facts: int
     operators: int
     error: str = ""  # why there is no task
+    no_dominance: str = ""  # why it has none and what oracles do instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +176,17 @@ def look_at_project(
     }
     used = {spec for specs in wanted.values() for spec in specs}
     opened = {spec: _open(spec) for spec in good.policies if spec in used}
+    translator = warm_translator()
     try:
         for done, (problem, specs) in enumerate(wanted.items()):
             link.progress(done, len(wanted), f"trying {Path(problem).name}")
             policies = {spec: opened[spec] for spec in specs if spec in opened}
             pools = [path for path in specs if path in good.pools]
-            _run_problem(link, project, problem, policies, pools)
+            _run_problem(
+                link, project, problem, policies=policies, pools=pools, translator=translator
+            )
     finally:
+        translator.close()
         for policy in opened.values():
             if not isinstance(policy, PlumblineError):
                 close_policy(policy)
@@ -189,9 +203,13 @@ def _run_problem(
     link: Link,
     project: Project,
     problem: str,
+    *,
     policies: dict[str, Policy | PlumblineError],
     pools: Sequence[str],
+    translator: Translator,
 ) -> None:
+    from engine.oracles.kind import describe_obstacle
+
     files = [problem] if is_grounded(problem) else [project.domain or "", problem]
     try:
         task = load_task_files(
@@ -200,13 +218,15 @@ def _run_problem(
             limits=Limits(seconds=SECONDS, megabytes=MEGABYTES),
             cancelled=link.cancelled,
             cache=TranslationCache.of_user(),
+            translator=translator,
         )
     except CancelledError:
         raise
     except PlumblineError as error:
         link.emit(TaskMeasured(problem, 0, 0, str(error)))
         return
-    link.emit(TaskMeasured(problem, sum(task.domain_sizes), len(task.operators)))
+    size = sum(task.domain_sizes), len(task.operators)
+    link.emit(TaskMeasured(problem, *size, no_dominance=describe_obstacle(task)))
     for pool in pools:
         link.emit(_tried(problem, pool, task))
     for spec, policy in policies.items():
@@ -214,6 +234,8 @@ def _run_problem(
 
 
 def _tried(problem: str, pool: str, task: Task) -> PoolTried:
+    from engine.fuzzing.imported_pool import ImportedPool
+
     try:
         return PoolTried(problem, pool, len(ImportedPool(read_file(pool), task).entries))
     except PlumblineError as error:
@@ -236,6 +258,8 @@ def _ran(
     task: Task,
     cancelled: Callable[[], bool],
 ) -> PolicyRan:
+    from engine.usecases.run import take_run
+
     if isinstance(policy, PlumblineError):
         return PolicyRan(problem, spec, None, _said(policy, spec))
     deadline = time.monotonic() + SECONDS

@@ -16,7 +16,7 @@ NOT_VERIFIED = "verifying the evidence did not end in time"
 
 
 def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTIONS) -> Comparison:
-    """Compare under every reading; stopped, the verdicts that were found by then.
+    """Compare under every reading; if stopped, return the verdicts so far.
 
     The events of the engine are passed on as they are.
     """
@@ -28,6 +28,7 @@ def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTI
     asked = equivalence.CompareOptions(
         options.parameters,
         options.permute_arguments,
+        options.all_macros,
         equivalence.Limits(seconds=options.seconds),
     )
     comparison = equivalence.compare_domains(first, second, asked, link.emit, link.cancelled)

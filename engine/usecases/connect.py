@@ -1,4 +1,4 @@
-"""Asks a policy server of somebody else who it is."""
+"""Asks a policy server, or the scheduler of a cluster, what it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from engine.fuzzing.imported_pool import task_of
 from engine.records.events import ClusterSize
 from engine.task.sas import write_sas
 from engine.task.task import Task
-from engine.workers.cluster import look_at
 from engine.workers.link import Link
 
 
@@ -30,7 +29,7 @@ class ServerFound:
 
 
 def try_server(link: Link, address: str) -> ServerFound:
-    """Who answers at an address; raises what went wrong if nobody does."""
+    """Return what answers at an address; raise what went wrong if nothing does."""
     from engine.policies.remote.policy import open_remote  # gRPC is slow to import
 
     link.progress(0, None, address)
@@ -46,13 +45,15 @@ def try_server(link: Link, address: str) -> ServerFound:
 
 
 def check_cluster(link: Link, address: str) -> ClusterSize:
-    """What there is, if campaigns can run there; otherwise an error that says why not."""
+    """Return the size of a cluster; raise if campaigns cannot run there."""
+    from engine.workers.cluster import look_at  # asyncio and sockets
+
     del link
     return look_at(address)
 
 
 def task_of_server(link: Link, address: str, path: Path) -> Path:
-    """For projects without the problem that a server serves."""
+    """Write the task of a server, for projects without the problem that it serves."""
     from engine.policies.remote.policy import open_remote  # gRPC is slow to import
 
     link.progress(0, None, address)
@@ -61,7 +62,7 @@ def task_of_server(link: Link, address: str, path: Path) -> Path:
 
 
 def task_of_bugs(link: Link, bugs: str, path: Path) -> Path:
-    """For projects without the problem that a bugs file belongs to."""
+    """Write the task of a bugs file, for projects without the problem that it belongs to."""
     link.progress(0, None, Path(bugs).name)
     return _written(task_of(read_file(bugs)), path)
 

@@ -29,8 +29,8 @@ class BiasOptions:
 
     name: str = "none"
     policy: str | None = None
-    horizon: int = 50  # policy steps to look ahead
-    budget: int = 200  # policy evaluations per step of a walk
+    horizon: int = 50  # policy steps to look ahead; 0: whole runs
+    budget: int = 200  # policy evaluations per step of a walk; 0: no limit
 
     def __post_init__(self) -> None:
         if self.name not in ("none", "heuristic") and not self.policy:
@@ -42,8 +42,9 @@ class Fuzzed:
     states: int
     statistics: FuzzStatistics
     seconds: float
-    stopped: bool  # by the user, who keeps the states so far
+    stopped: bool  # by the user; the states so far are kept
     exhausted: bool  # walks can find no other states
+    complete: bool  # because the pool has all states that walks can reach
 
 
 def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOptions) -> Fuzzed:
@@ -61,8 +62,8 @@ def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOpti
         preference = biases.make_bias(
             bias.name,
             PolicyRuns(policy.bind(task), table),
-            horizon=bias.horizon,
-            budget=bias.budget,
+            horizon=bias.horizon or None,
+            budget=bias.budget or None,
             cancelled=link.cancelled,
         )
         fuzzer = Fuzzer(table, preference, options, link.cancelled)
@@ -75,4 +76,11 @@ def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOpti
         close_policy(policy)
     write_text(out, write_pool(task, fuzzer.entries))
     seconds = time.monotonic() - started
-    return Fuzzed(len(fuzzer.entries), fuzzer.statistics, seconds, stopped, fuzzer.exhausted)
+    return Fuzzed(
+        len(fuzzer.entries),
+        fuzzer.statistics,
+        seconds,
+        stopped,
+        fuzzer.exhausted,
+        fuzzer.complete,
+    )

@@ -42,7 +42,7 @@ def measure_caches(link: Link) -> Sizes:
 
 
 def limit_caches(link: Link, megabytes: tuple[int, ...]) -> Sizes:
-    """Other limits; what is too much goes at once."""
+    """Set the limits of caches, and remove what exceeds them at once."""
     try:
         for cache, limit in zip(DISK_CACHES, megabytes, strict=True):
             if limit != cache.limit_megabytes():

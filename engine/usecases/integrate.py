@@ -1,7 +1,7 @@
-"""Tells the desktop of this user about Plumbline: menu entry, icon, and type of `.plumb` files.
+"""Integrates Plumbline into this user's desktop: menu entry, icon, and `.plumb` file type.
 
-A record of what was written makes the undo exact. Files that Plumbline did not write, or that
-somebody has changed since, are neither replaced nor removed.
+A record of what was written makes the undo exact. Files that Plumbline did not write, or that were
+changed since, are neither replaced nor removed.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _traces(home: Path) -> Iterator[Path]:
-    """Folders and files of databases that are there, as far as we may be the reason for them."""
+    """Return the folders and database files that exist and that we may have created."""
     for name in (_ENTRY, _ICON, _TYPE, _RECORD):
         yield from (home / folder for folder in Path(name).parents if (home / folder).is_dir())
     for database in _DATABASES:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import LimitReachedError, UsageError, WorkspaceError
+from engine.errors import LimitReachedError, WorkspaceError
 from engine.localize import localizer as localizing
 from engine.localize.localizer import BISECTION, Localizer, Searched
 from engine.localize.run_searches import MEGABYTES, LocalizationLimits
@@ -18,7 +18,7 @@ from engine.policies.policy import close_policy, open_policy
 from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
 from engine.task.load import load_task_files
-from engine.task.states import StateTable
+from engine.task.states import StateTable, require_state
 from engine.task.successors import State
 from engine.task.task import Task
 from engine.task.translate import Limits
@@ -57,10 +57,11 @@ class LocalizeOptions:
 DEFAULT_OPTIONS = LocalizeOptions()
 
 
-def keep_localization(store: Workspace, bug: Bug, found: Localization, task: Task) -> None:
+def keep_localization(store: Workspace, bug: Bug, found: Localization, task: Task) -> int:
     """Store a localization unless one of the same run is there that knows more.
 
-    A better plan that came to light becomes the evidence of a bug that had only a bound.
+    A plan that came to light becomes the evidence of a bug that had only a bound, or a plan that
+    costs more. Returns the bound that is known now.
     """
     try:
         known = store.localization(bug.row.id)
@@ -71,6 +72,7 @@ def keep_localization(store: Workspace, bug: Bug, found: Localization, task: Tas
     evidence = better_evidence(bug.finding, found, task)
     if evidence is not None:
         store.save_evidence(bug.row.id, evidence)
+    return bug.finding.bound if evidence is None else evidence.bound
 
 
 def _make_localizer(
@@ -106,7 +108,13 @@ class Localized:
 
     bug: int
     localization: Localization
+    bound_before: int  # what was known to suffice
+    bound: int  # what is known to suffice now
     not_kept: str = ""
+
+
+def better_bound_text(found: Localized) -> str:
+    return f"localizing found a cheaper plan: {found.bound} suffices, not {found.bound_before}"
 
 
 def localize(
@@ -143,12 +151,12 @@ def localize(
             require_fit(bug, task)
             found = localizer.localize_finding(bug.finding, options.limits(began))
             link.check()
-            not_kept = ""
+            bound, not_kept = bug.row.bound, ""
             try:
-                keep_localization(store, bug, found, task)
+                bound = keep_localization(store, bug, found, task)
             except WorkspaceError as error:
                 not_kept = str(error)
-            done.append(Localized(number, found, not_kept))
+            done.append(Localized(number, found, bug.row.bound, bound, not_kept))
             link.emit(done[-1])
     return tuple(done)
 
@@ -188,7 +196,7 @@ def run_afresh(link: Link, fresh: FreshRun, seconds: float | None = None) -> Tak
         limits=Limits(seconds=seconds),
         cancelled=link.cancelled,
     )
-    state = _start(fresh, task)
+    state = task.init if fresh.state is None else require_state(task, fresh.state)
     policy = open_policy(fresh.policy, task.source.domain if task.source else None, fresh.seed)
 
     def late() -> bool:
@@ -207,7 +215,7 @@ def run_afresh(link: Link, fresh: FreshRun, seconds: float | None = None) -> Tak
 def localize_run(
     link: Link, taken: TakenRun, options: LocalizeOptions = DEFAULT_OPTIONS
 ) -> Localization:
-    """Find the bad steps of a fresh run; stopped, what was found by then."""
+    """Find the bad steps of a fresh run; if stopped, return the results so far."""
     localizer = _make_localizer(
         taken.table,
         options,
@@ -215,17 +223,3 @@ def localize_run(
         lambda event: link.progress(event.decided, event.steps, f"{event.searches} searches"),
     )
     return localizer.localize(taken.run, taken.last_decision, limits=options.limits(taken.began))
-
-
-def _start(fresh: FreshRun, task: Task) -> State:
-    if fresh.state is None:
-        return task.init
-    sizes = task.domain_sizes
-    if len(fresh.state) != len(sizes) or any(
-        value >= size for value, size in zip(fresh.state, sizes, strict=True)
-    ):
-        raise UsageError(
-            f"the task has no state {','.join(map(str, fresh.state))}",
-            hint="`plumbline task` shows the variables and the initial state",
-        )
-    return fresh.state

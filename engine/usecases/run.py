@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import CancelledError, LimitReachedError, UsageError
 from engine.policies.policy import Policy, close_policy, notes_of, open_policy
+from engine.policies.portfolio import named_policies, recorded_order
 from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns, Statistics
 from engine.records.events import Warned
 from engine.records.finding import RunOutcome
+from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX, load_task_files
-from engine.task.states import StateTable
+from engine.task.states import StateTable, require_state
 from engine.task.successors import State
 from engine.task.task import Task
-from engine.task.translate import Limits
+from engine.task.translate import Limits, warm_translator
 from engine.workers.link import NULL_LINK, Link
 
 
@@ -74,6 +76,7 @@ class RunOptions:
     step_limit: int | None = STEP_LIMIT
     seed: int = 0
     seconds: float | None = None  # for all problems together
+    state: State | None = None  # where runs start; None is the initial state
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,15 @@ class ProblemRun:
     actions: tuple[str, ...]
     policy_calls: int
     seconds: float
+    policy: str = ""  # of a portfolio: the one whose plan is best
+    members: tuple[MemberRun, ...] = ()  # of a portfolio: all of its policies, in their order
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRun:
+    policy: str
+    outcome: RunOutcome
+    cost: int | None
 
 
 def run_policy(
@@ -94,13 +106,20 @@ def run_policy(
 ) -> tuple[ProblemRun, ...]:
     """Run a policy on DOMAIN PROBLEM..., or on one .sas file.
 
+    A folder is a portfolio: each of its policies runs in turn, those first that their training
+    recorded as best, and the cheapest plan counts.
+
     Emits a `ProblemRun` after each problem, and a `Warned` for everything the user should know.
     At the time limit the last run is cut short, and `LimitReachedError` ends the rest.
     """
     problems = _problems(files)
+    if options.state is not None and len(problems) > 1:
+        raise UsageError(
+            "--state belongs to one problem", hint="run the problems one after the other"
+        )
     seconds = float("inf") if options.seconds is None else options.seconds
     deadline = time.monotonic() + seconds
-    opened = open_policy(policy, seed=options.seed)
+    opened, translator = _opened(policy, options.seed), warm_translator()
     done: list[ProblemRun] = []
 
     def warn(text: str) -> None:
@@ -117,20 +136,70 @@ def run_policy(
                 unit_costs=options.unit_costs,
                 limits=_until(deadline),
                 cancelled=link.cancelled,
+                translator=translator,
             )
             for note in task.notes:
                 warn(note)
-            taken = take_run(opened, task, step_limit=options.step_limit, cancelled=late, warn=warn)
-            for text in taken.statistics.errors:
-                warn(f"{name}: the policy failed: {text}")
-            link.check()
-            done.append(_result(name, taken))
+            runs: list[tuple[str, TakenRun]] = []
+            for member, single in opened.items():
+                taken = take_run(
+                    single,
+                    task,
+                    options.state and require_state(task, options.state),
+                    step_limit=options.step_limit,
+                    cancelled=late,
+                    warn=warn,
+                )
+                for text in taken.statistics.errors:
+                    warn(f"{name}: the policy failed: {text}")
+                link.check()
+                runs.append((member, taken))
+                if taken.stopped:
+                    break
+            done.append(_best(name, runs, is_portfolio=len(opened) > 1))
             link.emit(done[-1])
-            if taken.stopped:
+            if runs[-1][1].stopped:
                 raise LimitReachedError("time limit reached")
     finally:
-        close_policy(opened)
+        translator.close()
+        for single in opened.values():
+            close_policy(single)
     return tuple(done)
+
+
+def _opened(spec: str, seed: int) -> dict[str, Policy]:
+    """The policy, or those of a folder, the most promising first."""
+    if PolicySpec.parse(spec, base="").kind is not SpecKind.FOLDER:
+        return {spec: open_policy(spec, seed=seed)}
+    opened = {name: open_policy(one, seed=seed) for name, one in named_policies([spec]).items()}
+    return {name: opened[name] for name in recorded_order(opened)}
+
+
+def _best(problem: str, runs: Sequence[tuple[str, TakenRun]], is_portfolio: bool) -> ProblemRun:
+    """The cheapest plan, or the first run if there is none."""
+
+    def cost(item: tuple[str, TakenRun]) -> float:
+        found = _result(problem, item[1]).cost
+        return float("inf") if found is None else found
+
+    name, taken = min(runs, key=cost)
+    result = _result(problem, taken)
+    if not is_portfolio:
+        return result
+    return replace(
+        result,
+        policy_calls=sum(item.statistics.evaluated for _, item in runs),
+        seconds=time.monotonic() - runs[0][1].began,
+        policy=name,
+        members=tuple(
+            MemberRun(
+                member,
+                item.run.outcome,
+                item.run.cost if item.run.outcome is RunOutcome.SOLVED else None,
+            )
+            for member, item in runs
+        ),
+    )
 
 
 def _problems(files: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -16,7 +16,7 @@ DEFAULT_PORT = 50051
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Others may ask now."""
+    """The server is ready for questions."""
 
     address: str
     notes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Trains a policy. Everything lies in its folder, so that a training can be continued."""
+"""Trains a policy in a folder that holds everything needed to continue."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.records import events
 from engine.records.training import EpochRecord, TrainingConfig, TrainingPlan
 from engine.task.load import load_task
+from engine.task.translate import warm_translator
 from engine.workers.link import Link
 
 if TYPE_CHECKING:
@@ -54,9 +55,12 @@ def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
 
     tasks = []
     names = [*plan.training, *plan.validation]
-    for number, name in enumerate(names):
-        link.progress(number, len(names), f"translating {Path(name).name}")
-        tasks.append(load_task(plan.domain, name, cancelled=link.cancelled))
+    with warm_translator() as translator:
+        for number, name in enumerate(names):
+            link.progress(number, len(names), f"translating {Path(name).name}")
+            tasks.append(
+                load_task(plan.domain, name, cancelled=link.cancelled, translator=translator)
+            )
     split = len(plan.training)
     config = TrainingConfig(
         hidden=plan.hidden,

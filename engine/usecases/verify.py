@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.campaign.inputs import read_file, read_policies
+from engine.errors import CancelledError
+from engine.experiments.plan import experiment_key
 from engine.fuzzing.imported_pool import ImportedPool
 from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent
+from engine.records.config import Factorization, OracleSettings
 from engine.records.evidence import State
 from engine.records.inputs import File
 from engine.records.verification import Verification
@@ -32,7 +35,11 @@ def read_given(domain: str | None, problems: Sequence[str], policies: Sequence[s
     )
 
 
-FINDERS = Finders(factorizations, imported_states)
+def used_factorizations(testing: OracleSettings) -> tuple[Factorization, ...]:
+    return factorizations(testing.oracles, testing.factors)
+
+
+FINDERS = Finders(used_factorizations, imported_states, experiment_key)
 
 
 def verify(
@@ -46,6 +53,11 @@ def verify(
         refuse_damaged(store)
         verifier = Verifier(store, FINDERS, options, consent, link)
         link.progress(0, None)
-        for number, item in enumerate(verifier.claims(), 1):
-            link.progress(number, None, f"{item.claim}: {item.text}")
+        try:
+            for number, item in enumerate(verifier.claims(), 1):
+                link.progress(number, None, f"{item.claim}: {item.text}")
+        except CancelledError:
+            if options.seconds is None:
+                raise
+            verifier.stop(f"it was not checked within {options.seconds:g} s")
     return verifier.result()

@@ -22,7 +22,7 @@ def _row_problems(row: BugRow, finding: Finding, testing: OracleSettings) -> Ite
     if row.policy_cost != finding.run.cost:
         yield f"the policy's run costs {finding.run.cost}, not {row.policy_cost}"
     if row.gap != finding.gap:
-        yield f"a gap of {row.gap} is not {row.policy_cost} - {row.bound}"
+        yield "its gap does not follow from its run and its bound"
     if row.evidence_kind != finding.evidence.kind:
         yield f"its evidence is a {finding.evidence.kind}, not a {row.evidence_kind}"
     if row.found_by not in testing.oracles:
@@ -39,9 +39,9 @@ def check_history(history: History, row: BugRow, finding: Finding, is_whole: boo
     `is_whole`: the run was never stopped, so that its cost has always been known.
     """
     if not history or history[-1][:2] != (row.bound, row.gap):
-        return false("the last bound of its history is not its bound")
+        return false("its bound differs from the last one in its history")
     if history[0][2] != row.seconds:
-        return false("it was not found when its history begins")
+        return false("its history does not begin when it was found")
     for bound, gap, _ in history[:-1]:
         if problem := _entry_problem(bound, gap, finding, is_whole):
             return false(f"its history: {problem}")
@@ -57,4 +57,4 @@ def _entry_problem(bound: int, gap: int | None, finding: Finding, is_whole: bool
     else:
         possible = gap == cost - bound if is_whole else gap <= cost - bound
         possible = possible and gap > 0
-    return "" if possible else f"a bound of {bound} does not leave a gap of {gap}"
+    return "" if possible else f"the gap at bound {bound} is wrong"

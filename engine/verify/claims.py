@@ -16,10 +16,10 @@ from engine.policies.policy import NO_ACTION, NO_OPERATION
 from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import NO_DECISION, BugKind, EndReason, Finding, Run, RunOutcome
 from engine.records.localization import Localization
-from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
 from engine.verify.evidence import DominanceCheck, verify
 from engine.verify.replay import cost_of, replay
+from engine.verify.semantics import is_applicable, is_goal, successor
 from engine.workspace.rows import Bug
 
 SOLVED, FAILED, ABORTED = RunOutcome.SOLVED, RunOutcome.FAILED, RunOutcome.ABORTED
@@ -46,14 +46,16 @@ def find_problem(finding: Finding, task: Task, dominance: DominanceCheck | None 
 
 
 def better_evidence(finding: Finding, found: Localization, task: Task) -> Evidence | None:
-    """Return the plan that localizing came across, if only a bound proves the bug so far."""
-    plan = None if finding.evidence.is_plan else found.better_plan
-    return None if plan is None else plan_evidence(finding, plan, task)
+    """Return the plan that localizing came across, if it proves more than the evidence so far."""
+    plan = found.better_plan
+    if plan is None or (finding.evidence.is_plan and cost_of(plan, task) >= finding.bound):
+        return None
+    return plan_evidence(finding, plan, task)
 
 
 def plan_evidence(finding: Finding, plan: Sequence[int], task: Task) -> Evidence | None:
     """Return a plan as evidence of a finding; None if it proves less than is known, or nothing."""
-    cost = sum(task.operators[number].cost for number in plan)
+    cost = cost_of(plan, task)
     if cost > finding.bound:
         return None
     evidence = Evidence(finding.state, (Walk(tuple(plan), "search"),), cost)
@@ -67,14 +69,14 @@ def find_gap_problem(finding: Finding) -> str:
     if run.outcome is not _OUTCOMES[finding.kind]:
         return f"the policy's run is '{run.outcome}', which is not {finding.kind}"
     if finding.kind is BugKind.FAILS:
-        return "" if gap is None else "a run that fails has a cost"
+        return "" if gap is None else "a failed run has a cost"
     if gap is None or gap <= 0:
         return f"the policy's run costs {run.cost}, which is not more than {finding.bound}"
     return ""
 
 
 def find_end_problem(outcome: str, reason: str, cost: int | None) -> str:
-    """Return what is wrong with how a run is said to end; empty if nothing is."""
+    """Return what is wrong with the claimed end of a run, or an empty string."""
     if reason not in _REASONS.get(outcome, ()):
         return f"a run that is {outcome} does not end by '{reason}'"
     if (cost is None) != (outcome == FAILED):
@@ -95,7 +97,7 @@ def _run_problems(states: list[State], run: Run, task: Task) -> Iterator[str]:
         if is_goal(task, state):
             yield f"step {number}: the goal was reached before"
     if len(set(states)) < len(states):
-        yield "it comes to a state twice"
+        yield "it visits a state twice"
     at_goal = is_goal(task, states[-1])
     if at_goal != (run.outcome is SOLVED):
         yield "it reaches the goal" if at_goal else "it ends before the goal"
@@ -106,22 +108,25 @@ def _run_problems(states: list[State], run: Run, task: Task) -> Iterator[str]:
 
 
 def _problems_with_end(states: list[State], run: Run, task: Task) -> Iterator[str]:
-    """Whether a failed run fails as it says; that the policy answered nonsense cannot be seen."""
+    """Check how a failed run ends; an invalid answer of the policy cannot be checked here."""
     last = run.last_decision
     expected = {EndReason.NO_ACTION: NO_ACTION, EndReason.INAPPLICABLE: NO_DECISION}
     if last != expected.get(run.reason, last):
-        yield "it ends with another decision than it says"
+        yield "its last decision does not match its end reason"
     if run.reason is EndReason.LOOP and last != NO_OPERATION:
         if not 0 <= last < len(task.operators):
             yield "the step that closes the loop is missing"
             return
         operator = task.operators[last]
-        if not is_applicable(operator, states[-1]) or successor(operator, states[-1]) not in states:
+        if (
+            not is_applicable(operator, states[-1])
+            or successor(task, operator, states[-1]) not in states
+        ):
             yield f"({operator.name}) does not close a loop"
 
 
 def require_fit(bug: Bug, task: Task, localization: Localization | None = None) -> None:
-    """Before anybody looks up the names of its facts and actions."""
+    """Require that a bug fits its task, before names of its facts and actions are looked up."""
     sizes = task.domain_sizes
     for state in _states(bug, localization):
         if len(state) != len(sizes) or any(
@@ -132,9 +137,12 @@ def require_fit(bug: Bug, task: Task, localization: Localization | None = None) 
     if any(not 0 <= operator < count for operator in _operators(bug, localization)):
         raise _damaged(bug, "one of its actions does not belong to the task")
     if not _can_be_walked(bug, task):
-        raise _damaged(bug, "the policy's run cannot be walked")
-    if localization is not None and len(localization.steps) > len(bug.finding.run.operators) + 1:
-        raise _damaged(bug, "its run is shorter than what is known of its steps")
+        raise _damaged(bug, "the policy's run cannot be replayed")
+    if localization is None:
+        return
+    longest = len(bug.finding.run.operators) + 1
+    if max(len(localization.steps), localization.worst_step or 0) > longest:
+        raise _damaged(bug, "its localization has more steps than its run")
 
 
 def _can_be_walked(bug: Bug, task: Task) -> bool:
@@ -143,7 +151,7 @@ def _can_be_walked(bug: Bug, task: Task) -> bool:
         operator = task.operators[number]
         if not is_applicable(operator, state):
             return False
-        state = successor(operator, state)
+        state = successor(task, operator, state)
     return True
 
 
@@ -171,5 +179,6 @@ def _operators(bug: Bug, localization: Localization | None) -> Iterator[int]:
         for step in localization.steps:
             yield step.operator
             yield from step.better_plan or ()
+        yield from localization.better_plan or ()
         if localization.failure is not None:
             yield from localization.failure.plan or ()

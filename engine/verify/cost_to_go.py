@@ -1,8 +1,9 @@
 """Costs-to-go by plain searches of the verifier's own, within a limit of states.
 
-Where everything that can be reached from the states in question is few enough, it is laid out and
-h* of all of it is known. Elsewhere A* is asked about single states; its heuristic is the distance
-of each variable from its goal, looked at alone. No kernel and no search of the finders takes part.
+Where everything that can be reached from the states in question is few enough, it is explored
+completely and h* of all of it is known. Elsewhere A* is asked about single states; its heuristic
+looks at the distance of each variable from its goal alone. No kernel and no search of the finders
+takes part.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.records.evidence import State
 from engine.records.finding import INFINITY
-from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Fact, Operator, Task
+from engine.verify.semantics import is_applicable, is_goal, successor
 from engine.workers.link import NULL_LINK
 
 STATES = 50_000
-"""How many states may be laid out, and how many all searches of a task may expand."""
+"""States that may be explored, and that all searches of a task may expand."""
 PARTS = 10
 """One search may expand this part of it."""
 
@@ -43,8 +44,10 @@ class CostToGo:
         self._reachable: frozenset[State] | None = None
 
     def explore(self, roots: Iterable[State], others: Iterable[State] = ()) -> None:
-        """Lay out all that can be reached from the roots, then from others, if there is room."""
-        graph = _Graph(self._operators, self._limit, self._cancelled)
+        """Explore all states that can be reached from the roots, then from others, within the
+        limit.
+        """
+        graph = _Graph(self._task, self._operators, self._limit, self._cancelled)
         if not graph.grow(roots):
             return
         self._reachable = frozenset(graph.numbers)
@@ -54,8 +57,16 @@ class CostToGo:
                 state: (cost, cost) for state, cost in zip(graph.numbers, costs, strict=True)
             }
 
+    @property
+    def too_many(self) -> str:
+        """Why something is not known."""
+        return (
+            f"the search would need more than {self._limit // PARTS:,} states for one plan, "
+            f"or {self._limit:,} for all"
+        )
+
     def is_reachable(self, state: State) -> bool | None:
-        """Whether the roots lead to a state; None if there was no room to find out."""
+        """Whether the roots lead to a state; None if the limit does not suffice to tell."""
         return None if self._reachable is None else state in self._reachable
 
     def low(self, state: State, wanted: int = INFINITY) -> int:
@@ -97,7 +108,7 @@ class CostToGo:
             expanded += 1
             self._left -= 1
             for operator in self._operators.of(state):
-                following, total = successor(operator, state), cost + operator.cost
+                following, total = successor(task, operator, state), cost + operator.cost
                 if total < best.get(following, INFINITY):
                     best[following] = total
                     if (rest := heuristic(following)) < INFINITY:
@@ -108,9 +119,16 @@ class CostToGo:
 class _Graph:
     """States by number, and the steps between them."""
 
-    def __init__(self, operators: _Applicable, limit: int, cancelled: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        operators: _Applicable,
+        limit: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
         self.numbers: dict[State, int] = {}
-        self._operators, self._limit, self._cancelled = operators, limit, cancelled
+        self._task, self._operators = task, operators
+        self._limit, self._cancelled = limit, cancelled
         self._sources, self._targets, self._costs = array("i"), array("i"), array("q")
 
     def grow(self, states: Iterable[State]) -> bool:
@@ -120,7 +138,7 @@ class _Graph:
             if len(self.numbers) > self._limit or (done % 1024 == 0 and self._cancelled()):
                 return False
             for operator in self._operators.of(state):
-                following = successor(operator, state)
+                following = successor(self._task, operator, state)
                 if self._is_new(following):
                     waiting.append(following)
                 self._sources.append(self.numbers[state])
@@ -162,30 +180,56 @@ def _distances(
 
 
 class _GoalDistances:
-    """The largest distance of a variable from its goal value: admissible and consistent."""
+    """How far variables are from their goal values, each looked at alone.
+
+    The largest distance is admissible and consistent. So is the sum of all, if an operator that
+    changes several of them costs something for the first one only.
+    """
 
     def __init__(self, task: Task) -> None:
-        self._tables = [
-            (variable, _value_distances(task, variable, goal)) for variable, goal in task.goal
-        ]
+        self._tables: list[tuple[int, list[int], list[int]]] = []
+        paid: set[int] = set()  # operators that cost something for a variable before
+        for variable, goal in task.goal:
+            if variable in task.derived_variables:  # these follow others for nothing
+                continue
+            steps = list(_steps(task, variable))
+            size = len(task.variables[variable].values)
+            costs = [task.operators[number].cost for number, _, _ in steps]
+            rest = [
+                0 if number in paid else cost
+                for (number, _, _), cost in zip(steps, costs, strict=True)
+            ]
+            alone, added = (_value_distances(size, goal, steps, part) for part in (costs, rest))
+            self._tables.append((variable, alone, added))
+            paid.update(number for number, _, _ in steps)
 
     def __call__(self, state: State) -> int:
-        return max((table[state[variable]] for variable, table in self._tables), default=0)
+        largest = total = 0
+        for variable, alone, added in self._tables:
+            value = state[variable]
+            largest = max(largest, alone[value])
+            total += added[value]
+        return largest if largest == INFINITY else max(largest, total)
 
 
-def _value_distances(task: Task, variable: int, goal: int) -> list[int]:
-    heads, tails, costs = array("i"), array("i"), array("q")
+def _steps(task: Task, variable: int) -> Iterator[tuple[int, int, int]]:
+    """Operators that may change a variable: their number, a value before and one after."""
     values = range(len(task.variables[variable].values))
-    for operator in task.operators:
-        target = dict(operator.effect).get(variable)
-        if target is None:
-            continue
-        before = dict(operator.precondition).get(variable)
-        for value in values if before is None else (before,):
-            heads.append(target)
-            tails.append(value)
-            costs.append(operator.cost)
-    return _distances(len(values), (goal,), heads, tails, costs)
+    for number, operator in enumerate(task.operators):
+        effects = [((), fact) for fact in operator.effect] + list(operator.conditional)
+        for condition, (changed, target) in effects:
+            if changed == variable:
+                before = dict((*condition, *operator.precondition)).get(variable)
+                for value in values if before is None else (before,):
+                    yield number, value, target
+
+
+def _value_distances(
+    size: int, goal: int, steps: Sequence[tuple[int, int, int]], costs: Sequence[int]
+) -> list[int]:
+    tails = array("i", (before for _, before, _ in steps))
+    heads = array("i", (after for _, _, after in steps))
+    return _distances(size, (goal,), heads, tails, array("q", costs))
 
 
 class _Applicable:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from engine.records.evidence import Evidence, Morph, State, Walk
 from engine.task.task import Task
-from engine.verify.replay import cost_of, find_state_problem, replay
+from engine.verify.replay import cost_of, replay
+from engine.verify.semantics import find_state_problem
 
 DominanceCheck = Callable[[State, State, int], str | None]
 """(s, t, d) -> why D(s, t) >= d could not be confirmed, or None when it was."""

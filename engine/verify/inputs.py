@@ -1,7 +1,7 @@
 """Claims about what was tested: files, tasks, units, and the key that names all of it.
 
-Whoever changes a file of a workspace can also change what refers to it. What the user has at hand
-cannot be changed so: files that are given are compared with the copies by their contents.
+A change of a stored file can be accompanied by a change of all that refers to it. The user's own
+files cannot be changed in this way: given files are compared with the copies by content.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from engine.task.task import Fact, GroundAtom, Task
 from engine.workspace.rows import UnitInputs
 
 ANOTHER_ENCODING = (
-    "the translator encodes the task differently now, so its states mean something else; "
+    "the installed translator encodes the task differently, so stored states cannot be read; "
     "install the version that was used"
 )
 
 
 class GivenFiles(Record):
-    """Files of the user to hold against those in a workspace."""
+    """Files of the user, to compare with those in a workspace."""
 
     domain: File | None = None
     problems: tuple[File, ...] = ()
@@ -52,9 +52,9 @@ def check_campaign(inputs: CampaignInputs, has_key: bool) -> Verdict:
     policies = list(dict.fromkeys(unit.policy for unit in inputs.units))
     units = [(unit.problem, unit.policy, unit.seed) for unit in inputs.units]
     if units != list(product(problems, policies, config.seeds)):
-        return false("its units are not its problems, policies and seeds, each with each")
+        return false("its units do not combine every problem, policy and seed")
     if len(problems) != len(config.problems) or len(policies) != len(config.policies):
-        return false("its units are not those of its configuration")
+        return false("its units do not match its configuration")
     for name, stored, said in (
         ("policy", inputs.policies, config.policies),
         ("policy of the portfolio", inputs.portfolio, config.portfolio),
@@ -62,33 +62,33 @@ def check_campaign(inputs: CampaignInputs, has_key: bool) -> Verdict:
         if [policy.spec for policy in stored] != list(said):
             return false(f"its configuration names another {name}")
     if (inputs.pool is None) != (config.pool is None):
-        return false("its configuration says otherwise whether its states are imported")
+        return false("it imports states and its configuration does not, or the reverse")
     if any(
         (problem.domain is None) != (config.domain is None)
         or problem.unit_costs != config.unit_costs
         for problem in inputs.problems
     ):
-        return false("its problems are read otherwise than its configuration says")
-    return HOLDS if has_key else false("its key is not that of its configuration and inputs")
+        return false("its problems and its configuration differ in domain or unit costs")
+    return HOLDS if has_key else false("its key does not match its configuration and inputs")
 
 
 def check_policy(policy: PolicyInput) -> Verdict:
     """Whether a policy is where its name says: in a file, or nowhere."""
     path = PolicySpec.parse(policy.spec).path
     if (path is None) != (policy.file is None):
-        return false("its name and its file do not belong together")
+        return false("its name does not match its file")
     if policy.file is not None and path != Path(policy.file.path):
-        return false("its file comes from elsewhere than its name says")
+        return false("its file has another path than its name")
     return HOLDS
 
 
 def check_task(task: Task, stored: Task, said_hash: str) -> Verdict:
     """Whether the stored task is what its files mean; `task` was translated from them now."""
     if stored.hash != said_hash:
-        return false("the stored task is another one than its hash names")
+        return false("the stored task does not match its hash")
     if task.hash == said_hash:
         same = stored.mutexes == task.mutexes and stored.has_costs == task.has_costs
-        return HOLDS if same else false("the stored task is not what its files mean")
+        return HOLDS if same else false("the stored task does not match its files")
     problem = _find_other_meaning(task, stored)
     return false(problem) if problem else undecided(ANOTHER_ENCODING)
 
@@ -100,7 +100,7 @@ def _find_other_meaning(task: Task, stored: Task) -> str:
         if (cost := costs.get(operator.name)) is not None and cost != operator.cost:
             return f"({operator.name}) costs {cost}, not {operator.cost} as in the stored task"
     if _atoms(task, enumerate(task.init)) != _atoms(stored, enumerate(stored.init)):
-        return "the stored task begins in another state"
+        return "the stored task has another initial state"
     if _atoms(task, task.goal) != _atoms(stored, stored.goal):
         return "the stored task has another goal"
     return ""

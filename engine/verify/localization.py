@@ -1,6 +1,6 @@
-"""Claims about the steps of a run: verdicts, bounds of costs-to-go, plans, the root cause.
+"""Claims about the steps of a run: verdicts, bounds of costs-to-go, losses, plans, the root cause.
 
-What a localization says has to fit together, which shows without any search: the verdicts follow
+A localization has to be consistent, which takes no search: the verdicts follow
 from the bounds, and the root cause from the verdicts. The bounds themselves are held against
 plans that are there, and else against costs-to-go that the verifier finds.
 """
@@ -24,6 +24,7 @@ from engine.records.verification import HOLDS, Standing, Verdict, false, undecid
 from engine.task.successors import is_goal
 from engine.task.task import Task
 from engine.verify.cost_to_go import CostToGo
+from engine.verify.losses import find_loss_problems, plus
 from engine.verify.optimality import check_at_least, check_at_most
 from engine.verify.replay import cost_of, replay
 
@@ -59,12 +60,12 @@ class Path:
 def check_localization(
     finding: Finding, found: Localization, task: Task, costs: CostToGo
 ) -> Verdict:
-    """Whether what is said about the steps of a run is true."""
+    """Check the claims about the steps of a run."""
     path = Path.of(finding, task)
     if isinstance(path, str):
         return false(f"the run cannot be replayed: {path}")
     if tuple(step.operator for step in found.steps) != path.operators:
-        return false("its steps are not those of the run")
+        return false("its steps do not match the run")
     bounds = _bounds(found.steps, path, task)
     if problem := next(_mismatches(finding, found, path, bounds, task), ""):
         return false(problem)
@@ -73,12 +74,12 @@ def check_localization(
 
 
 def check_cause(finding: Finding, found: Localization, task: Task) -> Verdict:
-    """Whether the root cause follows from what is said about the steps."""
+    """Check that the root cause follows from the claims about the steps."""
     path = Path.of(finding, task)
     if isinstance(path, str):
         return false(f"the run cannot be replayed: {path}")
     if len(found.steps) != len(path.operators):
-        return false("the steps are not those of the run")
+        return false("the steps do not match the run")
     expected = _cause(finding, found, path, task)
     if found.cause == expected:
         return HOLDS
@@ -94,7 +95,7 @@ def _cause_text(cause: Cause | None) -> str:
 
 
 def _bounds(steps: Sequence[LocalizedStep], path: Path, task: Task) -> list[Bounds]:
-    """What is said about h* of each state; of the last one it follows from the step before."""
+    """Return the claimed bounds of h* of each state; that of the last follows from its step."""
     found = [(step.optimal_low, step.optimal_high) for step in steps]
     if path.loop_begin is not None:
         return [*found, found[path.loop_begin]]
@@ -109,10 +110,6 @@ def _bounds(steps: Sequence[LocalizedStep], path: Path, task: Task) -> list[Boun
     ]
 
 
-def _plus(bound: int, cost: int) -> int:
-    return bound if bound == INFINITY else bound + cost
-
-
 def _minus(bound: int, cost: int) -> int:
     return bound if bound == INFINITY else bound - cost
 
@@ -120,19 +117,36 @@ def _minus(bound: int, cost: int) -> int:
 def _mismatches(
     finding: Finding, found: Localization, path: Path, bounds: Sequence[Bounds], task: Task
 ) -> Iterator[str]:
-    """What does not fit together, whatever the costs-to-go are."""
+    """Return contradictions that do not depend on costs-to-go."""
     for step in found.steps:
         for problem in _step_mismatches(finding, step, path, bounds, task):
             yield f"step {step.index + 1}: {problem}"
+    solved = finding.run.outcome is RunOutcome.SOLVED
+    yield from find_loss_problems(found, bounds, path.costs, solved, task)
+    yield from _better_plan_mismatches(finding, found, path, bounds, task)
     if (found.failure is None) != (finding.run.outcome is RunOutcome.SOLVED):
-        yield "whether the run reaches the goal is not what the run says"
+        yield "it does not say correctly whether the run reaches the goal"
     if found.failure is not None:
         yield from _failure_mismatches(found.failure, path, bounds, task)
     if found.naive_searches != len(set(path.states)):
-        yield f"{len(set(path.states))} searches would have to be made, not {found.naive_searches}"
+        yield f"{len(set(path.states))} searches would be needed, not {found.naive_searches}"
     settled = all(high < INFINITY or low == INFINITY for low, high in bounds)
     if found.steps and found.limited != (bool(found.undecided_steps) or not settled):
-        yield "whether a limit was reached does not follow from the verdicts"
+        yield "it does not say correctly whether a limit was reached"
+
+
+def _better_plan_mismatches(
+    finding: Finding, found: Localization, path: Path, bounds: Sequence[Bounds], task: Task
+) -> Iterator[str]:
+    plan, high = found.better_plan, bounds[0][1]
+    if found.steps:  # or else no step says anything about the only state
+        cost = finding.run.cost if finding.run.outcome is RunOutcome.SOLVED else None
+        expected = high < (INFINITY if cost is None else cost)
+        if (plan is not None) != expected:
+            yield "a plan better than the run is missing" if expected else "no plan can be better"
+            return
+    if plan is not None:
+        yield from _plan_problems(path.states[0], plan, high if found.steps else None, task)
 
 
 def _step_mismatches(
@@ -143,20 +157,20 @@ def _step_mismatches(
     if finding.run.outcome is RunOutcome.SOLVED and finding.run.cost is not None:
         left = finding.run.cost - sum(path.costs[:k])
     if step.policy_cost_to_go != left:
-        yield f"the policy's run is not left with {step.policy_cost_to_go}"
+        yield f"the rest of the policy's run does not cost {step.policy_cost_to_go}"
     if not 0 <= step.optimal_low <= step.optimal_high:
-        yield f"{step.optimal_low} is no lower bound where {step.optimal_high} is an upper one"
+        yield f"its bounds {step.optimal_low} and {step.optimal_high} are impossible"
     low, high = bounds[k + 1]
-    if (step.after_low, step.after_high) != (_plus(low, cost), _plus(high, cost)):
-        yield "what comes after it is not what is said about the next state"
+    if (step.after_low, step.after_high) != (plus(low, cost), plus(high, cost)):
+        yield "its bounds after the step differ from those of the next state"
     verdict = _verdict(step)
     if verdict is not StepVerdict.UNDECIDED and step.verdict is not verdict:
-        yield f"it is called {step.verdict}, but its costs say {verdict}"
+        yield f"it is called {step.verdict}, but by its costs it is {verdict}"
     plan, needs_plan = step.better_plan, step.optimal_high < step.after_low
     if (plan is not None) != needs_plan:
-        yield "a better plan is missing" if plan is None else "it needs no better plan"
+        yield "a better plan is missing" if plan is None else "it has a better plan, but needs none"
     elif step.better_operator != (plan[0] if plan else None):
-        yield "the better action does not begin the better plan"
+        yield "the better plan does not begin with the better action"
     elif plan is not None:
         yield from _plan_problems(path.states[k], plan, step.optimal_high, task)
 
@@ -188,18 +202,18 @@ def _failure_mismatches(
     failure: Failure, path: Path, bounds: Sequence[Bounds], task: Task
 ) -> Iterator[str]:
     if failure.loop_begin != path.loop_begin:
-        yield "the loop begins elsewhere"
+        yield "the loop begins at another step"
     last, first = failure.last_solvable, failure.first_unsolvable
     if path.operators:  # or else no step says anything about the only state
         solvable = [k for k, (_, high) in enumerate(bounds) if high < INFINITY]
         lost = [k for k, (low, _) in enumerate(bounds) if low == INFINITY]
         if (last, first) != (max(solvable, default=None), min(lost, default=None)):
-            yield "where the goal is lost does not follow from the costs"
+            yield "the step that loses the goal does not follow from the costs"
             return
     if max(last or 0, first or 0) >= len(path.states):
-        yield "the goal is lost behind the end of the run"
+        yield "the step that loses the goal is beyond the end of the run"
     elif (failure.plan is None) != (last is None):
-        yield "the plan from the last state that has one is missing"
+        yield "the plan from the last solvable state is missing"
     elif last is not None and failure.plan is not None:
         yield from _plan_problems(path.states[last], failure.plan, None, task)
 
@@ -211,7 +225,7 @@ def _truths(
     proven: Sequence[int],
     costs: CostToGo,
 ) -> Iterator[Verdict]:
-    """What the bounds and verdicts say beyond what plans prove, one by one."""
+    """Check, one by one, the bounds and verdicts that plans do not prove."""
     for k, (low, high) in enumerate(bounds):
         state, where = path.states[k], f"state {k} of the run"
         yield _at(where, check_at_least(costs, state, low))
@@ -219,7 +233,7 @@ def _truths(
             yield _at(where, check_at_most(costs, state, high))
     if found.failure is not None and found.failure.first_unsolvable is not None:
         state = path.states[found.failure.first_unsolvable]
-        yield _at("the state without a plan", check_at_least(costs, state, INFINITY))
+        yield _at("the unsolvable state", check_at_least(costs, state, INFINITY))
     for step in found.steps:
         if _verdict(step) is StepVerdict.UNDECIDED and step.verdict is not StepVerdict.UNDECIDED:
             yield _at(f"step {step.index + 1}", _check_verdict(step, path, costs))
@@ -236,10 +250,12 @@ def _plan_costs(finding: Finding, found: Localization, path: Path, task: Task) -
     for step in found.steps:
         if step.better_plan is not None:
             costs[step.index] = min(costs[step.index], step.optimal_high)
+    if found.better_plan is not None:
+        costs[0] = cost_of(found.better_plan, task)
     if finding.evidence.is_plan:
         costs[0] = min(costs[0], finding.bound)
     for k in reversed(range(len(path.operators))):
-        costs[k] = min(costs[k], _plus(costs[k + 1], path.costs[k]))
+        costs[k] = min(costs[k], plus(costs[k + 1], path.costs[k]))
     return costs
 
 
@@ -247,14 +263,14 @@ def _check_verdict(step: LocalizedStep, path: Path, costs: CostToGo) -> Verdict:
     """A verdict that bounds do not prove: AOCA* compares both costs without finding them."""
     before, after = path.states[step.index], path.states[step.index + 1]
     low, high = costs.low(before), costs.high(before)
-    after_low = _plus(costs.low(after), path.costs[step.index])
-    after_high = _plus(costs.high(after), path.costs[step.index])
+    after_low = plus(costs.low(after), path.costs[step.index])
+    after_high = plus(costs.high(after), path.costs[step.index])
     if low == INFINITY or after_high <= low:
         verdict = StepVerdict.OPTIMAL
     elif high < after_low:
         verdict = StepVerdict.NOT_OPTIMAL
     else:
-        return undecided("too many states would have to be searched")
+        return undecided(costs.too_many)
     return HOLDS if verdict is step.verdict else false(f"it is {verdict}, not {step.verdict}")
 
 
@@ -301,7 +317,7 @@ def _cause_place(
     if run.reason is EndReason.LOOP and failure.loop_begin is not None:
         loop = found.steps[failure.loop_begin :]
         worst = [step for step in loop if step in bad] or loop
-        blamed = min(worst, key=lambda step: path.states[step.index])
-        return CauseKind.LOOP, blamed.index, blamed.operator
+        chosen = min(worst, key=lambda step: path.states[step.index])
+        return CauseKind.LOOP, chosen.index, chosen.operator
     kinds = {EndReason.LOOP: CauseKind.LOOP, EndReason.NO_ACTION: CauseKind.NO_ACTION}
     return kinds.get(run.reason, CauseKind.FAULT), end, None

@@ -11,9 +11,7 @@ from engine.records.evidence import State
 from engine.records.finding import INFINITY, RunOutcome
 from engine.records.verification import HOLDS, ClaimKind, Verdict, false, undecided
 from engine.verify.cost_to_go import CostToGo
-from engine.workspace.rows import AnswerRow, BugRow, PoolRow
-
-TOO_MANY = "too many states would have to be searched"
+from engine.workspace.rows import AnswerRow, BugRow, FlagRow, PoolRow
 
 
 def check_at_least(costs: CostToGo, state: State, cost: int) -> Verdict:
@@ -23,14 +21,14 @@ def check_at_least(costs: CostToGo, state: State, cost: int) -> Verdict:
     high = costs.high(state)
     if high < cost:
         return false(f"a plan costs {high}")
-    return undecided(TOO_MANY)
+    return undecided(costs.too_many)
 
 
 def check_at_most(costs: CostToGo, state: State, cost: int) -> Verdict:
     """Whether a plan from a state costs no more than `cost`."""
     if costs.low(state, cost + 1) > cost:
         return false(f"every plan costs more than {cost}")
-    return HOLDS if costs.high(state) <= cost else undecided(TOO_MANY)
+    return HOLDS if costs.high(state) <= cost else undecided(costs.too_many)
 
 
 def check_answer(
@@ -48,14 +46,19 @@ def check_answer(
     return None
 
 
-def _check_bug(answer: AnswerRow, row: PoolRow, bug: BugRow | None) -> Verdict:
+def check_flag(flag: FlagRow, row: PoolRow, bug: BugRow | None) -> Verdict:
+    """That an oracle proves a pool state to be a bug by itself."""
+    return _check_bug(flag, row, bug)
+
+
+def _check_bug(answer: AnswerRow | FlagRow, row: PoolRow, bug: BugRow | None) -> Verdict:
     """The bug's own evidence proves the bound of an oracle that is not better."""
     if bug is None:
         return false(f"{answer.oracle} reports a bug that is not stored")
     if answer.bound is None or answer.bound < bug.bound:
         return false(f"{answer.oracle} reports a bound below {bug.bound}, which is not proven")
     if row.outcome == RunOutcome.SOLVED and answer.bound >= (row.policy_cost or 0):
-        return false(f"a bound of {answer.bound} proves no bug")
+        return false(f"the bound {answer.bound} does not prove a bug")
     return HOLDS
 
 
@@ -75,5 +78,5 @@ def _check_bound(bound: int, row: PoolRow, bug: BugRow | None, costs: CostToGo) 
     if row.outcome == RunOutcome.SOLVED and row.policy_cost is not None:
         if row.policy_cost <= bound:
             return HOLDS
-        return false(f"a bound of {bound} would prove a bug, but is called no proof")
+        return false(f"the bound {bound} proves a bug, but the oracle does not report one")
     return check_at_most(costs, row.state, bound)

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine.records.evidence import Evidence, State, Walk
+from engine.records.finding import INFINITY
 from engine.records.verification import HOLDS, Verdict, false, undecided
 from engine.task.task import Task
 from engine.verify.cost_to_go import CostToGo
-from engine.verify.replay import find_state_problem, replay
+from engine.verify.replay import replay
+from engine.verify.semantics import applicable_operators, find_state_problem, is_goal, successor
 from engine.workspace.rows import PoolRow
 
 
 def check_pool(
     rows: Sequence[PoolRow], task: Task, walk_length: int, imported: Sequence[State] | None
 ) -> list[Verdict]:
-    """Whether each state of a pool is where it is said to come from."""
+    """Check that each state of a pool is where its walk leads."""
     seen: set[State] = set()
     verdicts = []
     for place, row in enumerate(rows):
@@ -37,25 +39,42 @@ def check_pool(
     return verdicts
 
 
+def check_complete(states: Sequence[State], task: Task, costs: CostToGo) -> Verdict:
+    """Whether a pool has all states that can be reached, but for goals and dead ends."""
+    known = dict.fromkeys(state for state in states if not find_state_problem(state, task))
+    if task.init not in known:
+        return false("the initial state is not in the pool")
+    for state in known:
+        for number in applicable_operators(task, state):
+            after = successor(task, task.operators[number], state)
+            if after in known or is_goal(task, after) or costs.low(after) == INFINITY:
+                continue
+            if costs.high(after) == INFINITY:
+                return undecided(costs.too_many)
+            name = task.operators[number].name
+            return false(f"another state can be reached: {name} leads there from {state}")
+    return HOLDS
+
+
 def _imported_problem(row: PoolRow, imported: Sequence[State]) -> str:
     if row.reference != -1 or row.walk:
         return "it has a walk, but the pool was imported"
     if row.number >= len(imported) or imported[row.number] != row.state:
-        return "it is not the state that the imported file has in this place"
+        return "the imported file has another state in this place"
     return ""
 
 
 def _walk_problem(row: PoolRow, before: Sequence[PoolRow], task: Task, walk_length: int) -> str:
     if row.number == 0:
         is_initial = row.state == task.init and row.reference == -1 and not row.walk
-        return "" if is_initial else "the first state of a pool is the initial state"
+        return "" if is_initial else "the first state of the pool is not the initial state"
     if not 0 <= row.reference < row.number:
         return f"its walk begins in state {row.reference}, which comes after it"
     if not 1 <= len(row.walk) <= walk_length:
-        return f"its walk has {len(row.walk)} steps, and walks have 1 to {walk_length}"
+        return f"its walk has {len(row.walk)} steps, but walks have 1 to {walk_length}"
     start = before[row.reference].state
     if find_state_problem(start, task):
-        return "its walk begins in what is no state"
+        return "its walk begins in an invalid state"
     states = replay(start, row.walk, task)
     if isinstance(states, str):
         return f"its walk cannot be replayed: {states}"
@@ -85,7 +104,7 @@ class Reached:
             self._states.update(states)
 
     def add_evidence(self, evidence: Evidence) -> None:
-        """The states of its first walk; what comes after a morph is another story."""
+        """The states of its first walk; states after a morph do not follow from it."""
         if evidence.steps and isinstance(evidence.steps[0], Walk):
             self.add_walk(evidence.state, evidence.steps[0].operators)
 
@@ -99,7 +118,9 @@ def check_bug_state(state: State, reached: Reached, costs: CostToGo, has_morphs:
     if is_reachable or state in reached:
         return HOLDS
     if is_reachable is None:
-        return undecided("no walk, run or plan leads to its state, and there are too many to try")
+        return undecided(
+            "no walk, run or plan leads to its state, and there are too many to search"
+        )
     if has_morphs:
         return undecided("its state cannot be reached; an oracle made it from another one")
     return false("its state cannot be reached")

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.records.evidence import State
-from engine.task.successors import successor
 from engine.task.task import Task
-
-
-def find_state_problem(state: State, task: Task) -> str:
-    """Return why these values are no state of a task; empty if they are."""
-    if len(state) != len(task.variables):
-        return f"a state of {len(state)} values, but the task has {len(task.variables)} variables"
-    for variable, value in enumerate(state):
-        if not 0 <= value < len(task.variables[variable].values):
-            return f"variable {variable} has no value {value}"
-    return ""
+from engine.verify.semantics import successor
 
 
 def replay(state: State, operators: Iterable[int], task: Task) -> list[State] | str:
@@ -30,7 +20,7 @@ def replay(state: State, operators: Iterable[int], task: Task) -> list[State] | 
             if states[-1][variable] != value:
                 needed = task.variables[variable].values[value]
                 return f"step {number}: ({operator.name}) needs {needed}, which is false"
-        states.append(successor(operator, states[-1]))
+        states.append(successor(task, operator, states[-1]))
     return states
 
 

@@ -22,18 +22,17 @@ from engine.policies.policy import (
     NO_OPERATION,
     BoundPolicy,
     Probabilistic,
-    close_policy,
-    open_policy,
+    bound_policy,
 )
 from engine.records.evidence import State
 from engine.records.finding import NO_DECISION, EndReason, Finding, RunOutcome
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.verification import HOLDS, PolicyAnswer, Verdict, false, undecided
-from engine.task.successors import is_applicable, is_goal, successor
 from engine.task.task import Task
 from engine.task.unpacked import unpack_inputs
 from engine.verify.claims import find_end_problem
+from engine.verify.semantics import is_applicable, is_goal, successor
 from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import PoolRow
 
@@ -42,9 +41,9 @@ AT_ONCE = 256
 QUESTIONS = 200_000
 """States that the policy of a unit is asked about."""
 MAX_ERRORS_IN_A_ROW = 3
-"""A program that failed on so many single states is not asked again."""
+"""A program that failed on this number of single states is not asked again."""
 ROUNDING = 1e-5
-"""Another machine may add up a network in another order: so close probabilities are equal."""
+"""Probabilities this close count as equal, because another machine may add in another order."""
 
 
 @contextmanager
@@ -65,11 +64,7 @@ def opened_policy(
         files = opened.enter_context(unpack_inputs(problem, policy))
         decisions: Decisions | str
         try:
-            domain = task.source.domain if task.source else None
-            tested = open_policy(files.policy_spec, domain, seed)
-            opened.callback(close_policy, tested)
-            bound = tested.bind(task)
-            opened.callback(close_policy, bound)
+            bound = opened.enter_context(bound_policy(files.policy_spec, task, seed))
             is_own = not PolicySpec.parse(policy.spec).needs_consent
             decisions = Decisions(bound, task, is_own, link)
         except PlumblineError as error:
@@ -181,7 +176,7 @@ class Decisions:
         decision = self._known.get(state)
         if decision is None or decision < 0:
             return None
-        return successor(self.task.operators[decision], state)
+        return successor(self.task, self.task.operators[decision], state)
 
     def _ask(self, states: Sequence[State]) -> None:
         if self._is_lost or (not self.is_own and self._errors >= MAX_ERRORS_IN_A_ROW):
@@ -243,7 +238,7 @@ def check_run(decisions: Decisions | str, finding: Finding) -> tuple[Verdict, Po
         if now is None:
             return _not_asked(f"it failed: {decisions.error}")
         if decisions.is_close([state]):
-            return undecided(f"in step {step} it finds two actions equally good"), PolicyAnswer.SAME
+            return undecided(f"in step {step} it rates two actions equally"), PolicyAnswer.SAME
         words = f"{_words(now, decisions.task)} instead of {_words(was, decisions.task)}"
         return _other(decisions, f"in step {step} it chooses {words}")
     if finding.run.reason is EndReason.POLICY_ERROR:
@@ -257,8 +252,8 @@ def _not_asked(reason: str) -> tuple[Verdict, PolicyAnswer]:
 
 def _other(decisions: Decisions, difference: str) -> tuple[Verdict, PolicyAnswer]:
     if decisions.is_own:
-        return false(f"the policy takes another run: {difference}"), PolicyAnswer.OTHER
-    reason = f"the policy no longer takes this run: {difference}"
+        return false(f"the policy runs differently: {difference}"), PolicyAnswer.OTHER
+    reason = f"the policy now runs differently: {difference}"
     return undecided(reason), PolicyAnswer.OTHER
 
 
@@ -266,7 +261,7 @@ def _steps(finding: Finding, task: Task) -> tuple[list[State], list[int]]:
     """The states in which the policy decided, and how."""
     states, decisions = [finding.state], list(finding.run.operators)
     for operator in finding.run.operators:
-        states.append(successor(task.operators[operator], states[-1]))
+        states.append(successor(task, task.operators[operator], states[-1]))
     if finding.run.outcome is RunOutcome.FAILED:
         decisions.append(finding.run.last_decision)
     return states[: len(decisions)], decisions
@@ -275,29 +270,29 @@ def _steps(finding: Finding, task: Task) -> tuple[list[State], list[int]]:
 def _last_state(finding: Finding, task: Task) -> State:
     state = finding.state
     for operator in finding.run.operators:
-        state = successor(task.operators[operator], state)
+        state = successor(task, task.operators[operator], state)
     return state
 
 
 def _fails_there(decisions: Decisions, state: State) -> Verdict:
-    """An error proves nothing, so that it did not come back decides nothing either."""
+    """Check that the policy still fails in a state; if not, decide nothing."""
     decisions.ask([state])
     if decisions.of(state) is None:
         return HOLDS
-    return undecided("the policy does not fail any more where its run was stopped")
+    return undecided("the policy no longer fails where its run was stopped")
 
 
 def _words(decision: int, task: Task) -> str:
     others = {NO_ACTION: "nothing", NO_OPERATION: "an action without effect"}
     if decision >= 0:
         return f"({task.operators[decision].name})"
-    return others.get(decision, "what is not applicable")
+    return others.get(decision, "an inapplicable action")
 
 
 def check_pool_run(decisions: Decisions | None, row: PoolRow, step_limit: int) -> Verdict:
-    """Whether the policy does in a pool state what is said; `decisions` were followed from it."""
+    """Check a claimed run from a pool state; `decisions` were followed from it."""
     if row.outcome is None or row.reason is None:
-        return HOLDS  # nothing is said
+        return HOLDS  # nothing is claimed
     if problem := find_end_problem(row.outcome, row.reason, row.policy_cost):
         return false(problem)
     if decisions is None:
@@ -316,7 +311,7 @@ def _check_stopped(decisions: Decisions, walked: Walked, row: PoolRow, step_limi
     if row.reason == EndReason.POLICY_ERROR:
         if walked.reason is EndReason.POLICY_ERROR and walked.costs[-1] == row.policy_cost:
             return HOLDS
-        return undecided("the policy does not fail any more where its run was stopped")
+        return undecided("the policy no longer fails where its run was stopped")
     if row.policy_cost in walked.costs[step_limit:]:
         return HOLDS
     return _differs(decisions, walked, row)
@@ -328,7 +323,7 @@ def _differs(decisions: Decisions, walked: Walked, row: PoolRow) -> Verdict:
     if walked.reason is EndReason.NONE:
         return undecided("its run is too long to repeat")
     if decisions.is_close(walked.states[:-1]):
-        return undecided("the policy finds two actions equally good on its run")
+        return undecided("the policy rates two actions equally on its run")
     cost = walked.costs[-1] if walked.outcome is RunOutcome.SOLVED else None
     said = _result(row.outcome or "", row.reason or "", row.policy_cost)
     found = _result(walked.outcome, walked.reason, cost)

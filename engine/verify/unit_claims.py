@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from engine.dominance.checker import TOO_LARGE, DominanceChecker
 from engine.errors import PlumblineError, WorkspaceError
-from engine.pddl import format_domain
 from engine.records.config import CampaignConfig
 from engine.records.evidence import State
-from engine.records.finding import Finding, RunOutcome
+from engine.records.finding import INFINITY, Finding, RunOutcome
 from engine.records.verification import (
     HOLDS,
     CheckedClaim,
@@ -23,24 +21,25 @@ from engine.records.verification import (
     false,
     undecided,
 )
-from engine.task.export import export_domain, export_state_text
-from engine.task.plans import format_operator_plan
 from engine.task.task import Task
 from engine.verify.bug_row import check_history, find_row_problem
 from engine.verify.claims import find_gap_problem, find_run_problem
 from engine.verify.cost_to_go import CostToGo
 from engine.verify.evidence import verify
 from engine.verify.localization import check_cause, check_localization
-from engine.verify.optimality import check_answer, check_at_most
-from engine.verify.reachability import Reached, check_bug_state, check_pool
+from engine.verify.optimality import check_answer, check_at_most, check_flag
+from engine.verify.reachability import Reached, check_bug_state, check_complete, check_pool
 from engine.verify.run import Decisions, check_pool_run, check_run
+from engine.verify.semantics import find_state_problem
 from engine.verify.statistics import UnitRows, check_regions, check_statistics
-from engine.verify.val import val_opinion
+from engine.verify.val import Plan, SecondOpinions
 from engine.workers.link import Link
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import AnswerRow, Bug, BugRow, PoolRow, UnitRow
+from engine.workspace.rows import AnswerRow, Bug, BugRow, FlagRow, PoolRow, UnitRow
 
 _LAST = 2**62
+_BATCH = 100
+"""Bugs that are read at a time, with one call of VAL for their plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ class Subject:
     dominance: DominanceChecker
     has_morphs: bool  # oracles used dominance functions
     imported: tuple[State, ...] | None  # the states of an imported pool
+    opinions: SecondOpinions | None = None  # VAL's, if it is there and can read the files
 
 
 class UnitClaims:
@@ -65,16 +65,15 @@ class UnitClaims:
         subject: Subject,
         bugs: Sequence[BugRow],
         *,
-        val: Path | None,
         link: Link,
     ) -> None:
         self.row = row
         self.replies: list[PolicyReply] = []
         self.plans: list[tuple[int, int]] = []  # bugs, and how many of their plans VAL accepts
-        self._store, self._bugs, self._val, self._link = store, bugs, val, link
+        self._store, self._bugs, self._link = store, bugs, link
         self._config, self._task, self._costs = subject.config, subject.task, subject.costs
         self._imported, self._has_morphs = subject.imported, subject.has_morphs
-        self._dominance = subject.dominance
+        self._dominance, self._opinions = subject.dominance, subject.opinions
         self._damage = ""  # why the pool cannot be read
         self._pool: list[PoolRow] = []
         try:
@@ -82,6 +81,7 @@ class UnitClaims:
         except WorkspaceError as error:
             self._damage = error.message
         self._answers: list[AnswerRow] = store.answers(row.id, 0, _LAST)
+        self._flags: list[FlagRow] = store.flags(row.id)
         longest = self._config.fuzzing.walk_length
         self._walks = check_pool(self._pool, self._task, longest, self._imported)
 
@@ -94,12 +94,35 @@ class UnitClaims:
             yield from self._answer_claims()
             yield from self._totals()
         reached = self._reached(decisions)
-        for row in self._bugs:
-            try:
-                yield from self._bug_claims(row, self._store.bug(row.id), decisions, reached)
-            except PlumblineError as error:
-                self._link.check()
-                yield CheckedClaim(ClaimKind.BUGS, row.id, false(error.message))
+        for start in range(0, len(self._bugs), _BATCH):
+            rows = self._bugs[start : start + _BATCH]
+            bugs = {row.id: self._read(row.id) for row in rows}
+            if self._opinions is not None:
+                self._opinions.ask(
+                    plan
+                    for bug in bugs.values()
+                    if isinstance(bug, Bug)
+                    for _, plan in _plans_of(bug.finding)
+                )
+            for row in rows:
+                yield from self._checked_bug(row, bugs[row.id], decisions, reached)
+
+    def _read(self, number: int) -> Bug | PlumblineError:
+        try:
+            return self._store.bug(number)
+        except PlumblineError as error:
+            return error
+
+    def _checked_bug(
+        self, row: BugRow, bug: Bug | PlumblineError, decisions: Decisions | str, reached: Reached
+    ) -> Iterator[CheckedClaim]:
+        try:
+            if isinstance(bug, PlumblineError):
+                raise bug
+            yield from self._bug_claims(row, bug, decisions, reached)
+        except PlumblineError as error:
+            self._link.check()
+            yield CheckedClaim(ClaimKind.BUGS, row.id, false(error.message))
 
     def _pool_claims(self, decisions: Decisions | str) -> Iterator[CheckedClaim]:
         for row, verdict in zip(self._pool, self._walks, strict=True):
@@ -118,7 +141,7 @@ class UnitClaims:
                 yield CheckedClaim(ClaimKind.RUNS, self._name(row.number), verdict)
 
     def _sound_pool(self) -> Iterator[tuple[PoolRow, Verdict]]:
-        """Without rows whose state is none."""
+        """The rows of the pool whose walks hold."""
         for row, verdict in zip(self._pool, self._walks, strict=True):
             if verdict == HOLDS:
                 yield row, verdict
@@ -134,6 +157,10 @@ class UnitClaims:
             )
             if checked is not None:
                 yield CheckedClaim(checked[0], self._name(answer.number), checked[1])
+        for flag in self._flags:
+            if flag.number in pool:
+                verdict = check_flag(flag, pool[flag.number], bugs.get(flag.number))
+                yield CheckedClaim(ClaimKind.BUGS, self._name(flag.number), verdict)
 
     def _totals(self) -> Iterator[CheckedClaim]:
         name, is_final = f"unit {self.row.id}", self.row.status == "finished"
@@ -143,12 +170,17 @@ class UnitClaims:
             self._config,
             self._pool,
             self._answers,
+            self._flags,
             self._bugs,
             len(self._store.localized_bugs() & {row.id for row in self._bugs}),
             None if self._imported is None else len(self._imported),
             was_interrupted,
         )
         yield CheckedClaim(ClaimKind.STATISTICS, name, check_statistics(rows))
+        if self.row.statistics.complete:
+            pool = [row.state for row in self._pool]
+            complete = check_complete(pool, self._task, self._costs)
+            yield CheckedClaim(ClaimKind.STATISTICS, f"{name}, completeness", complete)
         states = self._store.bug_states(self.row.id)
         bugs = [(row, states[row.id]) for row in self._bugs if row.id in states]
         final = is_final and not was_interrupted
@@ -171,6 +203,9 @@ class UnitClaims:
         self, row: BugRow, bug: Bug, decisions: Decisions | str, reached: Reached
     ) -> Iterator[CheckedClaim]:
         finding, number = bug.finding, row.id
+        if problem := find_state_problem(finding.state, self._task):
+            yield CheckedClaim(ClaimKind.BUGS, number, false(f"its state is invalid: {problem}"))
+            return
         bound = self._check_bound(number, finding)
         yield CheckedClaim(ClaimKind.BOUNDS, number, bound)
         is_whole = (
@@ -207,12 +242,15 @@ class UnitClaims:
             return
         assert found is not None
         steps = check_localization(finding, found, self._task, self._costs)
+        loss = tuple(None if end == INFINITY else end for end in found.worst_loss)
+        if steps == HOLDS and (row.loss, row.loss_high) != loss:
+            steps = false("the listed loss differs from that of its worst step")
         yield CheckedClaim(ClaimKind.LOCALIZATIONS, row.id, steps)
         cause = check_cause(finding, found, self._task)
         if cause == HOLDS and row.root_cause is not None:
             place = self._causes.get(row.root_cause)
             if place != (row.problem, row.policy):
-                cause = false("its root cause is one of another problem or policy")
+                cause = false("its root cause belongs to another problem or policy")
         yield CheckedClaim(ClaimKind.CAUSES, row.id, cause)
 
     @cached_property
@@ -223,16 +261,23 @@ class UnitClaims:
     def _check_state(self, row: BugRow, finding: Finding, reached: Reached) -> Verdict:
         """A bug in the pool is where its walks lead; another one has to be reachable."""
         number = row.pool_number
+        if self._damage and number is not None:
+            return undecided(self._damage)
+        if not self._damage and number != self._first_places.get(finding.state):
+            return false("its number in the pool is not that of its state")
         if number is None:
             return check_bug_state(finding.state, reached, self._costs, self._has_morphs)
-        if self._damage:
-            return undecided(self._damage)
         while True:
             if number >= len(self._pool) or self._walks[number] != HOLDS:
                 return false(f"the walk to its state does not hold: {self._name(number)}")
             if self._pool[number].reference < 0:
                 return HOLDS
             number = self._pool[number].reference
+
+    @cached_property
+    def _first_places(self) -> dict[State, int]:
+        """The numbers under which states came into the pool first."""
+        return {row.state: row.number for row in reversed(self._pool)}
 
     def _check_bound(self, number: int, finding: Finding) -> Verdict:
         evidence = finding.evidence
@@ -248,30 +293,27 @@ class UnitClaims:
 
     def _second_opinion(self, number: int, finding: Finding) -> Verdict:
         """VAL's, if it is there and can read the files."""
-        if self._val is None or self._task.source is None:
+        if self._opinions is None:
             return HOLDS
-        plans = [("better plan", finding.evidence.operators)] if finding.evidence.is_plan else []
-        if finding.run.outcome is RunOutcome.SOLVED:
-            plans.append(("policy's plan", finding.run.operators))
-        problem = export_state_text(self._task, finding.state, f"bug-{number}")
         agreed = 0
-        for name, operators in plans:
-            if any(not 0 <= operator < len(self._task.operators) for operator in operators):
-                continue  # the run is checked on its own
-            plan = format_operator_plan(self._task, operators)
-            opinion = val_opinion(self._val, self._domain, problem, plan)
+        for name, plan in _plans_of(finding):
+            opinion = self._opinions.of(*plan)
             if opinion is not None and not opinion.valid:
-                return false(f"VAL does not accept the {name}: {opinion.words}")
+                return false(f"VAL rejects the {name}: {opinion.words}")
             agreed += opinion is not None
         self.plans.append((number, agreed))
         return HOLDS
 
-    @cached_property
-    def _domain(self) -> str:
-        return format_domain(export_domain(self._task))
+
+def _plans_of(finding: Finding) -> Iterator[tuple[str, Plan]]:
+    """Return all claimed plans of a bug, with their names."""
+    if finding.evidence.is_plan:
+        yield "better plan", (finding.state, finding.evidence.operators)
+    if finding.run.outcome is RunOutcome.SOLVED:
+        yield "policy's plan", (finding.state, finding.run.operators)
 
 
-def unread_bugs(rows: Iterable[BugRow], verdict: Verdict) -> Iterator[CheckedClaim]:
-    """Bugs about which nothing can be said, because something they need is missing."""
-    for row in rows:
-        yield CheckedClaim(ClaimKind.BUGS, row.id, verdict)
+def unread_bugs(bugs: Iterable[int], verdict: Verdict) -> Iterator[CheckedClaim]:
+    """Give bugs the verdict on what they rest on, if they cannot be checked."""
+    for bug in bugs:
+        yield CheckedClaim(ClaimKind.BUGS, bug, verdict)

@@ -1,8 +1,8 @@
 """Messages between processes: records in MessagePack behind a length, never pickles.
 
-A message names the functions and the kinds of records that are in it; what a name stands for is
-decided by whoever receives it. Lengths are checked before anything is read, because the other side
-may be defective or hostile.
+A message names the functions and the kinds of records that are in it; the receiver decides what a
+name stands for. Lengths are checked before anything is read, because the other side may be
+defective or hostile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from typing import Any, TypeVar, get_type_hints
 import msgspec
 import numpy as np
 
-from engine.records.codec import Record
+from engine.records.codec import Record, learning
+from engine.workers.encrypted import EncryptedSocket
 from engine.workers.limits import NO_LIMITS, ProcessLimits
 from engine.workers.link import Failure, JobProgress
 
@@ -58,7 +59,7 @@ class Packed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Call(Record):
-    """To a worker: what to do. The function decides what its arguments have to be."""
+    """A message to a worker: what to do. The function decides the types of its arguments."""
 
     function: str  # module:name
     arguments: tuple[bytes, ...] = ()
@@ -77,7 +78,7 @@ class Call(Record):
 
 
 class Take(Record):
-    """From a worker of another machine: which call it is to make."""
+    """A message from a worker of another machine: which call it is to make."""
 
     number: int
 
@@ -104,7 +105,7 @@ class Command(StrEnum):
 
 
 class Order(Record):
-    """To a worker that is at work."""
+    """A message to a worker that is at work."""
 
     command: Command
 
@@ -117,7 +118,7 @@ def function_name(function: Callable[..., object]) -> str:
 
 
 def parameter_types(function: FunctionType) -> dict[str, Any]:
-    """Of those parameters that a call passes: keywords keep their defaults."""
+    """The types of the parameters that a call passes; keywords keep their defaults."""
     hints, code = get_type_hints(function), function.__code__
     return {name: hints[name] for name in code.co_varnames[: code.co_argcount]}
 
@@ -164,7 +165,8 @@ def _decode(data: bytes, kind: Any) -> Any:
 
 @cache
 def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(kind, dec_hook=_restore)
+    with learning:
+        return msgspec.msgpack.Decoder(kind, dec_hook=_restore)
 
 
 def _plain(value: object) -> object:
@@ -214,7 +216,7 @@ class FrameReader:
 class Connection:
     """A socket that carries messages; may be used by several threads, one of which receives."""
 
-    def __init__(self, underlying: socket.socket) -> None:
+    def __init__(self, underlying: socket.socket | EncryptedSocket) -> None:
         self.socket = underlying
         self._reader = FrameReader()
         self._sending = threading.Lock()
@@ -241,7 +243,12 @@ class Connection:
         self.socket.settimeout(None)
 
     def authenticate(self, secret: bytes, side: Side) -> None:
-        """Show that we know the secret; ChannelError if the other side does not."""
+        """Show that we know the secret; ChannelError if the other side does not.
+
+        An encrypted connection begins with certificates; OSError if one is not trusted.
+        """
+        if isinstance(self.socket, EncryptedSocket):
+            self.socket.greet()
         ours = os.urandom(_NONCE)
         self.socket.sendall(ours)
         theirs = self._receive_exactly(_NONCE)
@@ -252,7 +259,7 @@ class Connection:
             raise ChannelError("the other side does not know the secret")
 
     def hang_up(self) -> None:
-        """Whoever waits to hear or to be heard here, on either side, no longer does."""
+        """End all waiting on either side of the connection."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
 
@@ -262,7 +269,7 @@ class Connection:
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(self, *problem: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _receive_exactly(self, size: int) -> bytes:

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import re
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -21,7 +22,13 @@ from typing import Any, TypeVar
 from engine import __version__
 from engine.errors import UsageError
 from engine.records.events import ClusterSize
-from engine.workers.server import Address, RemoteExecutor, WorkerAddress, make_call
+from engine.workers.server import (
+    Address,
+    RemoteExecutor,
+    WorkerAddress,
+    cluster_certificate,
+    make_call,
+)
 
 PATIENCE = "10s"
 ANSWER_SECONDS = 60.0
@@ -31,11 +38,13 @@ CLOSE_SECONDS = 1.0
 ASK_SECONDS = 1.0
 INSTALL = "pip install 'plumbline[cluster]'"
 
+_log = logging.getLogger(__name__)
+
 Result = TypeVar("Result")
 
 
 def problem_with_address(text: str) -> str:
-    """What is wrong with a scheduler's address before anybody is asked, or nothing."""
+    """Return what is wrong with a scheduler's address, without connecting, or an empty string."""
     if not text:
         return "name the address of the scheduler, such as tcp://host:8786"
     found = re.fullmatch(r"(?:(\w+)://)?(\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(\d+))?", text)
@@ -51,7 +60,7 @@ def problem_with_address(text: str) -> str:
 
 
 def look_at(address: str) -> ClusterSize:
-    """What there is at an address, if a campaign can use it; otherwise an error that says why."""
+    """Return what is at an address; raise if a campaign cannot use it."""
     executor = ClusterExecutor(address)
     try:
         return executor.size
@@ -85,7 +94,8 @@ class ClusterExecutor(RemoteExecutor):
         self._executor = self._client.get_executor(pure=False)
         try:
             self._require_version()
-            super().__init__((_own_host(self._client.scheduler.address), 0))
+            scheduler = self._client.scheduler.address
+            super().__init__((_own_host(scheduler), 0), _own_certificate(scheduler))
         except BaseException:
             self._client.close()
             raise
@@ -98,7 +108,7 @@ class ClusterExecutor(RemoteExecutor):
 
     @property
     def size(self) -> ClusterSize:
-        """As the scheduler told when it was last asked; asks again without waiting."""
+        """The size that the scheduler told last; asks again without waiting."""
         question = self._question
         if question is not None and question.done():
             if not question.cancelled() and question.exception() is None:
@@ -151,7 +161,7 @@ class ClusterExecutor(RemoteExecutor):
             )
 
     def _ask_workers(self, function: Callable[..., Result], *args: Any) -> dict[str, Result]:
-        """What each worker answers; one that hangs must not make us wait for ever."""
+        """What each worker answers; one that hangs must not block us forever."""
         try:
             answers: dict[str, Result] = self._client.run(
                 function, *args, callback_timeout=ANSWER_SECONDS
@@ -178,12 +188,22 @@ def _own_host(scheduler: str) -> str:
         return str(probe.getsockname()[0])
 
 
+def _own_certificate(scheduler: str) -> ssl.SSLContext | None:
+    """Where the scheduler asks for certificates, so do we; without certificates, any client can run
+    programs on its workers and read what they know.
+    """
+    if scheduler.startswith("tls://"):
+        return cluster_certificate(server=True)
+    _log.warning("the scheduler %s asks nobody for a certificate: trust its network", scheduler)
+    return None
+
+
 def _size_in(identity: dict[str, Any]) -> ClusterSize:
     return ClusterSize(identity["n_workers"], identity["total_threads"])
 
 
 def _calm_down() -> None:
-    """What Dask says of lost connections belongs into our log: we tell it in our own words."""
+    """Send Dask's messages about lost connections to our log; we report them ourselves."""
     handlers = logging.getLogger("engine").handlers or [logging.NullHandler()]
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).handlers[:] = handlers
@@ -201,7 +221,7 @@ def _connect(address: str) -> Any:
     untyped: Any = distributed.Client
 
     class Client(untyped):  # type: ignore[misc]
-        """Dask waits for ever for somebody who takes the connection and says nothing."""
+        """Dask waits forever for a peer that accepts the connection and says nothing."""
 
         def start(self, **options: Any) -> None:
             try:
@@ -216,7 +236,7 @@ def _connect(address: str) -> Any:
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
             f"no Dask scheduler answers at '{address}'",
-            hint="start one, see docs/clusters.md, or let the units run on this machine",
+            hint="start one (see docs/clusters.md), or run the units on this machine",
         ) from error
     except Exception as error:  # it wants certificates, or is of another version
         raise UsageError(

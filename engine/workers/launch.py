@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import selectors
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,17 +17,29 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import msgspec
 
 from engine.records.codec import Record
 from engine.workers.channel import AnyMessage, Call, FrameReader, frame
 from engine.workers.limits import NO_LIMITS, ProcessLimits
-from engine.workers.program import Chunk, Output, kill_descendants, kill_group
+from engine.workers.program import (
+    FOLDER,
+    Chunk,
+    Output,
+    has_exited,
+    kill_descendants,
+    kill_group,
+    kill_strays,
+    remove_folder,
+)
+from engine.workers.warm import WARMTH
 
 WORKER = "engine.workers.worker"
 
+LOOK_SECONDS = 0.005
+"""How often to check whether a worker has ended."""
 _CHUNK = 2**20
 _HARMLESS = re.compile(
     "PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TERM|TMPDIR|XDG_.*|PLUMBLINE_.*|"
@@ -39,21 +50,28 @@ _HARMLESS = re.compile(
 """Environment variables that code of others may see: no tokens, passwords or agents."""
 
 
+def prepare(*, fork: bool = False) -> None:
+    """Let workers start at once from now on, or soon; see `warm.py`."""
+    WARMTH.prepare(
+        worker_environment(os.environ, Path(tempfile.gettempdir()), confined=False), fork=fork
+    )
+
+
 def start(
     call: Call,
     limits: ProcessLimits = NO_LIMITS,
     *,
     confined: bool = False,
+    fresh: bool = False,
     on_line: Callable[[str], None] | None = None,
-    warm: bool = False,
 ) -> Worker:
     """Start a process that makes a call; OSError if that is impossible.
 
-    `confined` hides variables of the environment from code that is not ours. `on_line` gets every
-    line that it prints. `warm` is reserved for a process that has imported the engine and forks.
+    `confined` hides variables of the environment from code that is not ours. A `fresh` worker is
+    started as a program even if it could be forked. `on_line` gets every line that it prints.
     """
-    del warm  # everything that a worker needs comes by its connection, so it may be forked as well
-    return Worker(msgspec.structs.replace(call, limits=limits), confined, on_line)
+    call = msgspec.structs.replace(call, limits=limits)
+    return Worker(call, confined=confined, fresh=fresh or confined, on_line=on_line)
 
 
 class Worker:
@@ -64,35 +82,36 @@ class Worker:
     """
 
     def __init__(
-        self, call: Call, confined: bool = False, on_line: Callable[[str], None] | None = None
+        self, call: Call, confined: bool, fresh: bool, on_line: Callable[[str], None] | None
     ) -> None:
         self.output = Output(on_line)
         temporary = Path(tempfile.gettempdir())
         # A plug-in is restarted often; it shares the folder of the process that uses it.
-        folder = None if confined else temporary / f"plumbline-worker-{os.urandom(6).hex()}"
+        folder = None if confined else temporary / f"{FOLDER}{os.urandom(6).hex()}"
         try:
             if folder is not None:
                 folder.mkdir(mode=0o700)
-            self._process, self._socket, line = _start_process(folder or temporary, confined)
+            environment = worker_environment(os.environ, folder or temporary, confined)
+            self._process, self._socket, self._printed, line = _start_process(environment, fresh)
             self._selector = selectors.DefaultSelector()
-            parts = self._process, self._socket, line, self._selector, folder
-            self._finalizer = weakref.finalize(self, _end, *parts)
+            parts = self._selector, self._socket, self._printed
+            self._finalizer = weakref.finalize(self, _end, self._process, line, folder, *parts)
         except BaseException:
-            _remove(folder)
+            remove_folder(folder)
             raise
-        assert self._process.stdout is not None
-        self._printed: IO[bytes] = self._process.stdout
         for source in (self._socket, self._printed):
             os.set_blocking(source.fileno(), False)
             self._selector.register(source, selectors.EVENT_READ)
         self._reader = FrameReader()
         self._hung_up = False
+        self._return_code = 0
         self._lock = threading.Lock()
         self._unsent = bytearray()
         self.post(call)
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
+        """None until it is known."""
         return self._process.pid
 
     def post(self, message: Record) -> None:
@@ -129,18 +148,19 @@ class Worker:
         Then everything that it printed is in its output.
         """
         deadline = time.monotonic() + seconds
-        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        while os.waitid(os.P_PID, self.pid, flags) is None:
+        while not self._process.has_ended():
             if time.monotonic() > deadline:
                 return False
-            time.sleep(0.01)
+            time.sleep(LOOK_SECONDS)
         self._read_output()
         return True
 
     def close(self) -> int:
         """End it with everything that it started; the return code of the process."""
-        self._finalizer()
-        return self._process.returncode
+        code = self._finalizer()
+        if code is not None:
+            self._return_code = code
+        return self._return_code
 
     def _send(self) -> None:
         with self._lock:
@@ -149,7 +169,7 @@ class Worker:
             except BlockingIOError:
                 return
             except OSError:
-                self._unsent.clear()  # nobody reads it: then receiving fails as well
+                self._unsent.clear()  # no reader: then receiving fails as well
 
     def _receive(self) -> None:
         try:
@@ -162,7 +182,7 @@ class Worker:
         self._hung_up = not data
 
     def _read_output(self) -> None:
-        for _ in range(16):  # who never stops printing must not hold us up
+        for _ in range(16):  # endless output must not hold us up
             chunk = self.output.read(self._printed)
             if chunk is Chunk.END and self._printed in self._selector.get_map():
                 self._selector.unregister(self._printed)
@@ -170,68 +190,95 @@ class Worker:
                 return
 
 
-def _start_process(
-    folder: Path, confined: bool
-) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-    """A process that knows its socket and a pipe that is closed when we end."""
-    ours, theirs = socket.socketpair()
-    their_line, our_line = os.pipe()
-    descriptors = theirs.fileno(), their_line
-    try:
-        process = subprocess.Popen(
+class _Process(Protocol):
+    """A program of ours, or a fork of the warm process."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def has_ended(self) -> bool:
+        """It is not reaped before `end`, so that its group can be killed."""
+
+    def end(self) -> int:
+        """Kill it with all that it started; its return code."""
+
+
+class _Program:
+    def __init__(self, environment: Mapping[str, str], connection: int, line: int, output: int):
+        self._process = subprocess.Popen(
             # -P: modules beside the user's files must not shadow ours; -u: its last words count
-            [sys.executable, "-P", "-u", "-m", WORKER, *map(str, descriptors)],
-            env=_environment(os.environ, folder, confined),
+            [sys.executable, "-P", "-u", "-m", WORKER, str(connection), str(line)],
+            env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
-            bufsize=0,
-            pass_fds=descriptors,
+            pass_fds=(connection, line),
             process_group=0,
         )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def has_ended(self) -> bool:
+        return has_exited(self._process)
+
+    def end(self) -> int:
+        kill_descendants(self.pid)
+        kill_group(self._process)
+        return self._process.returncode
+
+
+def _start_process(
+    environment: Mapping[str, str], fresh: bool
+) -> tuple[_Process, socket.socket, IO[bytes], int]:
+    """A process, our end of its connection, what it prints, and a pipe to close when we end."""
+    ours, theirs = socket.socketpair()
+    their_line, our_line = os.pipe()
+    printed, output = os.pipe()
+    descriptors = theirs.fileno(), their_line, output
+    try:
+        process: _Process | None = None
+        if not fresh:
+            process = WARMTH.fork_worker(environment, *descriptors)
+        if process is None:
+            process = _Program(environment, *descriptors)
     except BaseException:
         ours.close()
         os.close(our_line)
+        os.close(printed)
         raise
     finally:
         theirs.close()
         os.close(their_line)
-    return process, ours, our_line
+        os.close(output)
+    return process, ours, open(printed, "rb", buffering=0), our_line
 
 
-def _environment(present: Mapping[str, str], folder: Path, confined: bool) -> dict[str, str]:
+def worker_environment(present: Mapping[str, str], folder: Path, confined: bool) -> dict[str, str]:
     """Finds this engine; torch uses one thread, because more are slower and take the cores."""
     seen = {name: present[name] for name in present if not confined or _HARMLESS.fullmatch(name)}
     root = str(Path(__file__).resolve().parents[2])
-    paths = [root, present.get("PYTHONPATH", "")]
+    paths = [root, *present.get("PYTHONPATH", "").split(os.pathsep)]
     threads = present.get("OMP_NUM_THREADS", "1") if confined else "1"
     return {
         **seen,
         "OMP_NUM_THREADS": threads,
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(path for path in paths if path)),
         "TMPDIR": str(folder),
     }
 
 
-def _end(
-    process: subprocess.Popen[bytes],
-    connection: socket.socket,
-    line: int,
-    selector: selectors.BaseSelector,
-    folder: Path | None,
-) -> None:
-    if process.returncode is None:
-        kill_descendants(process.pid)
-    kill_group(process)
+def _end(process: _Process, line: int, folder: Path | None, *open_parts: _Closable) -> int:
+    code = process.end()
+    if folder is not None and code:  # it could not clean up after itself
+        kill_strays(folder)
     os.close(line)
-    selector.close()
-    connection.close()
-    assert process.stdout is not None
-    process.stdout.close()
-    _remove(folder)
+    for part in open_parts:
+        part.close()
+    remove_folder(folder)
+    return code
 
 
-def _remove(folder: Path | None) -> None:
-    """What others still write there must not spoil the end."""
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+class _Closable(Protocol):
+    def close(self) -> None: ...

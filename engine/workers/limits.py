@@ -8,10 +8,14 @@ than they use.
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +45,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def used_megabytes() -> float:
-    """Of this process and its descendants, without what they share with each other and with files.
+    """Memory of this process and its descendants, without what they share or map from files.
 
     Where the system does not tell, the most that this process ever used.
     """
@@ -53,7 +57,7 @@ def used_megabytes() -> float:
 def peak_megabytes() -> float:
     """The most that this process ever used.
 
-    Linux tells it of a program; what it tells of a process begins with who started it.
+    From /proc, because `ru_maxrss` of a started process includes that of its parent.
     """
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
@@ -68,6 +72,86 @@ def bound_process(megabytes: int) -> None:
     limit = (megabytes + SLACK_MEGABYTES) * 2**20
     with suppress(ValueError, OSError):  # not every system has such a bound
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+READING_MEGABYTES, READING_SECONDS = 1024, 30
+"""What reading any file may take, libraries that are loaded for it included."""
+READING_FACTOR = 32
+"""How many times its own size a file may take more; as many seconds for 16 MB."""
+
+_one_reader = threading.RLock()
+_SIGNS = ("allocate memory", "failed to map segment", "can't start new thread")
+
+
+def address_space() -> int:
+    """What a shell allows this process (`ulimit -v`), in bytes; -1 if it is not limited."""
+    return resource.getrlimit(resource.RLIMIT_AS)[0]
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory was refused; libraries report it in many ways."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or any(sign in str(error) for sign in _SIGNS)
+        or (isinstance(error, ImportError | SystemError) and address_space() >= 0)
+    )
+
+
+class ReadingLimitError(Exception):
+    """A file takes more to be read than one of its size may."""
+
+
+@contextmanager
+def bounded_reading(size: int) -> Iterator[None]:
+    """Hold this process to what reading a file of `size` bytes may take, memory and CPU time.
+
+    A second line: readers have bounds of their own. The limits end with the reading. Time is
+    bounded in the main thread only, where workers and commands do their work.
+    """
+    with _one_reader, _bounded_memory(size), _bounded_time(size):
+        try:
+            yield
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            if address_space() >= 0:  # not ours, but that of the user's shell
+                raise MemoryError from None
+            raise ReadingLimitError("it takes too much memory") from None
+
+
+@contextmanager
+def _bounded_memory(size: int) -> Iterator[None]:
+    if sys.platform != "linux":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    used = int(Path("/proc/self/statm").read_text().split()[5]) * _PAGE
+    most = used + READING_MEGABYTES * 2**20 + READING_FACTOR * size
+    resource.setrlimit(resource.RLIMIT_DATA, (min(most, soft) if soft >= 0 else most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@contextmanager
+def _bounded_time(size: int) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise ReadingLimitError("it takes too long")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    # Again and again: an exception can be lost in a call from C.
+    signal.setitimer(signal.ITIMER_VIRTUAL, READING_SECONDS + READING_FACTOR * size / 2**24, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _with_descendants(pid: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What work sees of whoever started it: a place to report to and to ask whether to stop.
+"""What work sees of its caller: where to report, and whether to stop.
 
 A use case is a module-level function whose first parameter is a `Link`. The window runs it in a
 process of its own, the command line in its only one; tests record what it says.
@@ -55,11 +55,11 @@ def unexpected(message: str) -> Failure:
 
 
 class Link:
-    """Safe to use from any thread. This one has nobody at its other end; others override it."""
+    """Safe to use from any thread. This one reports to nothing; subclasses override it."""
 
     @property
     def control(self) -> Control:
-        """Reaches into running kernels; cancelled as soon as the work is to stop."""
+        """Controls running kernels; cancelled as soon as the work is to stop."""
         return Control()
 
     def emit(self, event: object) -> None:
@@ -83,7 +83,24 @@ class Link:
 
 
 NULL_LINK = Link()
-"""For work that runs to its end and reports to nobody."""
+"""For work that runs to its end without reporting."""
+
+
+class InnerLink(Link):
+    """The link of work within other work: stops and pauses with it, reports what it overrides."""
+
+    def __init__(self, outer: Link) -> None:
+        self._outer = outer
+
+    @property
+    def control(self) -> Control:
+        return self._outer.control
+
+    def cancelled(self) -> bool:
+        return self._outer.cancelled()
+
+    def paused(self) -> bool:
+        return self._outer.paused()
 
 
 class WorkerLink(Link):

@@ -12,6 +12,7 @@ import ctypes
 import os
 import re
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,11 +104,27 @@ def run_process(
 
 
 def signal_name(return_code: int) -> str:
-    """Of the signal that ended a process; those for real-time programs have only numbers."""
+    """The name of the signal that ended a process; real-time signals have only numbers."""
     try:
         return signal.Signals(-return_code).name
     except ValueError:
         return f"signal {-return_code}"
+
+
+def name_process(name: str) -> None:
+    """What `ps` and `top` call this process; at most 15 characters."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
+
+
+FOLDER = "plumbline-worker-"
+"""How the names of folders for temporary files of our processes begin."""
+
+
+def remove_folder(folder: Path | None) -> None:
+    """Remove temporary files; files that are still being written there must not cause an error."""
+    if folder is not None and folder.name.startswith(FOLDER):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def adopt_orphans() -> None:
@@ -117,7 +134,7 @@ def adopt_orphans() -> None:
 
 
 def kill_descendants(pid: int) -> None:
-    """End everything that a process started, also what left its group and session."""
+    """End everything that a process started, even outside its group and session."""
     for _ in range(_KILL_ROUNDS):  # what is started meanwhile is found in the next one
         descendants = _descendants(pid)
         if not descendants:
@@ -125,6 +142,33 @@ def kill_descendants(pid: int) -> None:
         for one in descendants:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(one, signal.SIGKILL)
+
+
+def kill_strays(folder: Path) -> None:
+    """End what a killed process left behind: all processes with its folder for temporary files.
+
+    Nothing else tells where it came from, since its parents are gone. A process that changes its
+    environment to escape is not found.
+    """
+    mark = b"TMPDIR=" + os.fsencode(folder)
+    for _ in range(_KILL_ROUNDS):
+        strays = [pid for pid in _all_processes() if mark in _environment(pid)]
+        if not strays:
+            return
+        for one in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL)
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or is not ours
+        return []
 
 
 def _descendants(pid: int) -> list[int]:
@@ -145,7 +189,7 @@ def _descendants(pid: int) -> list[int]:
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a process that was started in its own group, with all it started, and reap it."""
-    if process.returncode is None:  # once it is reaped its number may belong to somebody else
+    if process.returncode is None:  # once it is reaped its number may belong to another process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -159,14 +203,14 @@ def _follow(
 ) -> Ending:
     assert process.stdout is not None
     stream = process.stdout
-    memory = _MemoryWatch(process.pid)
+    memory = MemoryWatch(process.pid)
     os.set_blocking(stream.fileno(), False)
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while True:
             selector.select(POLL_SECONDS)
             at_end = output.read(stream) is Chunk.END
-            if _has_exited(process):
+            if has_exited(process):
                 while output.read(stream) is Chunk.DATA:
                     pass
                 return Ending.EXITED
@@ -180,16 +224,16 @@ def _follow(
                 time.sleep(POLL_SECONDS / 5)
 
 
-def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+def has_exited(process: subprocess.Popen[bytes]) -> bool:
     """Looks without reaping, so that the group can still be killed safely."""
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
     return os.waitid(os.P_PID, process.pid, flags) is not None
 
 
-class _MemoryWatch:
-    """Notices a program that has no memory left and neither ends nor gets on.
+class MemoryWatch:
+    """Notices a program that is out of memory and neither ends nor makes progress.
 
-    Python 3.11 may try for ever to raise the MemoryError for which there is no memory.
+    Python 3.11 may try forever to raise a MemoryError for which there is no memory.
     """
 
     LOOK_SECONDS = 0.25
@@ -197,6 +241,7 @@ class _MemoryWatch:
     CLOSE = 2 * 2**20  # less than what allocators ask the system for
 
     def __init__(self, pid: int) -> None:
+        self.pid = pid
         self._folder = Path(f"/proc/{pid}")
         self._next = 0.0
         self._looks = 0

@@ -6,8 +6,10 @@ their supervisor, as on this machine.
 
 from __future__ import annotations
 
+import resource
 import secrets
 import socket
+import ssl
 import threading
 import time
 from abc import abstractmethod
@@ -15,6 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -31,6 +34,7 @@ from engine.workers.channel import (
     Side,
     Take,
 )
+from engine.workers.encrypted import EncryptedSocket
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure
 from engine.workers.supervisor import Report, Supervisor
@@ -38,7 +42,7 @@ from engine.workers.supervisor import Report, Supervisor
 MAX_STRANGERS = 500
 """Connections that have not shown yet that they know the secret; the oldest go first."""
 MAX_BACKLOG = 4096
-"""How many may connect at the same moment: a whole cluster. Others would wait for ever."""
+"""Simultaneous connection attempts: a whole cluster. Further ones would wait forever."""
 REST_SECONDS = 0.1
 
 Address = tuple[str, int]
@@ -52,10 +56,12 @@ class WorkerAddress:
     address: Address
     secret: bytes = field(repr=False)
     version: str = __version__
+    is_encrypted: bool = False
 
     def connect(self) -> Connection:
-        """Both sides show that they know the secret."""
-        connection = Connection(socket.create_connection(self.address))
+        """Both sides show that they know the secret, and their certificates if they have some."""
+        context = cluster_certificate(server=False) if self.is_encrypted else None
+        connection = _connection(socket.create_connection(self.address), context, server=False)
         try:
             with connection.greeting_timeout():
                 connection.authenticate(self.secret, Side.WORKER)
@@ -63,6 +69,27 @@ class WorkerAddress:
             connection.close()
             raise
         return connection
+
+
+def cluster_certificate(*, server: bool) -> ssl.SSLContext:
+    """Return the certificate that Dask is configured with; clients need one of their own."""
+    from distributed.security import Security
+
+    settings: Any = Security()  # type: ignore[no-untyped-call]
+    found = (
+        settings.get_listen_args("client") if server else settings.get_connection_args("worker")
+    )["ssl_context"]
+    if not isinstance(found, ssl.SSLContext):
+        raise ChannelError("Dask has no certificate on this machine (distributed.comm.tls)")
+    return found
+
+
+def _connection(
+    underlying: socket.socket, context: ssl.SSLContext | None, *, server: bool
+) -> Connection:
+    if context is None:
+        return Connection(underlying)
+    return Connection(EncryptedSocket(underlying, context, server=server))
 
 
 def make_call(address: WorkerAddress) -> str:
@@ -98,7 +125,7 @@ def _supervise(call: Call, connection: Connection) -> None:
                 supervisor.order(order.command)
         supervisor.kill()
 
-    supervisor = Supervisor(call, report, call.limits)
+    supervisor = Supervisor(call, report, call.limits, fresh=True)
     orders = threading.Thread(target=obey, name="orders", daemon=True)
     orders.start()
     supervisor.run()
@@ -109,10 +136,10 @@ def _supervise(call: Call, connection: Connection) -> None:
 class RemoteExecutor:
     """Calls that workers of other machines make."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, certificate: ssl.SSLContext | None = None) -> None:
         self.lost = False
         self._stopping = False
-        self._server = WorkerServer(address)
+        self._server = WorkerServer(address, certificate)
         self._futures: list[Future[str]] = []
 
     @property
@@ -157,13 +184,22 @@ class RemoteExecutor:
             self._server.settle(number, End(failure=Failure(message)))
 
 
+def _allow_connections() -> None:
+    """Let this process have as many open files as the system allows: each worker needs one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 class WorkerServer:
     """One thread waits for new connections, and each of them has its own.
 
-    So nobody waits for a worker that falls silent in the middle of a message or does not listen.
+    So nothing waits for a worker that falls silent in the middle of a message or does not listen.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, certificate: ssl.SSLContext | None = None) -> None:
+        self._certificate = certificate
+        _allow_connections()
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self._socket = socket.create_server(address, family=family, backlog=MAX_BACKLOG)
         self._secret = secrets.token_bytes(32)
@@ -186,7 +222,8 @@ class WorkerServer:
         with self._lock:
             number = len(self._calls)
             self._calls[number] = _RemoteCall(call, report)
-        return WorkerAddress(number, self.address, self._secret)
+        is_encrypted = self._certificate is not None
+        return WorkerAddress(number, self.address, self._secret, is_encrypted=is_encrypted)
 
     def order(self, command: Command) -> None:
         """Tell all workers, those to come included."""
@@ -201,7 +238,7 @@ class WorkerServer:
         return self._calls[number].is_over
 
     def settle(self, number: int, end: End) -> None:
-        """Nobody will connect for a call any more; this is its end if no worker tells another."""
+        """No worker will connect for a call any more: end it, unless a worker reports its end."""
         self._calls[number].settle(end)
 
     def close(self) -> None:
@@ -218,7 +255,7 @@ class WorkerServer:
     def _accept(self) -> None:
         while not self._closing:
             try:
-                connection = Connection(self._socket.accept()[0])
+                connection = _connection(self._socket.accept()[0], self._certificate, server=True)
             except OSError:
                 if not self._closing:
                     time.sleep(REST_SECONDS)  # no file descriptors left, perhaps
@@ -234,7 +271,7 @@ class WorkerServer:
             threading.Thread(target=serve, name="connection", daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
-        """Only who knows the secret and asks for a call comes in."""
+        """Serve a connection that knows the secret and asks for a call."""
         call: _RemoteCall | None = None
         try:
             with connection.greeting_timeout():
@@ -247,7 +284,7 @@ class WorkerServer:
                 while not self._closing and call.hear(connection, connection.receive()):
                     pass
         except (OSError, EOFError, ChannelError):
-            pass  # somebody who went away, or does not belong here
+            pass  # a peer that has gone, or does not belong here
         finally:
             if call is not None:
                 call.drop(connection)
@@ -268,7 +305,7 @@ class WorkerServer:
         return call if call is not None and call.adopt(connection) else None
 
     def _open(self, call: _RemoteCall, connection: Connection) -> None:
-        """From now on it hears orders, and those it has missed."""
+        """Let it hear orders from now on, and those it has missed."""
         with self._lock:
             call.is_open = call.connection is connection
             if call.is_open and self._command is not Command.RESUME:
@@ -276,7 +313,7 @@ class WorkerServer:
 
 
 class _RemoteCall:
-    """A call and who makes it at the moment."""
+    """A call and the worker that makes it now."""
 
     def __init__(self, call: Call, report: Report) -> None:
         self.call = call
@@ -288,7 +325,7 @@ class _RemoteCall:
         self._lock = threading.Lock()
 
     def adopt(self, connection: Connection) -> bool:
-        """Whoever made it before ends when we hang up."""
+        """Let a worker make the call; the previous one ends when we hang up."""
         with self._lock:
             if self.is_over:
                 return False

@@ -6,18 +6,22 @@ group; one that dies by itself is reported, with its last words.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
 
 from engine.errors import UsageError
 from engine.records.events import ClusterSize
-from engine.workers.channel import Call, ChannelError, Command, End, Events, Order
+from engine.workers.channel import Call, ChannelError, Command, End, Events, Order, unpack
 from engine.workers.launch import Worker, start
 from engine.workers.limits import NO_LIMITS, ProcessLimits
 from engine.workers.link import Failure, unexpected
@@ -26,6 +30,8 @@ from engine.workers.program import signal_name
 BATCH_SECONDS = 0.1
 GRACE_SECONDS = 1.5
 """How long work may take to stop before it is killed."""
+MAX_WAITING = 2
+"""Messages of each unit that wait in an inbox."""
 _MAX_DETAILS = 4000
 
 Report = Callable[[Events | End], None]
@@ -34,9 +40,16 @@ Report = Callable[[Events | End], None]
 class Supervisor(threading.Thread):
     """Calls `report` from its own thread: events first, then exactly one end."""
 
-    def __init__(self, call: Call, report: Report, limits: ProcessLimits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        call: Call,
+        report: Report,
+        limits: ProcessLimits = NO_LIMITS,
+        *,
+        fresh: bool = False,
+    ) -> None:
         super().__init__(name=f"supervisor of {call.function}", daemon=True)
-        self._call, self._report, self._limits = call, report, limits
+        self._call, self._report, self._limits, self._fresh = call, report, limits, fresh
         self._orders: deque[Order] = deque()
         self._kill_at = float("inf")
         self.pid: int | None = None
@@ -64,7 +77,7 @@ class Supervisor(threading.Thread):
 
     def _supervise(self) -> End:
         try:
-            worker = start(self._call, self._limits)
+            worker = start(self._call, self._limits, fresh=self._fresh)
         except OSError as error:
             message = f"the worker could not be started: {error}"
             return End(failure=Failure(message, "check that memory and disk space are free"))
@@ -78,15 +91,17 @@ class Supervisor(threading.Thread):
         return end or End(failure=_lost(return_code, worker.output.last_lines()))
 
     def _follow(self, worker: Worker) -> End | None:
-        """Until the work ends; None if its process dies or has to be killed."""
+        """Follow the work until it ends; None if its process dies or has to be killed."""
         gathered = _Gathered(self._report)
         try:
             while time.monotonic() < self._kill_at:
                 while self._orders:
                     worker.post(self._orders.popleft())
-                for message in worker.pump(BATCH_SECONDS):
+                messages = worker.pump(BATCH_SECONDS)
+                self.pid = worker.pid
+                for message in messages:
                     if isinstance(message, End):
-                        worker.wait(GRACE_SECONDS)  # to clean up behind itself
+                        worker.wait(GRACE_SECONDS)  # to clean up after itself
                         return message
                     if not isinstance(message, Events):
                         raise ChannelError(f"the worker sent a {type(message).__name__}")
@@ -138,7 +153,7 @@ def _lost(return_code: int, printed: tuple[str, ...]) -> Failure:
 class Executor(Protocol):
     """Makes calls in processes of their own, several at a time, here or elsewhere."""
 
-    lost: bool  # the connection to those who make the calls
+    lost: bool  # the connection to the workers
 
     @property
     def size(self) -> ClusterSize | None:
@@ -179,15 +194,63 @@ class LocalExecutor:
         self._pool.shutdown()
 
 
+class Inbox:
+    """What many workers say, decoded by the threads that receive it.
+
+    What is not taken soon enough waits in the workers. Each unit has a few places of its own, so
+    that all are heard in turn, however many there are and however fast one of them speaks.
+    """
+
+    def __init__(self, kinds: frozenset[type]) -> None:
+        self._kinds = kinds
+        self._messages: SimpleQueue[tuple[int, list[Any] | End]] = SimpleQueue()
+        self._places: defaultdict[int, threading.Semaphore] = defaultdict(
+            lambda: threading.Semaphore(MAX_WAITING)
+        )
+        self._closed = False
+
+    def put(self, unit: int, message: Events | End) -> None:
+        if isinstance(message, End):
+            self._messages.put((unit, message))
+            return
+        events = [unpack(event, self._kinds) for event in message.events]
+        if any(event.unit not in (unit, None) for event in events):
+            raise ChannelError("a unit sent an event of another one")
+        while not self._places[unit].acquire(timeout=BATCH_SECONDS):
+            if self._closed:
+                return
+        self._messages.put((unit, events))
+
+    def take(self, seconds: float) -> Iterator[tuple[int, list[Any] | End]]:
+        """Wait a while for the first."""
+        with suppress(Empty):
+            first = self._messages.get(timeout=seconds)
+            rest = [self._messages.get_nowait() for _ in range(self._messages.qsize())]
+            for unit, told in (first, *rest):
+                if isinstance(told, End):
+                    self._places.pop(unit, None)
+                else:
+                    self._places[unit].release()
+                yield unit, told
+
+    def close(self) -> None:
+        self._closed = True
+
+
+def usable_cores() -> int:
+    """Those that this process may use, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
 def make_executor(text: str) -> Executor:
-    """The executor a user asks for: `local:N` or `dask:ADDRESS`."""
-    if found := re.fullmatch(r"local:([1-9][0-9]{0,3})", text):
-        return LocalExecutor(int(found[1]))
+    """The executor a user asks for: `local`, `local:N` or `dask:ADDRESS`."""
+    if found := re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text):
+        return LocalExecutor(int(found[1] or usable_cores()))
     if found := re.fullmatch(r"dask:(\S+)", text):
         from engine.workers.cluster import ClusterExecutor
 
         return ClusterExecutor(found[1])
     raise UsageError(
         f"unknown executor '{text}'",
-        hint="write local:N for N processes on this machine, or dask:ADDRESS for a cluster",
+        hint="write local, local:N for N processes on this machine, or dask:ADDRESS for a cluster",
     )

@@ -18,6 +18,7 @@ import threading
 import traceback
 from contextlib import suppress
 from types import FunctionType, ModuleType
+from typing import NoReturn
 
 from engine.errors import CancelledError, PlumblineError
 from engine.workers.channel import (
@@ -33,17 +34,18 @@ from engine.workers.channel import (
 )
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import Failure, JobProgress, Link, WorkerLink, unexpected
-from engine.workers.program import adopt_orphans, kill_descendants
+from engine.workers.program import adopt_orphans, kill_descendants, name_process
 
 CALLABLE = ("engine.usecases.", "engine.campaign.unit:", "engine.policies.plugin.host:")
 """Where functions are that other processes may call: those whose first parameter is a `Link`, or
 a `Connection` if they talk to their caller in their own way."""
 
+NAME = "plumbline-work"
 SEND_SECONDS = 0.1
 MAX_BATCH = 500
 """Events per message, so that decoding one does not keep a window from drawing."""
 END_SECONDS = 1.0
-"""How long work may take to stop when nobody listens any more."""
+"""How long work may take to stop when its caller is gone."""
 LIMIT_SECONDS = 3.0
 """How long it may take when it has reached a limit, because then it has something to tell."""
 
@@ -52,7 +54,13 @@ _log = logging.getLogger("engine.workers.worker")
 
 def main() -> None:
     descriptor, line = map(int, sys.argv[1:])
-    _die_with(line)
+    work(descriptor, line)
+
+
+def work(descriptor: int, line: int) -> NoReturn:
+    """Be a worker that is called by a socket and ends when the other end of a pipe is closed."""
+    die_with(line)
+    name_process(NAME)
     adopt_orphans()
     os.set_inheritable(descriptor, False)  # what the work starts must not keep it open
     serve(Connection(socket.socket(fileno=descriptor)))
@@ -60,10 +68,10 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     kill_descendants(os.getpid())
-    os._exit(0)  # everything is said and closed: taking down the interpreter would only take time
+    os._exit(0)  # everything is sent and closed: finalizing the interpreter would only take time
 
 
-def _die_with(line: int) -> None:
+def die_with(line: int) -> None:
     """When the other end of a pipe is closed, be killed at once with everything started here.
 
     The system does it, so it works even if no Python code gets a turn, and however the other
@@ -100,7 +108,7 @@ def serve(connection: Connection) -> None:
     from engine.logs import set_up_logging
 
     set_up_logging()
-    link = _ProcessLink(connection, call.limits)
+    link = ProcessLink(connection, call.limits)
     link.finish(perform(function, link, arguments))
 
 
@@ -119,7 +127,7 @@ def find_function(name: str) -> FunctionType:
 
 
 def _imported(name: str) -> ModuleType | None:
-    """None if it does not exist; what is missing inside of one is another matter."""
+    """Import a module; None if it does not exist, but errors inside it are raised."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -133,7 +141,7 @@ def _first_parameter(function: FunctionType) -> object:
 
 
 def perform(function: FunctionType, link: WorkerLink, arguments: list[object]) -> End:
-    """Make the call; whatever happens, this is how it ended."""
+    """Make the call and return how it ended, whatever happens."""
     try:
         return End(pack(function(link, *arguments)))
     except CancelledError:
@@ -155,7 +163,7 @@ def _expected(error: PlumblineError) -> Failure:
     return Failure(message, error.hint, "".join(traceback.format_exception_only(error)))
 
 
-class _ProcessLink(WorkerLink):
+class ProcessLink(WorkerLink):
     """Sends what the work reports to the process that started this one, and obeys its orders."""
 
     def __init__(self, connection: Connection, limits: ProcessLimits) -> None:
@@ -182,7 +190,7 @@ class _ProcessLink(WorkerLink):
         """Send what is left, and how it ended."""
         self.close()
         self._sender.join()
-        with suppress(OSError):  # nobody listens any more
+        with suppress(OSError):  # the caller is gone
             self._send()
             self._connection.send(End(failure=self._defect) if self._defect else end)
 

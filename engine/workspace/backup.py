@@ -90,7 +90,7 @@ def backups() -> list[Backup]:
     found = []
     with suppress(FileNotFoundError):
         for file in BACKUPS.folder.iterdir():
-            with suppress(OSError):  # it goes at this moment
+            with suppress(OSError):  # it was removed meanwhile
                 if parts := _NAME.fullmatch(file.name):
                     place = file.with_name(f"{parts[1]}.path").read_text(encoding="utf-8")
                     seconds = _seconds(parts[2])
@@ -111,7 +111,7 @@ def free_place(backup: Backup) -> Path:
 
 
 class BackupWatch:
-    """Makes backups of one open workspace; that none can be made keeps nobody from working."""
+    """Makes backups of one open workspace; a failure to make one does not stop work."""
 
     def __init__(self, connection: Connection, *, is_new: bool) -> None:
         self._connection = connection

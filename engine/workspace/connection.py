@@ -18,14 +18,14 @@ from urllib.parse import quote
 
 from engine.errors import Location, WorkspaceError
 from engine.files import NO_ROOM
-from engine.workspace import companions
+from engine.workspace import companions, seal
 from engine.workspace.companions import HEADER_BYTES, Header
 from engine.workspace.lock import PATIENCE_SECONDS, FileLock
 from engine.workspace.schema import mark_first_page
 
 
 class Connection:
-    """For one thread. A file that can be written is opened for writing, also to read it.
+    """A connection for one thread; a file that can be written is opened for writing.
 
     The first reader after a writer was killed restores what that one was changing.
     """
@@ -39,6 +39,8 @@ class Connection:
         self._lock = FileLock(path, self._descriptor)
         self._is_held = self._is_interrupted = False
         self._seen = (0, 0)  # the file as our last transaction left it
+        self.is_sound = False  # it was checked, and nobody else has changed it since
+        self.awaits_check = False  # until then it is only read
         self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
@@ -51,15 +53,20 @@ class Connection:
         except BaseException:
             os.close(self._descriptor)
             raise
+        self._sqlite.set_authorizer(authorize)
+        self._sqlite.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 
     def close(self) -> None:
         self._sqlite.close()
         if self._descriptor >= 0:
+            status = os.fstat(self._descriptor)
+            if self.is_sound and seal.is_large(status) and self._stamp() == self._seen:
+                seal.seal(self.place, status)
             os.close(self._descriptor)
             self._descriptor = -1
 
     def interrupt(self) -> None:
-        """From another thread: end what is being read, and wait for no lock any more."""
+        """End, from another thread, what is being read and any waiting for locks."""
         self._is_interrupted = True
         self._sqlite.interrupt()
 
@@ -72,6 +79,10 @@ class Connection:
     def size(self) -> int:
         return os.fstat(self._descriptor).st_size
 
+    @property
+    def is_large(self) -> bool:
+        return seal.is_large(os.fstat(self._descriptor))
+
     def header(self) -> Header | None:
         """None if the file is no database."""
         return Header.of(os.pread(self._descriptor, HEADER_BYTES, 0))
@@ -82,7 +93,7 @@ class Connection:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """For queries; the file does not change until the end."""
+        """Take a turn for queries; the file does not change until its end."""
         with workspace_errors(self.path), self._turn(exclusive=False):
             yield self._sqlite
 
@@ -91,6 +102,10 @@ class Connection:
         """A transaction: all or nothing."""
         if not self._writable:
             raise WorkspaceError("the file cannot be written", Location.of(self.path), _OWNER)
+        if self.awaits_check:
+            raise WorkspaceError(
+                "the file is still being checked", Location.of(self.path), "try again in a moment"
+            )
         if self.before_change is not None:
             self.before_change()
         with workspace_errors(self.path), self._turn(exclusive=True, patience=patience):
@@ -123,7 +138,7 @@ class Connection:
             self._is_held = False
 
     def announce(self) -> None:
-        """Let others know that somebody looks at the file."""
+        """Let other processes know that the file is open here."""
         with suppress(WorkspaceError):
             self._lock.announce()
 
@@ -149,13 +164,19 @@ class Connection:
         if self._stamp() != self._seen:
             # Another file may have been copied into this one, with the same count of changes.
             self._sqlite.execute("PRAGMA shrink_memory")
+            self.is_sound = self.is_sealed()
+
+    def is_sealed(self) -> bool:
+        """Whether it is a large file that was checked, by us or another process of the user."""
+        status = os.fstat(self._descriptor)
+        return seal.is_large(status) and seal.is_sealed(self.place, status)
 
     def _stamp(self) -> tuple[int, int]:
         status = os.fstat(self._descriptor)
         return status.st_mtime_ns, status.st_size
 
     def refuse_loss(self) -> None:
-        """A file without its name would take what is written, and be gone in the end."""
+        """Refuse to write to a file that has lost its name, because the data would be lost."""
         mine = os.fstat(self._descriptor)
         try:
             named = self.place.stat()
@@ -169,19 +190,48 @@ class Connection:
             )
 
 
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+_WRITING = {
+    sqlite3.SQLITE_INSERT,
+    sqlite3.SQLITE_UPDATE,
+    sqlite3.SQLITE_DELETE,
+    sqlite3.SQLITE_TRANSACTION,
+    sqlite3.SQLITE_PRAGMA,
+}
+_NAMED_QUERIES = {None, "chain", "json_each"}
+"""Names after WITH, and tables that are functions, in our own statements."""
+_FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer"}
+
+
+def authorize(
+    action: int, _: str | None, function: str | None, __: str | None, within: str | None
+) -> int:
+    """Let a connection do what our own statements do, and nothing for a view or a trigger.
+
+    A file has none when it is opened, but another program can add some later.
+    """
+    if within in _NAMED_QUERIES and (
+        action in _READING
+        or (action in _WRITING and within is None)
+        or (action == sqlite3.SQLITE_FUNCTION and function not in _FORBIDDEN_FUNCTIONS)
+    ):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
 class WorkspaceLostError(WorkspaceError):
     """The open file has no name any more; its contents can still be read and copied."""
 
 
 @contextmanager
 def workspace_errors(path: Path) -> Iterator[None]:
-    """Errors of the database in the user's words."""
+    """Report errors of the database in words for the user."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         explanation = _explain(error)
         if explanation is None:
-            raise  # a wrong statement is our fault, not the file's
+            raise  # a wrong statement is a defect of ours, not damage of the file
         raise WorkspaceError(explanation[0], Location.of(path), explanation[1]) from error
     except OSError as error:
         if error.errno in NO_ROOM:
@@ -214,12 +264,16 @@ _EXPLANATIONS = {
     "SQLITE_CANTOPEN": ("the file cannot be opened", _OWNER),
     "SQLITE_INTERRUPT": ("reading the file was interrupted", "try again"),
     "SQLITE_PERM": ("the file cannot be opened", _OWNER),
+    "SQLITE_AUTH": (
+        "another program has added a view or a trigger to the file",
+        "do not use it unless you know where it comes from",
+    ),
 }
 
 
 def _explain(error: sqlite3.DatabaseError) -> tuple[str, str] | None:
     name = getattr(error, "sqlite_errorname", None) or ""
-    for code, explanation in _EXPLANATIONS.items():
+    for code, (message, hint) in _EXPLANATIONS.items():
         if name.startswith(code):
-            return explanation
+            return f"{message} ({error})" if code == "SQLITE_AUTH" else message, hint
     return (DAMAGED, RESTORE) if "decode to UTF-8" in str(error) else None

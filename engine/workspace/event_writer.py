@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from enum import Flag, auto
 from typing import Any
 
-from engine.records.codec import compress, decode, encode, expand, pack, unpack
+from engine.records.codec import Count, compress, decode, encode, expand, pack, unpack
 from engine.records.events import (
     BugLocalized,
     CampaignEvent,
@@ -99,7 +99,7 @@ def one(connection: sqlite3.Connection, query: str, parameters: Sequence[object]
 
 
 def save_evidence(connection: sqlite3.Connection, finding: int, evidence: Evidence) -> None:
-    """Unless a better bound is known by now."""
+    """Save evidence unless a better bound is known by now."""
     bound = evidence.bound
     row = connection.execute(
         "UPDATE findings SET bound = ?, gap = policy_cost - ?, evidence_kind = ? "
@@ -122,19 +122,22 @@ def add_history(
 
 
 _NO_OPERATOR = -1
-_NUMBERS = ("policy_cost_to_go", "optimal_low", "optimal_high", "after_low", "after_high")
+_NUMBERS = (
+    *("policy_cost_to_go", "optimal_low", "optimal_high", "after_low", "after_high"),
+    *("loss_low", "loss_high"),
+)
 
 
 def save_localization(
     connection: sqlite3.Connection, finding: int, localization: Localization
 ) -> None:
-    """In place of what was known before about this finding."""
+    """Save a localization in place of the one before."""
     cause = localization.cause
     failure = localization.failure
     connection.execute(
         "INSERT OR REPLACE INTO localizations (finding, root_cause, step, searches, "
-        "naive_searches, expanded, seconds, limited, failure, steps) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "naive_searches, expanded, seconds, limited, failure, worst_step, worst_action, "
+        "loss, loss_high, better_plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             finding,
             None if cause is None else _root_cause(connection, finding, cause),
@@ -145,22 +148,33 @@ def save_localization(
             localization.seconds,
             localization.limited,
             None if failure is None else encode(failure).decode(),
-            compress(json.dumps([_step_row(step) for step in localization.steps]).encode()),
+            localization.worst_step,
+            localization.worst_action,
+            *(None if end == INFINITY else end for end in localization.worst_loss),
+            None if localization.better_plan is None else json.dumps(localization.better_plan),
         ),
+    )
+    steps = json.dumps([_step_row(step) for step in localization.steps])
+    connection.execute(
+        "INSERT OR REPLACE INTO localized_steps (finding, steps) VALUES (?, ?)",
+        (finding, compress(steps.encode())),
     )
 
 
 def read_localization(connection: sqlite3.Connection, finding: int) -> Localization | None:
     row = connection.execute(
         "SELECT l.step, l.searches, l.naive_searches, l.expanded, l.seconds, l.limited, "
-        "l.failure, l.steps, c.kind, c.operator, c.action, s.packed FROM localizations l "
+        "l.failure, x.steps, l.worst_step, l.worst_action, l.better_plan, "
+        "c.kind, c.operator, c.action, s.packed FROM localizations l "
+        "LEFT JOIN localized_steps x ON x.finding = l.finding "
         "LEFT JOIN root_causes c ON c.id = l.root_cause LEFT JOIN states s ON s.id = c.state "
         "WHERE l.finding = ?",
         (finding,),
     ).fetchone()
     if row is None:
         return None
-    step, searches, naive, expanded, seconds, limited, failure, steps, *about_cause = row
+    step, searches, naive, expanded, seconds, limited, failure, steps, *rest = row
+    worst, worst_action, better_plan, *about_cause = rest
     return Localization(
         steps=tuple(
             _step(number, columns) for number, columns in enumerate(json.loads(expand(steps)))
@@ -172,6 +186,9 @@ def read_localization(connection: sqlite3.Connection, finding: int) -> Localizat
         expanded=expanded,
         seconds=seconds,
         limited=bool(limited),
+        worst_step=worst,
+        worst_action=worst_action,
+        better_plan=None if better_plan is None else decode(better_plan, tuple[Count, ...]),
     )
 
 
@@ -217,7 +234,7 @@ def _step_row(step: LocalizedStep) -> list[Any]:
 
 def _step(index: int, columns: list[Any]) -> LocalizedStep:
     operator, verdict, policy_cost, *bounds, plan = columns
-    low, high, after_low, after_high = (INFINITY if b is None else b for b in bounds)
+    low, high, after_low, after_high, least, most = (INFINITY if b is None else b for b in bounds)
     return LocalizedStep(
         index=index,
         operator=operator,
@@ -227,13 +244,15 @@ def _step(index: int, columns: list[Any]) -> LocalizedStep:
         optimal_high=high,
         after_low=after_low,
         after_high=after_high,
+        loss_low=least,
+        loss_high=most,
         better_operator=plan[0] if plan else None,
         better_plan=None if plan is None else tuple(plan),
     )
 
 
 class Changes(Flag):
-    """Which kinds of rows are different now."""
+    """Which kinds of rows have changed."""
 
     CAMPAIGNS = auto()
     UNITS = auto()
@@ -261,8 +280,13 @@ _CHANGES: dict[type, Changes] = {
 }
 
 
+_FIRST_IN_POOL = (
+    "(SELECT min(number) FROM pool p WHERE p.unit = findings.unit AND p.state = findings.state)"
+)
+
+
 class EventWriter:
-    """Writes in the transaction of whoever calls."""
+    """Writes in the transaction of its caller."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -278,6 +302,8 @@ class EventWriter:
                     "started = ifnull(started, ?) WHERE id = ?",
                     (time.time(), event.unit),
                 )
+                # The clocks of its oracles begin anew.
+                execute("DELETE FROM flags WHERE unit = ?", (event.unit,))
             case TaskReady():
                 self._write_task(event)
             case StateAdded():
@@ -300,7 +326,7 @@ class EventWriter:
                 self._write_course(event)
 
     def _write_course(self, event: CampaignEvent) -> None:
-        """How units and campaigns get on."""
+        """Write the progress of units and campaigns."""
         execute = self.connection.execute
         match event:
             case UnitProgress():
@@ -309,9 +335,11 @@ class EventWriter:
                 self._write_statistics(event.unit, event)
                 execute("UPDATE units SET status = 'finished' WHERE id = ?", (event.unit,))
                 # A unit that cannot be repeated exactly may have had more states before.
+                place = event.unit, event.statistics.states
+                execute("DELETE FROM pool WHERE unit = ? AND number >= ?", place)
                 execute(
-                    "DELETE FROM pool WHERE unit = ? AND number >= ?",
-                    (event.unit, event.statistics.states),
+                    "UPDATE findings SET pool_number = NULL WHERE unit = ? AND pool_number >= ?",
+                    place,
                 )
             case UnitStopped():
                 execute("UPDATE units SET status = 'stopped' WHERE id = ?", (event.unit,))
@@ -359,6 +387,10 @@ class EventWriter:
         return one(self.connection, query, place)
 
     def _write_state(self, event: StateAdded) -> None:
+        state = self._state(event.unit, event.state)
+        known = self.connection.execute(
+            "SELECT state FROM pool WHERE unit = ? AND number = ?", (event.unit, event.number)
+        ).fetchone()
         self.connection.execute(
             "INSERT INTO pool (unit, number, state, reference, walk, seconds) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (unit, number) DO UPDATE SET "
@@ -366,20 +398,26 @@ class EventWriter:
             (
                 event.unit,
                 event.number,
-                self._state(event.unit, event.state),
+                state,
                 event.reference,
                 pack(event.operators),
                 event.seconds,
             ),
         )
+        for changed in {state, *(known or ())} if known != (state,) else ():
+            self.connection.execute(
+                f"UPDATE findings SET pool_number = {_FIRST_IN_POOL} WHERE unit = ? AND state = ?",
+                (event.unit, changed),
+            )
 
     def _write_answers(self, event: StateTested) -> None:
         self.connection.execute(
             "UPDATE pool SET tested = 1 WHERE unit = ? AND number = ?", (event.unit, event.number)
         )
         self.connection.executemany(
-            "INSERT OR REPLACE INTO answers (unit, number, oracle, verdict, bound, seconds) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO answers "
+            "(unit, number, oracle, verdict, bound, seconds, cpu, limited) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     event.unit,
@@ -388,8 +426,19 @@ class EventWriter:
                     answer.verdict,
                     answer.bound,
                     answer.seconds,
+                    answer.cpu,
+                    answer.limited,
                 )
                 for answer in event.answers
+            ],
+        )
+        self.connection.executemany(
+            "INSERT INTO flags (unit, number, oracle, bound, seconds, cpu) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (unit, number, oracle) DO UPDATE SET "
+            "bound = min(bound, excluded.bound)",
+            [
+                (event.unit, flag.number, flag.oracle, flag.bound, flag.seconds, flag.cpu)
+                for flag in event.flags
             ],
         )
 
@@ -433,7 +482,9 @@ class EventWriter:
         finding = event.finding
         cursor = self.connection.execute(
             "INSERT INTO findings (unit, state, kind, policy_cost, bound, gap, oracle, "
-            "evidence_kind, retrospective, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "evidence_kind, retrospective, seconds, pool_number) "
+            "SELECT ?1, ?2, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "(SELECT min(number) FROM pool WHERE unit = ?1 AND state = ?2)",
             (
                 event.unit,
                 state,

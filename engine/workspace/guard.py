@@ -23,6 +23,7 @@ from engine.workspace.connection import (
     NOT_A_WORKSPACE,
     RESTORE,
     Connection,
+    authorize,
     workspace_errors,
 )
 from engine.workspace.schema import (
@@ -34,6 +35,7 @@ from engine.workspace.schema import (
     new_workspace,
     objects_of,
     objects_of_version,
+    tables_of,
 )
 
 CACHE_KILOBYTES = 16 * 1024
@@ -44,8 +46,12 @@ SCHEMA_STEPS = 1000
 """Ten thousand instructions of SQLite each; ours takes less than one."""
 
 
-def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
-    """A connection to a workspace of the present version."""
+def open_workspace(path: Path, *, may_create: bool = False, may_wait: bool = False) -> Connection:
+    """A connection to a workspace of the present version.
+
+    A large file that was checked before is not checked again (`seal.py`); with `may_wait` another
+    one is opened, but `awaits_check`: whoever asks for that has it checked beside his work.
+    """
     _refuse_impossible(path, may_create)
     is_new = False
     if may_create:
@@ -54,7 +60,7 @@ def open_workspace(path: Path, *, may_create: bool = False) -> Connection:
     connection = _connect(path)
     connection.before_change = BackupWatch(connection, is_new=is_new).look
     try:
-        _prepare(connection)
+        _prepare(connection, may_wait)
     except BaseException:
         connection.close()
         raise
@@ -73,7 +79,7 @@ def _make_if_empty(place: Path) -> bool:
 
 
 def second_connection(path: Path) -> Connection:
-    """For reading a workspace that is open and was looked through; any one thread may have it."""
+    """A connection for any one thread to read a workspace that is open and was checked."""
     connection = _connect(path, any_thread=True)
     try:
         with connection.reading() as sqlite:
@@ -125,7 +131,7 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
         raise WorkspaceError(f"{NOT_A_WORKSPACE}: it is empty", where, CHOOSE)
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: Connection, may_wait: bool) -> None:
     version = _refuse_strangers(connection)
     with connection.reading() as sqlite:
         with _bounded_schema(sqlite, connection.path):
@@ -134,10 +140,16 @@ def _prepare(connection: Connection) -> None:
             sqlite.execute("PRAGMA synchronous = EXTRA")
             sqlite.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
             _refuse_foreign_objects(sqlite, connection.path, version)
-        _refuse_damage(sqlite, connection.path)
+        if not connection.is_sealed():
+            connection.awaits_check = may_wait and connection.is_large
+            if not connection.awaits_check:
+                refuse_damage(connection)
+        connection.is_sound = not connection.awaits_check
     if version < VERSION:
         with connection.writing() as sqlite:
+            sqlite.set_authorizer(None)  # the tables are ours, now they change
             migrate(sqlite)
+            sqlite.set_authorizer(authorize)
 
 
 def _distrust(connection: sqlite3.Connection) -> None:
@@ -152,9 +164,16 @@ def _bounded_schema(connection: sqlite3.Connection, path: Path) -> Iterator[None
     connection.set_progress_handler(lambda: next(steps, None) is None, 10_000)
     try:
         yield
+    except UnicodeDecodeError as error:  # SQLite says what it found there
+        raise damaged(path, "its list of tables cannot be read") from error
     except sqlite3.OperationalError as error:
         if next(steps, None) is None:
             raise damaged(path, "its list of tables has no end") from error
+        name = getattr(error, "sqlite_errorname", None)
+        if name is None:  # Python's own: a text that is not UTF-8
+            raise damaged(path, "its list of tables cannot be read") from error
+        if name == "SQLITE_ERROR":  # nothing is wrong with our statements
+            raise damaged(path, str(error)) from error
         raise
     finally:
         connection.set_progress_handler(None, 0)
@@ -192,17 +211,29 @@ def _refuse_foreign_objects(connection: sqlite3.Connection, path: Path, version:
     for name in sorted(found.keys() | expected.keys()):
         if name not in found:
             raise damaged(path, f"it has no {name}")
-        if found[name] != expected.get(name):
+        if name not in expected:
             raise WorkspaceError(
                 f"the file has a {name} that Plumbline did not make",
                 Location.of(path),
                 "do not use it unless you know where it comes from",
             )
+        if found[name] != expected[name]:
+            raise WorkspaceError(
+                f"the {name} is not as this version of Plumbline makes it",
+                Location.of(path),
+                "if the file was made before version 0.2.0 was ready, run the campaign again; "
+                "otherwise another program has changed it",
+            )
 
 
-def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+def refuse_damage(connection: Connection) -> None:
+    """Check the structure of the whole file, then every value: others can write in between."""
+    ((verdict,),) = connection.rows("PRAGMA quick_check(1)")
     if verdict != "ok":
-        raise damaged(path, str(verdict).splitlines()[-1])
-    if place := misplaced_value(connection):
-        raise damaged(path, f"there is a value in {place} that cannot be there")
+        raise damaged(connection.path, str(verdict).splitlines()[-1])
+    for table in tables_of(connection.rows):
+        with connection.reading() as sqlite:
+            place = misplaced_value(sqlite, table)
+        if place:
+            reason = f"there is a value in {place} that cannot be there"
+            raise damaged(connection.path, reason)

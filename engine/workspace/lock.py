@@ -1,4 +1,4 @@
-"""Who may use a workspace: our processes take turns, and one campaign writes to it at a time.
+"""Locks of a workspace: our processes take turns, and one campaign writes at a time.
 
 SQLite's own locks belong to the process and vanish when any part of it closes any descriptor of
 the file, as a file dialog does. Ours belong to an open file (`F_OFD_SETLK`), and only closing that
@@ -25,7 +25,7 @@ from engine.errors import Location, WorkspaceError
 
 PATIENCE_SECONDS = 10.0
 CAMPAIGN_PATIENCE_SECONDS = 600.0
-"""A campaign that has found something for hours does not give up because of a long backup."""
+"""A campaign that has run for hours does not give up because of a long backup."""
 SILENCE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 2.0
 
@@ -34,7 +34,7 @@ _LONGEST_NAP = 0.01
 
 
 class FileLock:
-    """Shared for reading, exclusive for writing; those who wait to write come first."""
+    """Shared for reading, exclusive for writing; waiting writers come first."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path, self._descriptor = path, descriptor
@@ -64,7 +64,7 @@ class FileLock:
         try:
             answer = fcntl.fcntl(self._descriptor, fcntl.F_OFD_GETLK, request)
         except OSError:
-            return False  # a disk without locks, which whoever writes says
+            return False  # a disk without locks, which writers report
         return bool(struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK)
 
     def _wait(self, byte: int, kind: int, given_up: Callable[[], bool]) -> None:
@@ -109,7 +109,7 @@ def current(connection: sqlite3.Connection) -> Writer | None:
 
 
 def claim(connection: sqlite3.Connection, path: Path) -> None:
-    """Become the writer, or say who is."""
+    """Become the writer, or report who is."""
     row = _stored(connection)
     if row is not None and not _is_me(row) and _is_alive(*row):
         pid, host, _, _ = row

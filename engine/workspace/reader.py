@@ -2,56 +2,52 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import DamagedRecordError, Location, UsageError, WorkspaceError
+from engine.errors import Location, WorkspaceError
 from engine.pddl import check_texts
-from engine.records.codec import check, decode, expand, unpack
+from engine.records.codec import check, decode, expand
 from engine.records.config import Unit
 from engine.records.events import OracleVerdict
 from engine.records.evidence import State
 from engine.records.inputs import File, PolicyInput, ProblemInput
-from engine.records.localization import Localization, RootCause
 from engine.records.project import Project
 from engine.records.training import Training
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
 from engine.workspace import lock
 from engine.workspace.backup import Progress, copy_workspace
-from engine.workspace.connection import Connection
-from engine.workspace.event_writer import read_localization
-from engine.workspace.guard import damaged, stored_records
+from engine.workspace.bug_reader import TESTED, BugReader, readable
+from engine.workspace.experiments import ExperimentReader
+from engine.workspace.guard import damaged, refuse_damage, stored_records
 from engine.workspace.lock import Writer
 from engine.workspace.rows import (
     AnswerRow,
-    Bug,
     BugPoint,
-    BugRow,
     CampaignCounts,
     CampaignRow,
     ComparisonRow,
     FindingMoment,
     FindingPlace,
+    FlagRow,
     LogRow,
+    OracleResultRow,
+    PatternRow,
     PolicyRow,
     PoolRow,
-    Row,
     RunRow,
     StateCounts,
     StoredComparison,
     TestedState,
     UnitInputs,
     UnitRow,
-    bug_of,
-    by_name,
+    WitnessRow,
+    WitnessUnit,
     decoding,
-    root_cause_of,
-    rows_of,
 )
+from engine.workspace.witnesses import PATTERN_ROWS, WITNESS_ROWS
 
 UNFINISHED = ("waiting", "running", "stopped", "lost", "failed")
 
@@ -62,38 +58,21 @@ _UNITS = """
         u.error, u.statistics
     FROM units u JOIN problems p ON p.id = u.problem JOIN policies y ON y.id = u.policy
 """
-_BUG_COLUMNS = """
-    f.id, u.campaign, f.unit, f.kind, p.name AS problem, y.name AS policy, u.seed, f.policy_cost,
-    f.bound, f.gap, f.oracle AS found_by, f.evidence_kind, f.region, l.root_cause, f.status, f.note,
-    f.seconds, f.retrospective, ifnull(c.action, '') AS bad_action, d.original AS duplicate_of,
-    (SELECT min(number) FROM pool WHERE unit = f.unit AND state = f.state) AS pool_number
-"""
-_BUG_TABLES = """
-    findings f JOIN units u ON u.id = f.unit JOIN problems p ON p.id = u.problem
-    JOIN policies y ON y.id = u.policy LEFT JOIN localizations l ON l.finding = f.id
-    LEFT JOIN root_causes c ON c.id = l.root_cause LEFT JOIN duplicates d ON d.finding = f.id
-"""
-_BUGS = f"SELECT {_BUG_COLUMNS} FROM {_BUG_TABLES}"
-_WHOLE_BUGS = f"""
-    SELECT {_BUG_COLUMNS}, u.problem AS problem_id, u.policy AS policy_id, s.packed AS state,
-        e.document AS evidence, r.outcome, r.reason, r.cost, r.operators, r.last_decision
-    FROM {_BUG_TABLES} JOIN states s ON s.id = f.state LEFT JOIN evidence e ON e.finding = f.id
-        LEFT JOIN runs r ON r.finding = f.id
-"""
 
 
-class WorkspaceReader:
+class WorkspaceReader(BugReader):
     """The questions; `Workspace` adds the writing."""
-
-    def __init__(self, path: Path, connection: Connection) -> None:
-        self.path = path
-        self._connection = connection
 
     def close(self) -> None:
         self._connection.close()
 
+    def check_all(self) -> None:
+        """Check a large file that was opened without; an error says what is damaged."""
+        refuse_damage(self._connection)
+        self._connection.is_sound = True
+
     def interrupt(self) -> None:
-        """From another thread: end what is being read."""
+        """End, from another thread, what is being read."""
         self._connection.interrupt()
 
     def save_copy(self, path: Path, progress: Progress | None = None) -> None:
@@ -144,7 +123,7 @@ class WorkspaceReader:
         return Project()
 
     def comparisons(self) -> list[ComparisonRow]:
-        """Of two domains, the oldest first."""
+        """The comparisons of domains, the oldest first."""
         return self._read(
             ComparisonRow,
             "SELECT id, created, name_a, name_b, question AS options, answer AS comparison "
@@ -165,6 +144,11 @@ class WorkspaceReader:
         with stored_records(self.path):
             return decode(document, Training)
 
+    @property
+    def experiments(self) -> ExperimentReader:
+        """What can be asked about experiments."""
+        return ExperimentReader(self, self._connection, self._file)
+
     def campaigns(self) -> list[CampaignRow]:
         return self._read(CampaignRow, f"{_CAMPAIGNS} ORDER BY id")
 
@@ -183,7 +167,9 @@ class WorkspaceReader:
 
     def units(self, campaign: int | None = None) -> list[UnitRow]:
         return self._read(
-            UnitRow, f"{_UNITS} WHERE ?1 IS NULL OR u.campaign = ?1 ORDER BY u.id", campaign
+            UnitRow,
+            f"{_UNITS} WHERE p.origin IS NULL AND (?1 IS NULL OR u.campaign = ?1) ORDER BY u.id",
+            campaign,
         )
 
     def unit(self, number: int) -> UnitRow:
@@ -227,90 +213,26 @@ class WorkspaceReader:
         inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
         return list(dict.fromkeys(policy.spec for policy in inputs if policy.is_external))
 
-    def bugs(self, campaign: int | None = None, *, after: int = 0, limit: int = -1) -> list[BugRow]:
-        """Findings in the order in which they were found.
+    def witnesses(self) -> list[WitnessRow]:
+        """What became of root causes that were minimized, the oldest first."""
+        return self._read(WitnessRow, f"{WITNESS_ROWS} ORDER BY w.id")
 
-        All of them, or, to read many bit by bit, at most `limit` that come `after` a known one.
-        """
+    def witness_of(self, finding: int) -> WitnessRow | None:
+        """What is said about a bug that is a witness; None if it is none."""
+        rows = self._read(WitnessRow, f"{WITNESS_ROWS} WHERE w.finding = ?", finding)
+        return next(iter(rows), None)
+
+    def patterns(self) -> list[PatternRow]:
+        """The patterns of all witnesses, in the order in which they were found."""
+        return self._read(PatternRow, PATTERN_ROWS)
+
+    def witness_units(self) -> list[WitnessUnit]:
+        """The units of witnesses, which belong to no campaign's list."""
         return self._read(
-            BugRow,
-            f"{_BUGS} WHERE f.id > ?2 AND (?1 IS NULL OR u.campaign = ?1) ORDER BY f.id LIMIT ?3",
-            campaign,
-            after,
-            limit,
-        )
-
-    def bug_rows(self, numbers: Sequence[int]) -> list[BugRow]:
-        """Some findings, in the order in which they were found; unknown ones are left out."""
-        return self._read(
-            BugRow,
-            f"{_BUGS} WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY f.id",
-            json.dumps(list(numbers)),
-        )
-
-    def bug(self, number: int) -> Bug:
-        """The whole of a finding."""
-        with self._connection.reading() as connection:
-            found = by_name(connection.execute(f"{_WHOLE_BUGS} WHERE f.id = ?", (number,)))
-        if not found:
-            raise UsageError(
-                f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
-            )
-        if found[0]["evidence"] is None or found[0]["outcome"] is None:
-            raise damaged(self.path, f"bug {number} has no evidence")
-        with stored_records(self.path, f"bug {number}"):
-            return bug_of(found[0])
-
-    def localization(self, finding: int) -> Localization | None:
-        """Which steps of a bug's run are bad; None if that has not been examined."""
-        with self._connection.reading() as connection:
-            try:
-                with decoding():
-                    found = read_localization(connection, finding)
-                    return None if found is None else check(found)
-            except DamagedRecordError as error:
-                raise WorkspaceError(
-                    f"what is known of the steps of bug {finding} is damaged: {error}",
-                    Location.of(self.path),
-                    f"'plumbline localize --bug {finding}' finds it out again",
-                ) from error
-
-    def localized_bugs(self, campaign: int | None = None) -> set[int]:
-        """The bugs whose runs have been examined, whatever came out."""
-        rows = self._rows(
-            "SELECT l.finding FROM localizations l JOIN findings f ON f.id = l.finding "
-            "JOIN units u ON u.id = f.unit WHERE ?1 IS NULL OR u.campaign = ?1",
-            (campaign,),
-        )
-        return {finding for (finding,) in rows}
-
-    def root_causes(self, campaign: int | None = None) -> list[RootCause]:
-        """The bad steps that bugs were traced back to, in the order in which they were found."""
-        bugs: dict[int, list[int]] = {}
-        for cause, finding in self._rows(
-            "SELECT l.root_cause, l.finding FROM localizations l JOIN findings f "
-            "ON f.id = l.finding JOIN units u ON u.id = f.unit WHERE l.root_cause IS NOT NULL "
-            "AND (?1 IS NULL OR u.campaign = ?1) ORDER BY l.step, l.finding",
-            (campaign,),
-        ):
-            bugs.setdefault(cause, []).append(finding)
-        with self._connection.reading() as connection:
-            rows = by_name(
-                connection.execute(
-                    "SELECT c.id, c.kind, p.name AS problem, y.name AS policy, s.packed AS state, "
-                    "c.operator, c.action FROM root_causes c JOIN states s ON s.id = c.state "
-                    "JOIN problems p ON p.id = s.problem JOIN policies y ON y.id = c.policy "
-                    "ORDER BY c.id"
-                )
-            )
-        with stored_records(self.path):
-            return [root_cause_of(row, bugs[row["id"]]) for row in rows if row["id"] in bugs]
-
-    def history(self, finding: int) -> list[tuple[int, int | None, float]]:
-        """Bounds, gaps and times: the first is when it was found, the others improved it."""
-        return self._rows(
-            "SELECT bound, gap, seconds FROM history WHERE finding = ? ORDER BY bound DESC",
-            (finding,),
+            WitnessUnit,
+            "SELECT u.id AS unit, u.problem, u.policy, u.seed, u.campaign, p.origin, f.id AS bug "
+            "FROM units u JOIN problems p ON p.id = u.problem "
+            "LEFT JOIN findings f ON f.unit = u.id WHERE p.origin IS NOT NULL ORDER BY u.id",
         )
 
     def problem(self, number: int) -> ProblemInput:
@@ -346,11 +268,22 @@ class WorkspaceReader:
             return self._file(file, path)
         return None
 
+    def repeated_units(self, unit: int) -> list[UnitRow]:
+        """Other finished units with the same problem, policy and seed that made their pools."""
+        return self._read(
+            UnitRow,
+            f"{_UNITS} JOIN units o ON o.problem = u.problem AND o.policy = u.policy "
+            "AND o.seed = u.seed WHERE o.id = ? AND u.id <> o.id AND u.status = 'finished' "
+            "AND u.campaign NOT IN (SELECT campaign FROM pools) ORDER BY u.id",
+            unit,
+        )
+
     def unit_inputs(self, campaign: int) -> list[UnitInputs]:
         """What the units of a campaign test."""
         return self._read(
             UnitInputs,
-            "SELECT id AS unit, problem, policy, seed FROM units WHERE campaign = ? ORDER BY id",
+            "SELECT u.id AS unit, u.problem, u.policy, u.seed FROM units u WHERE u.campaign = ? "
+            f"AND {TESTED} ORDER BY u.id",
             campaign,
         )
 
@@ -368,20 +301,10 @@ class WorkspaceReader:
     def states(self, problem: int) -> list[State]:
         """All states of a problem that anything refers to, as far as they can be read."""
         rows = self._rows("SELECT packed FROM states WHERE problem = ?", (problem,))
-        return [state for (packed,) in rows if (state := _readable(packed)) is not None]
-
-    def bug_states(self, unit: int) -> dict[int, State]:
-        """Where the bugs of a unit are, by their numbers, as far as that can be read."""
-        rows = self._rows(
-            "SELECT f.id, s.packed FROM findings f JOIN states s ON s.id = f.state "
-            "WHERE f.unit = ?",
-            (unit,),
-        )
-        found = ((number, _readable(packed)) for number, packed in rows)
-        return {number: state for number, state in found if state is not None}
+        return [state for (packed,) in rows if (state := readable(packed)) is not None]
 
     def dangling(self) -> str:
-        """A table with a row that refers to what is missing; empty if there is none."""
+        """A table with a row that refers to a missing row; empty if there is none."""
         rows = self._rows("PRAGMA foreign_key_check")
         return "" if not rows else str(rows[0][0])
 
@@ -409,7 +332,11 @@ class WorkspaceReader:
         with stored_records(self.path), decoding():
             texts = [file.content.decode("utf-8-sig") for file in source.files]
         report = check_texts(*texts)
-        if report.domain is None or report.problem is None or not report.ok:
+        if (
+            report.domain is None
+            or report.problem is None
+            or any(not item.is_refusal for item in report.errors)
+        ):
             raise damaged(self.path, f"the copies of {source.name} and its domain have errors")
         pddl = PddlSource(report.domain, report.problem, source.unit_costs)
         return replace(task, source=pddl)
@@ -449,12 +376,14 @@ class WorkspaceReader:
         return counts
 
     def counts(self) -> dict[int, CampaignCounts]:
-        """By campaign."""
+        """The counts by campaign."""
         rows = self._read(
             CampaignCounts,
             "SELECT c.id AS campaign, "
             "(SELECT count(*) FROM findings f JOIN units u ON u.id = f.unit "
-            "WHERE u.campaign = c.id) AS bugs, "
+            "WHERE u.campaign = c.id AND f.pool_number IS NOT NULL) AS bugs, "
+            "(SELECT count(*) FROM findings f JOIN units u ON u.id = f.unit "
+            f"WHERE u.campaign = c.id AND {TESTED} AND f.pool_number IS NULL) AS further, "
             "(SELECT count(*) FROM units WHERE campaign = c.id AND status IN ('failed', 'lost')) "
             "AS failed_units, "
             "(SELECT count(*) FROM units WHERE campaign = c.id AND status = 'finished' "
@@ -471,7 +400,7 @@ class WorkspaceReader:
         return self._read(
             BugPoint,
             "SELECT f.id, f.bound, f.policy_cost FROM findings f "
-            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            f"CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND {TESTED} AND f.id > ? "
             "ORDER BY f.id LIMIT ?",
             campaign,
             after,
@@ -483,7 +412,7 @@ class WorkspaceReader:
         return self._read(
             FindingMoment,
             "SELECT f.id, f.unit, f.state, f.oracle, f.kind, f.seconds FROM findings f "
-            "CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND f.id > ? "
+            f"CROSS JOIN units u ON u.id = f.unit WHERE u.campaign = ? AND {TESTED} AND f.id > ? "
             "ORDER BY f.id LIMIT ?",
             campaign,
             after,
@@ -505,11 +434,42 @@ class WorkspaceReader:
         """What oracles said about pool states of a unit."""
         return self._read(
             AnswerRow,
-            "SELECT number, oracle, verdict, bound, seconds FROM answers "
+            "SELECT number, oracle, verdict, bound, seconds, cpu, limited FROM answers "
             "WHERE unit = ? AND number BETWEEN ? AND ?",
             unit,
             first,
             last,
+        )
+
+    def flags(self, unit: int) -> list[FlagRow]:
+        """The pool states that oracles of a unit prove to be bugs, each by itself."""
+        return self._read(
+            FlagRow,
+            "SELECT number, oracle, bound, seconds, cpu FROM flags WHERE unit = ? "
+            "ORDER BY number, oracle",
+            unit,
+        )
+
+    def oracle_results(
+        self, campaign: int, *, unit: int | None = None, after: int = -1
+    ) -> list[OracleResultRow]:
+        """What each oracle of a comparison made of each pool state that it examined.
+
+        All units, or one of them, and then only states with numbers above a known one.
+        """
+        return self._read(
+            OracleResultRow,
+            "SELECT u.id AS unit, p.name AS problem, y.name AS policy, u.seed, a.number, a.oracle, "
+            "x.outcome, x.policy_cost, a.verdict, a.bound, a.seconds, a.cpu, a.limited, "
+            "f.bound AS flag_bound, f.seconds AS flag_seconds, f.cpu AS flag_cpu "
+            "FROM units u JOIN problems p ON p.id = u.problem JOIN policies y ON y.id = u.policy "
+            "JOIN answers a ON a.unit = u.id JOIN pool x ON x.unit = u.id AND x.number = a.number "
+            "LEFT JOIN flags f ON f.unit = u.id AND f.number = a.number AND f.oracle = a.oracle "
+            "WHERE u.campaign = ?1 AND (?2 IS NULL OR u.id = ?2) AND a.number > ?3 "
+            "AND x.outcome IS NOT NULL ORDER BY u.id, a.number, a.oracle",
+            campaign,
+            unit,
+            after,
         )
 
     def problem_names(self, campaign: int) -> dict[int, str]:
@@ -517,7 +477,7 @@ class WorkspaceReader:
         return dict(
             self._rows(
                 "SELECT DISTINCT p.id, p.name FROM units u JOIN problems p ON p.id = u.problem "
-                "WHERE u.campaign = ?",
+                "WHERE u.campaign = ? AND p.origin IS NULL",
                 (campaign,),
             )
         )
@@ -532,11 +492,11 @@ class WorkspaceReader:
         )
 
     def finding_places(self, campaign: int) -> list[FindingPlace]:
-        """Where bugs are, those with the best bounds last."""
+        """The places of bugs, those with the best bounds last."""
         return self._read(
             FindingPlace,
             "SELECT f.id, f.state, u.problem, u.policy FROM findings f JOIN units u "
-            "ON u.id = f.unit WHERE u.campaign = ? ORDER BY f.bound DESC, f.id DESC",
+            f"ON u.id = f.unit WHERE u.campaign = ? AND {TESTED} ORDER BY f.bound DESC, f.id DESC",
             campaign,
         )
 
@@ -562,24 +522,3 @@ class WorkspaceReader:
         if file.sha256 != sha256:
             raise damaged(self.path, f"the copy of {name} was changed")
         return file
-
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
-        return self._connection.rows(query, parameters)
-
-    def _one(self, query: str, *parameters: object) -> tuple[Any, ...]:
-        """The row that another one refers to."""
-        rows: list[tuple[Any, ...]] = self._rows(query, parameters)
-        if len(rows) != 1:
-            raise damaged(self.path, "something is missing that other parts refer to")
-        return rows[0]
-
-    def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
-        with stored_records(self.path), self._connection.reading() as connection:
-            return rows_of(kind, connection.execute(query, parameters))
-
-
-def _readable(packed: bytes) -> State | None:
-    try:
-        return unpack(packed)
-    except ValueError:
-        return None

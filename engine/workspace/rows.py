@@ -23,6 +23,7 @@ from engine.records.evidence import Evidence, State
 from engine.records.finding import BugKind, BugStatus, EndReason, Finding, Run, RunOutcome
 from engine.records.inputs import File
 from engine.records.localization import CauseKind, RootCause
+from engine.records.pattern import Attempt, Certificate, Same
 from engine.workspace.event_writer import operator_of
 
 
@@ -49,13 +50,59 @@ class BugRow:
     seconds: float
     pool_number: int | None  # None: the state is not in the pool
     retrospective: bool
-    bad_action: str = ""  # the step to blame, once it is known: "pick b1 rooma left"
+    bad_action: str = ""  # the root cause, once it is known: "pick b1 rooma left"
+    worst_step: int | None = None  # the step that loses most, once it is known
+    worst_action: str = ""
+    loss: int | None = None  # of the worst step, at least; None: it loses the goal
+    loss_high: int | None = None  # at most; None: it may lose the goal
     duplicate_of: int | None = None  # the bug that this one repeats, if that was said
+    pattern: int | None = None  # of its root cause's witness, if it was minimized
+    family: str = ""  # of the pattern
 
     @property
     def status_text(self) -> str:
         original = "" if self.duplicate_of is None else f" of {self.duplicate_of}"
         return f"{self.status}{original}"
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessRow:
+    """What became of a root cause, or of a step of a bug, when it was minimized.
+
+    `bug` is what it was made from, `finding` the witness itself; None: there is none.
+    """
+
+    id: int
+    bug: int
+    root_cause: int | None
+    step: int | None  # None: the root cause
+    same: Same
+    finding: int | None
+    pattern: int | None
+    key: str  # of the pattern
+    family: str
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessUnit:
+    """The unit of a witness: its bug, its campaign, and the problem that it was made from."""
+
+    unit: int
+    problem: int
+    policy: int
+    seed: int
+    campaign: int
+    origin: int
+    bug: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRow:
+    id: int
+    key: str
+    family: str
+    certificate: Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +200,24 @@ class CampaignCounts:
     """What a list shows of a campaign beside its row."""
 
     campaign: int
-    bugs: int
+    bugs: int  # in states of the pool
+    further: int  # bugs in other states
     failed_units: int
     limited_units: int  # they met a limit
+
+
+@dataclass(frozen=True, slots=True)
+class BugCounts:
+    """The bugs of a campaign; but for the first and the last, those in states of the pool."""
+
+    found: int
+    in_pool: int
+    fails: int
+    too_expensive: int
+    stopped: int
+    retrospective: int
+    regions: int
+    localized: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +255,47 @@ class AnswerRow:
     number: int
     oracle: str
     verdict: str  # an OracleVerdict, unless it was forged; the verifier says so
-    bound: int | None  # what the oracle proved by itself
+    bound: int | None  # what the oracle showed to suffice
     seconds: float
+    cpu: float = 0.0
+    limited: bool = False  # a limit ended the examination
+
+
+@dataclass(frozen=True, slots=True)
+class FlagRow:
+    """A pool state that an oracle proves to be a bug by itself, and its own clock then."""
+
+    number: int
+    oracle: str
+    bound: int
+    seconds: float
+    cpu: float
+
+
+@dataclass(frozen=True, slots=True)
+class OracleResultRow:
+    """What became of a pool state in the hands of one oracle that is compared with others.
+
+    `flag_bound` None: the oracle does not prove a bug here. `flag_seconds` and `flag_cpu` are its
+    own clock when it proved one first, which may be later than the examination.
+    """
+
+    unit: int
+    problem: str
+    policy: str
+    seed: int
+    number: int
+    oracle: str
+    outcome: RunOutcome
+    policy_cost: int | None
+    verdict: str
+    bound: int | None
+    seconds: float
+    cpu: float
+    limited: bool
+    flag_bound: int | None
+    flag_seconds: float | None
+    flag_cpu: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +417,12 @@ _DECODERS: dict[type, dict[str, Callable[[Any], Any]]] = {
         "reason": _or_none(EndReason),
         "tested": bool,
     },
+    AnswerRow: {"limited": bool},
+    OracleResultRow: {"outcome": cache(RunOutcome), "limited": bool},
     FindingMoment: {"kind": cache(BugKind)},
     RunRow: {"outcome": cache(RunOutcome)},
+    WitnessRow: {"same": cache(Same), "attempt": partial(decode, kind=Attempt)},
+    PatternRow: {"certificate": partial(decode, kind=Certificate)},
     ComparisonRow: {
         "options": partial(decode, kind=CompareOptions),
         "comparison": partial(decode, kind=Comparison),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cache
 
@@ -33,7 +33,8 @@ CREATE TABLE problems (
     domain_file TEXT REFERENCES inputs,  -- NULL: the problem is a .sas file
     unit_costs INTEGER NOT NULL,
     task_hash TEXT,  -- known once it was translated
-    sas_file TEXT REFERENCES inputs
+    sas_file TEXT REFERENCES inputs,
+    origin INTEGER REFERENCES problems  -- what a witness was made from; no campaign tests it
 );
 CREATE UNIQUE INDEX problem_by_files
     ON problems (problem_file, ifnull(domain_file, ''), unit_costs, name);
@@ -92,6 +93,18 @@ CREATE TABLE answers (
     verdict TEXT NOT NULL,
     bound INTEGER,
     seconds REAL NOT NULL,
+    cpu REAL NOT NULL,
+    limited INTEGER NOT NULL,
+    PRIMARY KEY (unit, number, oracle),
+    FOREIGN KEY (unit, number) REFERENCES pool ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE flags (  -- bugs that oracles prove by themselves, where they are compared
+    unit INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    oracle TEXT NOT NULL,
+    bound INTEGER NOT NULL,
+    seconds REAL NOT NULL,  -- of the oracle's own clock when it proved the first bound
+    cpu REAL NOT NULL,
     PRIMARY KEY (unit, number, oracle),
     FOREIGN KEY (unit, number) REFERENCES pool ON DELETE CASCADE
 ) WITHOUT ROWID;
@@ -106,6 +119,7 @@ CREATE TABLE findings (
     oracle TEXT NOT NULL,
     evidence_kind TEXT NOT NULL,
     retrospective INTEGER NOT NULL,
+    pool_number INTEGER,  -- the first pool state that it is in; NULL: a further state
     region INTEGER,
     seconds REAL NOT NULL,
     status TEXT NOT NULL DEFAULT 'new',
@@ -173,9 +187,35 @@ CREATE TABLE localizations (
     seconds REAL NOT NULL,
     limited INTEGER NOT NULL,
     failure TEXT,  -- JSON; NULL: the run reaches the goal
-    steps BLOB NOT NULL  -- zlib, JSON
+    worst_step INTEGER,  -- NULL: no step is proven to lose anything
+    worst_action TEXT NOT NULL,
+    loss INTEGER,  -- of the worst step, at least; NULL: it loses the goal
+    loss_high INTEGER,  -- at most; NULL: it may lose the goal
+    better_plan TEXT  -- JSON; NULL: none is known
 );
 CREATE INDEX localization_by_root_cause ON localizations (root_cause);
+CREATE TABLE localized_steps (  -- apart, so that lists of bugs need not read them
+    finding INTEGER PRIMARY KEY REFERENCES localizations ON DELETE CASCADE,
+    steps BLOB NOT NULL  -- zlib, JSON
+);
+CREATE TABLE patterns (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,  -- hash of the certificate
+    certificate TEXT NOT NULL,  -- JSON
+    family TEXT NOT NULL
+);
+CREATE TABLE witnesses (
+    id INTEGER PRIMARY KEY,
+    bug INTEGER NOT NULL REFERENCES findings,  -- what it was made from
+    root_cause INTEGER REFERENCES root_causes,
+    step INTEGER,  -- of the bug's run; NULL: the root cause
+    same TEXT NOT NULL,
+    finding INTEGER UNIQUE REFERENCES findings,  -- NULL: there is none, the document says why
+    pattern INTEGER REFERENCES patterns,
+    document TEXT NOT NULL  -- JSON
+);
+CREATE INDEX witness_by_root_cause ON witnesses (root_cause);
+CREATE INDEX witness_by_bug ON witnesses (bug);
 CREATE TABLE comparisons (
     id INTEGER PRIMARY KEY,
     created REAL NOT NULL,
@@ -196,6 +236,49 @@ CREATE TABLE pools (
     path TEXT NOT NULL,
     file TEXT NOT NULL REFERENCES inputs
 );
+CREATE TABLE experiments (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,  -- hash of the settings and of all inputs
+    config TEXT NOT NULL,
+    created REAL NOT NULL,
+    seconds REAL NOT NULL DEFAULT 0,
+    status TEXT NOT NULL DEFAULT 'running'
+);
+CREATE TABLE parts (
+    experiment INTEGER NOT NULL REFERENCES experiments,
+    campaign INTEGER NOT NULL REFERENCES campaigns,
+    domain TEXT NOT NULL,
+    variant TEXT NOT NULL,
+    PRIMARY KEY (experiment, campaign)
+) WITHOUT ROWID;
+CREATE TABLE trials (
+    id INTEGER PRIMARY KEY,
+    experiment INTEGER NOT NULL REFERENCES experiments,
+    domain TEXT NOT NULL,
+    label TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    limits TEXT NOT NULL,
+    problem INTEGER REFERENCES problems,
+    status TEXT NOT NULL DEFAULT 'waiting',
+    started REAL,
+    error TEXT NOT NULL DEFAULT '',
+    seconds REAL NOT NULL DEFAULT 0,
+    result TEXT  -- JSON
+);
+CREATE INDEX trial_by_experiment ON trials (experiment);
+CREATE TABLE trial_policies (
+    trial INTEGER NOT NULL REFERENCES trials,
+    position INTEGER NOT NULL,
+    policy INTEGER NOT NULL REFERENCES policies,
+    PRIMARY KEY (trial, position)
+) WITHOUT ROWID;
+CREATE TABLE trial_files (
+    trial INTEGER NOT NULL REFERENCES trials,
+    position INTEGER NOT NULL,
+    file TEXT NOT NULL REFERENCES inputs,
+    path TEXT NOT NULL,
+    PRIMARY KEY (trial, position)
+) WITHOUT ROWID;
 CREATE TABLE duplicates (
     finding INTEGER PRIMARY KEY REFERENCES findings,
     original INTEGER NOT NULL REFERENCES findings
@@ -266,8 +349,11 @@ def new_workspace() -> bytes:
 
 
 def _plain(sql: str) -> str:
-    """Without comments and line breaks: they may be written otherwise some day."""
-    return " ".join(re.sub(r"--[^\n]*", "", sql).split())
+    """Without comments and line breaks: they may be written otherwise some day.
+
+    Only what SQLite takes for white space is: another space is a letter of a name to it.
+    """
+    return re.sub(r"[ \t\n\f\r]+", " ", re.sub(r"--[^\n]*", "", sql)).strip(" ")
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
@@ -285,6 +371,8 @@ _CLASSES = {
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),
     ("units", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
+    ("experiments", "status"): ("running", "stopped", "incomplete", "finished"),
+    ("trials", "status"): ("waiting", "running", "stopped", "lost", "failed", "finished"),
     ("findings", "kind"): tuple(BugKind),
     ("findings", "status"): tuple(BugStatus),
     ("runs", "outcome"): tuple(RunOutcome),
@@ -294,25 +382,24 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
 }
 
 
-def misplaced_value(connection: sqlite3.Connection) -> str:
+def tables_of(ask: Callable[[str], list[tuple[str]]]) -> list[str]:
+    """The tables of a file, apart from those of SQLite itself."""
+    rows = ask("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return [name for (name,) in rows if not name.startswith("sqlite_")]
+
+
+def misplaced_value(connection: sqlite3.Connection, table: str) -> str:
     """The table and column of a value that does not belong there; empty if there is none."""
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (table,) in tables:
-        if table.startswith("sqlite_"):
-            continue
-        columns = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-        right = {
-            name: _condition(table, name, declared, bool(required or key))
-            for _, name, declared, required, _, key in columns
-        }
-        cases = " ".join(f"WHEN NOT ({test}) THEN '{name}'" for name, test in right.items())
-        found = connection.execute(
-            f'SELECT CASE {cases} END FROM "{table}" WHERE NOT ({" AND ".join(right.values())})'
-            " LIMIT 1"
-        ).fetchone()
-        if found is not None:
-            return f"{table}.{found[0]}"
-    return ""
+    columns = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
+    right = {
+        name: _condition(table, name, declared, bool(required or key))
+        for _, name, declared, required, _, key in columns
+    }
+    cases = " ".join(f"WHEN NOT ({test}) THEN '{name}'" for name, test in right.items())
+    found = connection.execute(
+        f'SELECT CASE {cases} END FROM "{table}" WHERE NOT ({" AND ".join(right.values())}) LIMIT 1'
+    ).fetchone()
+    return "" if found is None else f"{table}.{found[0]}"
 
 
 def _condition(table: str, name: str, declared: str, required: bool) -> str:

@@ -32,7 +32,7 @@ def set_status(
     note: str | None,
     duplicate_of: int | None,
 ) -> Undo:
-    """Write a decision down; without a note the old one stays."""
+    """Store a decision; without a note the old one stays."""
     before = _read(connection, bugs)
     _write(
         connection,
@@ -45,14 +45,14 @@ def set_status(
 
 
 def set_note(connection: sqlite3.Connection, bugs: Sequence[int], note: str) -> Undo:
-    """Write a note down; the status stays."""
+    """Store a note; the status stays."""
     before = _read(connection, bugs)
     _write(connection, [replace(old, note=note) for old in before])
     return before
 
 
 def restore(connection: sqlite3.Connection, undo: Undo) -> Undo:
-    """Write former decisions down; returns those that they replace."""
+    """Store former decisions; return those that they replace."""
     before = _read(connection, [old.bug for old in undo])
     _write(connection, undo)
     return before
@@ -90,7 +90,7 @@ def _write(connection: sqlite3.Connection, decisions: Iterable[Triage]) -> None:
 def _refuse_nonsense(
     connection: sqlite3.Connection, duplicates: Sequence[Triage], original: int
 ) -> None:
-    """A duplicate repeats a bug that is there, and not, by way of others, itself."""
+    """Refuse a duplicate of a missing bug, or of itself through others."""
     for duplicate in duplicates:
         if duplicate.status is not BugStatus.DUPLICATE:
             raise UsageError(

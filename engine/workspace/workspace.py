@@ -1,18 +1,18 @@
 """The workspace: one SQLite file that holds a campaign's inputs, states, findings and log.
 
-Everything is written in transactions, and nothing is told to anybody before it is committed. What
-events, inputs, decisions and localizations leave behind is said in modules of their own.
+Everything is written in transactions, and reported only after it is committed. Modules of their own
+write events, inputs, decisions and localizations.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 
 from engine.errors import Location, UsageError, WorkspaceError
 from engine.records.codec import encode, to_json
@@ -23,9 +23,10 @@ from engine.records.evidence import Evidence
 from engine.records.finding import BugStatus
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Localization
+from engine.records.pattern import Attempt
 from engine.records.project import Project
 from engine.records.training import Training
-from engine.workspace import lock, triage
+from engine.workspace import lock, triage, witnesses
 from engine.workspace.connection import Connection, WorkspaceLostError
 from engine.workspace.event_writer import (
     Changes,
@@ -36,10 +37,12 @@ from engine.workspace.event_writer import (
     save_evidence,
     save_localization,
 )
+from engine.workspace.experiments import ExperimentWriter
 from engine.workspace.guard import open_workspace, second_connection
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.triage import Undo
 from engine.workspace.watch import WorkspaceWatch
+from engine.workspace.witnesses import DeletedWitnesses, StoredWitness
 
 
 def campaign_key(
@@ -53,6 +56,8 @@ def campaign_key(
     assert isinstance(settings, dict)
     if not config.localization.enabled:
         del settings["localization"]  # campaigns are older than it, and without it still the same
+    if not config.minimization.enabled:
+        del settings["minimization"]
     del settings["pool"]
     if pool is not None:
         settings["pool"] = pool.sha256
@@ -79,9 +84,19 @@ class Workspace(WorkspaceReader):
         self._watch: WorkspaceWatch | None = None  # while a campaign writes
 
     @classmethod
-    def open(cls, path: str | Path) -> Workspace:
-        """A workspace that exists."""
-        return cls(Path(path), open_workspace(Path(path)))
+    def open(cls, path: str | Path, *, may_wait: bool = False) -> Workspace:
+        """A workspace that exists; with `may_wait`, a large one may still have to be checked."""
+        return cls(Path(path), open_workspace(Path(path), may_wait=may_wait))
+
+    @property
+    def awaits_check(self) -> bool:
+        """Whether `check_all` is to be called, by another thread, before anything is written."""
+        return self._connection.awaits_check
+
+    def end_check(self) -> None:
+        """All of it is well, as another thread has found out."""
+        self._connection.awaits_check = False
+        self._connection.is_sound = self._connection.is_sealed()
 
     @classmethod
     def create(cls, path: str | Path) -> Workspace:
@@ -95,12 +110,7 @@ class Workspace(WorkspaceReader):
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -119,7 +129,7 @@ class Workspace(WorkspaceReader):
             watch.look()
         finally:
             self._watch = None
-            # On a broken disk there is worse to tell; others see anyway that we are gone.
+            # On a broken disk there is worse to report; others notice anyway that we are gone.
             with suppress(WorkspaceError), self._connection.writing() as connection:
                 lock.release(connection)
 
@@ -202,18 +212,28 @@ class Workspace(WorkspaceReader):
                 )
 
     def apply(self, events: Iterable[CampaignEvent]) -> Changes:
-        """Write events down and commit them; a lost file is saved elsewhere."""
+        """Store and commit events; a lost file is saved elsewhere."""
+        with self._recording() as connection:
+            writer = EventWriter(connection)
+            for event in events:
+                writer.write(event)
+        return writer.changes
+
+    @contextmanager
+    def _recording(self) -> Iterator[sqlite3.Connection]:
+        """A transaction of work that has taken long, and does not give up easily."""
         try:
             with self._connection.writing(lock.CAMPAIGN_PATIENCE_SECONDS) as connection:
-                writer = EventWriter(connection)
-                for event in events:
-                    writer.write(event)
+                yield connection
                 if self._is_beat_due():
                     self._last_beat = time.monotonic()
                     lock.beat(connection)
         except WorkspaceLostError as error:
             raise (self._watch.rescued(error) if self._watch else error) from None
-        return writer.changes
+
+    @property
+    def experiments(self) -> ExperimentWriter:
+        return ExperimentWriter(self, self._connection, self._file, self._recording)
 
     def set_status(
         self,
@@ -222,7 +242,7 @@ class Workspace(WorkspaceReader):
         note: str | None = None,
         duplicate_of: int | None = None,
     ) -> Undo:
-        """What the user thinks of bugs; returns what takes it back."""
+        """Store the user's decision about bugs; return its undo."""
         with self._connection.writing() as connection:
             return triage.set_status(connection, bugs, status, note, duplicate_of)
 
@@ -270,6 +290,39 @@ class Workspace(WorkspaceReader):
         """What was found out about the steps of a bug's run, in place of what was known."""
         with self._connection.writing() as connection:
             save_localization(connection, finding, localization)
+
+    def save_attempt(
+        self,
+        bug: int,
+        root_cause: int | None,
+        step: int | None,
+        *,
+        attempt: Attempt,
+        stored: StoredWitness | None,
+    ) -> int | None:
+        """Keep what became of a root cause, instead of what was known; the number of the witness.
+
+        With a `step` it is that step of the bug's run instead of its root cause.
+        """
+        with self._connection.writing() as connection:
+            return witnesses.save_attempt(
+                connection, bug, root_cause, step, attempt=attempt, stored=stored
+            )
+
+    def delete_witnesses(self, numbers: Sequence[int]) -> DeletedWitnesses:
+        """Take witnesses out, by the numbers of their rows; returns what puts them back."""
+        with self._connection.writing() as connection:
+            return witnesses.delete_witnesses(connection, numbers)
+
+    def restore_witnesses(self, deleted: DeletedWitnesses) -> None:
+        try:
+            with self._connection.writing() as connection:
+                witnesses.restore_witnesses(connection, deleted)
+        except sqlite3.IntegrityError:
+            raise UsageError(
+                "the witnesses cannot be put back, because others have their numbers now",
+                hint="minimize their bugs again",
+            ) from None
 
     def save_training(self, training: Training) -> None:
         """What is known of the training in its folder, instead of what was known before."""

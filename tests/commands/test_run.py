@@ -175,3 +175,16 @@ def test_wrong_input(
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("error: ")
+
+
+def test_a_folder_is_a_portfolio_whose_best_plan_counts(capsys) -> None:
+    ferry = Path(__file__).parents[2] / "resources" / "examples" / "ferry"
+    checkpoints = str(ferry / "policies" / "checkpoints")
+    files = [str(ferry / "domain.pddl"), str(ferry / "problems" / "p01.pddl")]
+    assert main(["run", checkpoints, *files, "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    members = run["portfolio"]
+    assert len(members) == 10
+    costs = {item["policy"]: item["cost"] for item in members if item["outcome"] == "solved"}
+    assert run["cost"] == min(costs.values()) == costs[run["policy"]]
+    assert any(item["outcome"] != "solved" for item in members)

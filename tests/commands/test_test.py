@@ -9,6 +9,7 @@ from reference.evidence_json import evidence_of
 from engine import cli
 from engine.errors import ExitCode
 from engine.fuzzing.pool_file import read_pool
+from engine.policies.runs import PolicyRuns
 from engine.task.load import load_task
 from engine.verify.evidence import verify
 
@@ -111,3 +112,40 @@ def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
         evidence = evidence_of(flag["evidence"])
         assert verify(evidence, task).bound == flag["bound"]
         assert {step.origin for step in evidence.steps} <= {"policy", *standings}
+
+
+def test_what_is_known_at_the_time_limit_is_told(
+    pool: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = PolicyRuns.run
+    words = ["test", *TASK, *POLICY, "--pool", str(pool), "--oracle", "astar"]
+    assert cli.main([*words, "--time-limit", "0.000001"]) == ExitCode.LIMIT_REACHED
+    assert "the time limit was reached" in capsys.readouterr().err
+    monkeypatch.setattr(PolicyRuns, "run", lambda runs, ids, limit, _: run(runs, ids, limit))
+    code, document = run_json(capsys, *words, "--time-limit", "0.000001")
+    assert code == ExitCode.LIMIT_REACHED
+    assert all(not state["verdicts"] for state in document["pool"])
+
+
+DERIVED = """(define (domain lamps) (:requirements :adl :derived-predicates)
+  (:predicates (lit ?l) (bright))
+  (:derived (bright) (forall (?l) (lit ?l)))
+  (:action light :parameters (?l) :precondition (not (lit ?l)) :effect (lit ?l)))
+"""
+LAMPS = """(define (problem p) (:domain lamps) (:objects a b)
+  (:init (lit a)) (:goal (bright)))
+"""
+
+
+def test_what_oracles_cannot_do_on_a_task_is_said_before_they_begin(tmp_path: Path, capsys) -> None:
+    (tmp_path / "domain.pddl").write_text(DERIVED)
+    (tmp_path / "p.pddl").write_text(LAMPS)
+    task = [str(tmp_path / "domain.pddl"), str(tmp_path / "p.pddl")]
+    pool = str(tmp_path / "pool")
+    assert cli.main(["fuzz", *task, "--size", "2", "--out", pool]) == ExitCode.DONE
+    words = ["test", *task, "--policy", "builtin:gc", "--pool", pool, "--oracle"]
+    capsys.readouterr()
+    assert cli.main([*words, "bmo"]) == ExitCode.DONE
+    assert "no dominance here: axioms depend on all variables" in capsys.readouterr().err
+    assert cli.main([*words, "astar"]) == ExitCode.DONE
+    assert "no dominance" not in capsys.readouterr().err

@@ -114,3 +114,10 @@ def test_an_interrupt_keeps_what_was_learned(files: list[str], tmp_path: Path) -
     assert checkpoints >= 1
     assert train(files, out, "--resume", "--epochs", str(checkpoints + 1)) == ExitCode.DONE
     assert len(list((out / "checkpoints").glob("epoch-*.pt"))) >= checkpoints + 1
+
+
+def test_a_time_limit_is_no_end(files: list[str], tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out"
+    assert train(files, out, "--time-limit", "0.000001") == ExitCode.LIMIT_REACHED
+    assert "--resume continues" in capsys.readouterr().err
+    assert train(files, out, "--resume") == ExitCode.DONE

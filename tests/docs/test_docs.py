@@ -104,6 +104,12 @@ def test_headings_that_are_linked_exist(page: Path) -> None:
     assert not missing
 
 
+def test_the_guide_of_the_experiments_is_up_to_date() -> None:
+    command = [sys.executable, "-c", "import experiment_guide as g; print(g.guide(), end='')"]
+    result = subprocess.run(command, cwd=ROOT / "tools", capture_output=True, text=True, check=True)
+    assert result.stdout == (ROOT / "docs" / "experiments.md").read_text(), "run 'make docs'"
+
+
 def test_the_guide_of_the_command_line_is_up_to_date() -> None:
     command = [sys.executable, "-c", "import command_line_guide as g; print(g.guide(), end='')"]
     result = subprocess.run(command, cwd=ROOT / "tools", capture_output=True, text=True, check=True)

@@ -1,18 +1,22 @@
-"""What tested states say about each other, against plain loops over pairs."""
+"""What compared states say about each other, against plain loops over pairs."""
 
 from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
+from reference import fdr
 from reference.dominance import random_task
 
 from engine.dominance.compute import compute
 from engine.dominance.function import NO_SUM, DominanceFunction
-from engine.native.dominance import NativeComparison, NativeTables
-from engine.native.library import Int32Array, Int64Array
+from engine.native.bounds import NativeMaintenance
+from engine.native.dominance import NativeTables
+from engine.native.library import Int32Array
+from engine.oracles.bounds import Bounds
 from engine.records.config import Factorization
 from engine.records.finding import INFINITY
+from engine.task.states import StateTable
 from engine.task.task import Task
 
 Build = Callable[..., Task]
@@ -20,12 +24,20 @@ State = tuple[int, ...]
 
 
 def random_states(task: Task, random: Random, n: int) -> list[State]:
-    return [tuple(random.randrange(size) for size in task.domain_sizes) for _ in range(n)]
+    states = (tuple(random.randrange(size) for size in task.domain_sizes) for _ in range(n))
+    return list(dict.fromkeys(states))
 
 
-def random_bounds(random: Random, n: int) -> Int64Array:
-    values = [random.choice([INFINITY, *range(20)]) for _ in range(n)]
-    return np.array(values, np.int64)
+def random_plan(task: Task, state: State, random: Random) -> list[int] | None:
+    """Operators that lead to the goal, if a random walk finds some."""
+    plan: list[int] = []
+    while not fdr.holds(task.goal, state):
+        steps = fdr.successors(task, state)
+        if not steps or len(plan) == 60:
+            return None
+        operator, state = random.choice(steps)
+        plan.append(operator)
+    return plan
 
 
 def implied(function: DominanceFunction, bound: int, source: State, target: State) -> int:
@@ -33,46 +45,35 @@ def implied(function: DominanceFunction, bound: int, source: State, target: Stat
     return INFINITY if value is None or bound == INFINITY else bound - value
 
 
-def told_completely(comparison: NativeComparison, bounds: Int64Array) -> Int64Array:
-    """The bounds when nobody has anything to tell any more."""
-    bounds = bounds.copy()
-    while (told := comparison.tell(bounds)) is not None:
-        source, states, gains = told
-        assert states
-        for state, gain in zip(states, gains, strict=True):
-            assert bounds[source] - gain < bounds[state]
-            bounds[state] = bounds[source] - gain
-    return bounds
+class Compared:
+    """Some states of a task that are compared, a few of them with plans."""
 
+    def __init__(self, task: Task, function: DominanceFunction) -> None:
+        self.task, self.function = task, function
+        self.table = StateTable(task)
+        self.bounds = Bounds(self.table)
+        self.known: list[State] = []
+        self.maintenance = NativeMaintenance(
+            function.native, self.bounds.native, self.bounds.number_of("bmo")
+        )
 
-def test_states_get_the_best_bound_that_known_ones_imply() -> None:
-    random = Random(1)
-    inferred = 0
-    for _ in range(25):
-        task = random_task(random)
-        function = compute(task, Factorization(random.choice([None, 30])))
-        states = random_states(task, random, 12)
-        bounds = random_bounds(random, len(states))
-        ids = function.ids(states)
-        comparison = NativeComparison(function.native)
-        for number, state in enumerate(states):
-            pairs = [
-                (implied(function, int(bounds[k]), states[k], state), k) for k in range(number)
-            ]
-            best, expected = min(pairs, default=(INFINITY, -1))
-            expected = expected if best < INFINITY else -1
-            source, gain = comparison.add(bounds, number, ids[number])
-            assert source == expected
-            if source >= 0:
-                assert bounds[source] - gain == best
-                inferred += 1
-        others = random_states(task, random, 9)
-        sources, gains = comparison.infer(bounds, function.ids(others))
-        for other, source, gain in zip(others, sources.tolist(), gains.tolist(), strict=True):
-            best = min(implied(function, int(bounds[k]), s, other) for k, s in enumerate(states))
-            assert (source < 0) == (best == INFINITY)
-            assert source < 0 or bounds[source] - gain == best
-    assert inferred > 20
+    def id_of(self, state: State) -> int:
+        return int(self.table.add(state)[0])
+
+    def u(self, state: State) -> int:
+        return self.bounds.u(self.id_of(state))
+
+    def add_plan(self, state: State, random: Random) -> None:
+        if (plan := random_plan(self.task, state, random)) is not None:
+            self.bounds.add_plan(self.id_of(state), plan, "walk")
+
+    def compare(self, states: list[State]) -> None:
+        self.known += states
+        self.maintenance.compare([self.id_of(state) for state in states])
+
+    def implied(self, target: State) -> int:
+        pairs = (implied(self.function, self.u(s), s, target) for s in self.known)
+        return min(pairs, default=INFINITY)
 
 
 def test_no_pair_is_left_with_something_to_say() -> None:
@@ -81,23 +82,100 @@ def test_no_pair_is_left_with_something_to_say() -> None:
     improved = 0
     for _ in range(25):
         task = random_task(random)
-        function = compute(task, Factorization())
+        function = compute(task, Factorization(random.choice([None, 30])))
+        compared = Compared(task, function)
         states = random_states(task, random, 15)
-        bounds = random_bounds(random, len(states))
-        comparison = NativeComparison(function.native)
-        for number, ids in enumerate(function.ids(states)):
-            comparison.add(bounds, number, ids)
-        for _ in range(3):
-            after = told_completely(comparison, bounds)
-            improved += int((after < bounds).sum())
-            for t, target in enumerate(states):
-                best = min(implied(function, int(after[s]), states[s], target) for s in range(15))
-                assert after[t] <= best
-            bounds = after
-            finite = np.flatnonzero(bounds != INFINITY)
-            if len(finite):  # somebody else finds out more
-                bounds[random.choice(finite.tolist())] -= 1
-    assert improved > 20
+        for part in (states[:5], states[5:6], states[6:]):
+            for state in part:
+                if random.random() < 0.5:
+                    compared.add_plan(state, random)
+            compared.compare(part)
+            for target in compared.known:
+                assert compared.u(target) <= compared.implied(target)
+        for _ in range(3):  # somebody else finds out more
+            compared.add_plan(random.choice(states), random)
+            before = [compared.u(state) for state in states]
+            compared.compare([])
+            improved += sum(compared.u(s) < u for s, u in zip(states, before, strict=True))
+            for target in compared.known:
+                assert compared.u(target) <= compared.implied(target)
+        for state in states:
+            if compared.u(state) != INFINITY:
+                assert compared.bounds.evidence(compared.id_of(state)).bound == compared.u(state)
+    assert improved
+
+
+def test_states_get_the_best_bound_that_compared_ones_imply() -> None:
+    random = Random(1)
+    inferred = 0
+    for _ in range(25):
+        task = random_task(random)
+        function = compute(task, Factorization(random.choice([None, 30])))
+        compared = Compared(task, function)
+        states = random_states(task, random, 12)
+        for state in states:
+            compared.add_plan(state, random)
+        compared.compare(states)
+        others = random_states(task, random, 9)
+        ids = np.array([compared.id_of(other) for other in others], np.int32)
+        found = zip(*(column.tolist() for column in compared.maintenance.infer(ids)), strict=True)
+        for other, (bound, source, gain) in zip(others, found, strict=True):
+            assert bound == compared.implied(other)
+            assert (source < 0) == (bound == INFINITY)
+            if source >= 0:
+                inferred += 1
+                values = tuple(compared.table.values([source])[0].tolist())
+                assert function.value(values, other) == gain
+                assert compared.u(values) - gain == bound
+                first = next(
+                    s for s in compared.known if implied(function, compared.u(s), s, other) == bound
+                )
+                assert values == first  # of equals the one known longest
+    assert inferred > 20
+
+
+@pytest.mark.parametrize(("values", "cost"), [(9, 1), (16, 8), (16, 9), (17, 1), (40, 3)])
+def test_blocks_of_pairs_have_the_values_of_pairs(build: Build, values: int, cost: int) -> None:
+    """Few states and small values take the quick way, and others the plain one: same answers."""
+    random = Random(values)
+    steps = [
+        ({v: k}, {v: k + d}, cost)
+        for v in range(3)
+        for d in (-1, 1)
+        for k in range(values)
+        if 0 <= k + d < values
+    ]
+    task = build((values,) * 3, steps, (0, 0, 0), {0: values - 1, 1: 0, 2: values // 2})
+    function = compute(task, Factorization())
+    largest = max(int(factor.table.max()) for factor in function.factors)
+    assert (largest == 120) == ((values, cost) == (16, 8))
+    compared = Compared(task, function)
+    states = random_states(task, random, 200)
+    for state in states[:30]:
+        compared.bounds.add_plan(compared.id_of(state), straight_plan(task, state), "walk")
+    compared.compare(states)
+    ids = np.array([compared.id_of(state) for state in states], np.int32)
+    rows = function.ids(states)
+    pairs = function.values(rows, rows)
+    known = np.array([compared.u(state) for state in states], np.int64)
+    usable = (pairs != NO_SUM) & (known != INFINITY)[:, None]
+    best = np.where(usable, known[:, None] - np.where(usable, pairs, 0), INFINITY).min(axis=0)
+    assert (compared.maintenance.infer(ids)[0] == best).all()
+    assert (known <= best).all()
+    assert (known != INFINITY).all()
+
+
+def straight_plan(task: Task, state: State) -> list[int]:
+    """Each variable goes to its goal, step by step."""
+    plan: list[int] = []
+    while not fdr.holds(task.goal, state):
+        variable, value = next((v, g) for v, g in task.goal if state[v] != g)
+        wanted = state[variable] + (1 if value > state[variable] else -1)
+        operator, state = next(
+            (o, after) for o, after in fdr.successors(task, state) if after[variable] == wanted
+        )
+        plan.append(operator)
+    return plan
 
 
 def test_a_bound_nobody_has_says_nothing(build: Build) -> None:
@@ -105,41 +183,21 @@ def test_a_bound_nobody_has_says_nothing(build: Build) -> None:
     task = build((2,), [({}, {0: 1}, 1), ({}, {0: 0}, 1)], (0,), {0: 1})
     function = compute(task, Factorization())
     assert function.value((0,), (1,)) is not None
-    comparison = NativeComparison(function.native)
-    unknown = np.full(2, INFINITY, np.int64)
-    for number, ids in enumerate(function.ids([(0,), (1,)])):
-        assert comparison.add(unknown, number, ids)[0] == -1
-    assert comparison.tell(unknown) is None
-
-
-def test_more_states_than_at_first_expected(build: Build) -> None:
-    task = build((700,), [({}, {0: 0}, 1)], (5,), {0: 0})
-    function = compute(task, Factorization())
-    comparison = NativeComparison(function.native)
-    bounds = np.full(700, INFINITY, np.int64)
-    for number, ids in enumerate(function.ids([[0], *([5] for _ in range(699))])):
-        comparison.add(bounds, number, ids)
-    bounds[0] = 0
-    assert told_completely(comparison, bounds).max() == 1
+    compared = Compared(task, function)
+    compared.compare([(0,), (1,)])
+    assert [compared.u(state) for state in compared.known] == [INFINITY] * 2
 
 
 def test_what_does_not_fit_is_refused(build: Build) -> None:
     task = build((2, 3), [({}, {0: 1, 1: 2}, 1)], (0, 0), {0: 1})
     function = compute(task, Factorization())
     row: Int32Array = function.ids([(0, 0)])[0]
-    bounds = np.zeros(4, np.int64)
-    comparison = NativeComparison(function.native)
-    with pytest.raises(ValueError, match=r"expected shape \(2,\), got \(1,\)"):
-        comparison.add(bounds, 0, row[:1])
-    with pytest.raises(ValueError, match="out of range"):
-        comparison.add(bounds, 0, row + 100)
-    with pytest.raises(ValueError, match="out of range"):
-        comparison.add(bounds, -1, row)
-    with pytest.raises(TypeError, match="int64"):
-        comparison.add(bounds.astype(np.int32), 0, row)
-    comparison.add(bounds, 4, row)
-    with pytest.raises(ValueError, match="out of range"):
-        comparison.tell(bounds)  # there is no bound of state 4
+    compared = Compared(task, function)
+    for states in ([0], [-1]):
+        with pytest.raises(ValueError, match="out of range"):
+            compared.maintenance.compare(states)
+        with pytest.raises(ValueError, match="out of range"):
+            compared.maintenance.infer(np.array(states, np.int32))
     with pytest.raises(ValueError, match="out of range"):
         function.ids([(0, 3)])
     with pytest.raises(ValueError, match="out of range"):

@@ -360,3 +360,32 @@ def test_a_stop_request_is_heard_at_once_wherever_it_comes(looks) -> None:
     assert comparison.stopped
     assert comparison.first.verdict is EquivalenceVerdict.UNDECIDED
     assert answers.count(True) <= 2
+
+
+def test_no_macro_is_told_from_no_mapping(domain, compare) -> None:
+    turn = ("turn", "?x", "(on ?x)", "(not (on ?x)) (off ?x)")
+    back = ("back", "?x", "(off ?x)", "(not (off ?x)) (on ?x)")
+    broken = ("break", "?x", "(on ?x)", "(not (on ?x)) (not (off ?x))")
+    both = domain("(on ?x) (off ?x)", turn, back)
+    alone = compare(both, domain("(on ?x) (off ?x)", turn))
+    assert alone.verdict.value == "not-equivalent"
+    # Either operator alone can be done: on and off change places.
+    assert alone.obstacle.value == "no mapping"
+    assert alone.blocked == ""
+    other = compare(both, domain("(on ?x) (off ?x)", turn, back, broken))
+    assert (other.obstacle.value, other.blocked) == ("no macro", "break of B")
+    fewer = compare(both, domain("(on ?x)", ("dim", "?x", "(on ?x)", "(not (on ?x))")))
+    assert fewer.obstacle.value == "no bijection"
+
+
+def test_all_shortest_macros_are_listed(domain, compare) -> None:
+    steps = [(f"go{n}", "?x", "(a ?x)", "(not (a ?x)) (b ?x)") for n in (1, 2)]
+    last = ("end", "?x", "(b ?x)", "(not (b ?x)) (c ?x)")
+    predicates = "(a ?x) (b ?x) (c ?x)"
+    whole = ("whole", "?x", "(a ?x) (not (b ?x))", "(not (a ?x)) (c ?x)")
+    first = domain(predicates, *steps, last)
+    found = compare(first, domain(predicates, *steps, last, whole), all_macros=True)
+    assert found.verdict.value == "equivalent"
+    (cover,) = (item for item in found.operators if item.operator == "whole")
+    assert sorted(map(str, cover.shortest)) == ["(go1 ?x) (end ?x)", "(go2 ?x) (end ?x)"]
+    assert cover.all_listed

@@ -15,12 +15,11 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from random import Random
 from typing import Any
 
 import pytest
-from reference.faulty import PATIENCE, Bench, findings, many_loads, wait_for
+from reference.faulty import Bench, Supervised, findings, many_loads, wait_for, workers_of
 
 from engine.campaign.config_reader import read_config
 from engine.fuzzing.pool_file import read_pool
@@ -29,8 +28,7 @@ from engine.records.training import TrainingConfig
 from engine.task.load import load_task
 from engine.training.imitation import train
 from engine.usecases.campaign import run_campaign
-from engine.workers.channel import Call, Command, End, Events
-from engine.workers.supervisor import Supervisor
+from engine.workers.channel import Command
 from engine.workspace.workspace import Workspace
 
 TERM_BIT = 1 << (signal.SIGTERM - 1)
@@ -68,7 +66,7 @@ def interrupt(process: subprocess.Popen[str], number: int, chance: Random) -> No
 
 LONG = {
     "search": ["search", "domain.pddl", "many.pddl", "--heuristic", "blind"],
-    "dominance": ["dominance", "domain.pddl", "many.pddl", "--factors", "merged:2000000"],
+    "dominance": ["dominance", "domain.pddl", "more.pddl", "--factors", "merged:2000000"],
     "lama": ["search", "domain.pddl", "many.pddl", "--algorithm", "lama"],
     "run": ["run", "builtin:optimal", "domain.pddl", "many.pddl"],
     "aoc": [
@@ -81,6 +79,7 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_computation_stops(name: str, bench: Bench) -> None:
     bench.write("many.pddl", many_loads(11))
+    bench.write("more.pddl", many_loads(150))  # variables are compared one by one: that is quick
     chance = Random(name)
     process = bench.start(*LONG[name])
     wait_for(lambda: works(process) or bench.processes("--internal-plan-file"))
@@ -199,7 +198,7 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
     command = ("campaign", "campaign.toml", "--out", "w.plumb", "--resume")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = bench.start(*command)
-        begun = partial(bench.processes, "engine.workers.worker")
+        begun = partial(bench.processes, "plumbline-work")
         wait_for(lambda process=process, begun=begun: process.poll() is not None or begun())
         interrupt(process, number, chance)
         said = bench.end_of(process)
@@ -212,7 +211,7 @@ def test_a_campaign_interrupted_again_and_again(bench: Bench, expected: set[Any]
 def test_a_second_interrupt_ends_it_at_once(bench: Bench, expected: set[Any]) -> None:
     path = bench.folder / "w.plumb"
     process = bench.start("campaign", "campaign.toml", "--out", "w.plumb")
-    wait_for(lambda: bench.processes("engine.workers.worker"))
+    wait_for(lambda: bench.processes("plumbline-work"))
     for _ in range(2):
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)  # two signals of a kind at the same time are one
@@ -226,36 +225,19 @@ def test_a_second_interrupt_ends_it_at_once(bench: Bench, expected: set[Any]) ->
 # The window.
 
 
-class Window:
-    """Starts work as a window does, and waits for its end."""
-
-    def __init__(self, *arguments: object) -> None:
-        self._ends: SimpleQueue[End] = SimpleQueue()
-        self.supervisor = Supervisor(Call.of(run_campaign, *arguments), self._report)
-        self.supervisor.start()
-
-    def _report(self, report: Events | End) -> None:
-        if isinstance(report, End):
-            self._ends.put(report)
-
-    def end(self) -> End:
-        end = self._ends.get(timeout=PATIENCE)
-        self.supervisor.join()
-        return end
-
-
 @pytest.mark.parametrize("way", ["stop", "kill"])
 def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) -> None:
     path = bench.folder / "w.plumb"
     Workspace.create(path).close()
     arguments = path, read_config(bench.folder / "campaign.toml"), "local:1", Consent()
-    window = Window(*arguments)
-    wait_for(lambda: bench.processes("engine.workers.worker"))
+    window = Supervised(run_campaign, *arguments)
+    wait_for(lambda: workers_of(os.getpid()))
     time.sleep(Random(way).random() * 0.4)
     if way == "stop":
         window.supervisor.order(Command.STOP)
         assert window.end().failure is None
     else:
+        wait_for(lambda: window.supervisor.pid is not None)
         assert window.supervisor.pid is not None
         with suppress(ProcessLookupError):
             os.kill(window.supervisor.pid, signal.SIGKILL)
@@ -264,5 +246,5 @@ def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) ->
             assert failure.message.startswith("the worker was killed from outside")
             assert failure.hint == "everything saved so far is safe; start it again"
     assert findings(path) <= expected
-    assert Window(*arguments).end().result is not None
+    assert Supervised(run_campaign, *arguments).end().result is not None
     assert findings(path) == expected

@@ -128,5 +128,5 @@ def test_nothing_but_time_stamps_uses_the_wall_clock() -> None:
         for path in (root / folder).rglob("*.py")
         if "time.time()" in path.read_text(encoding="utf-8")
     }
-    allowed = {"workspace", "lock", "event_writer", "backup"}
+    allowed = {"workspace", "lock", "event_writer", "experiments", "backup"}
     assert {Path(name).stem for name in users} <= allowed

@@ -23,7 +23,7 @@ from engine.search.planners import Planner, PlannerOutcome, run_planner
 from engine.task.load import load_task
 from engine.task.task import Task
 from engine.verify import val
-from engine.verify.val import val_opinion, val_program
+from engine.verify.val import val_opinions, val_program
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_broken_val_has_no_opinion(
 ) -> None:
     monkeypatch.setattr(val, "SECONDS", 0.3)
     texts = [(bench.folder / name).read_text() for name in ("domain.pddl", "p2.pddl")]
-    opinion = val_opinion(program(body), *texts, PLAN)
+    (opinion,) = val_opinions(program(body), texts[0], [(texts[1], PLAN)])
     assert opinion is None or not opinion.valid
 
 

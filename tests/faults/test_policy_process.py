@@ -37,7 +37,7 @@ def make(task):
 MISDEEDS = {
     "good": "pass",
     "loud": "os.write(1, os.urandom(300000)); print('x' * 300000)",
-    "leaves": "if self.asked > 2: os._exit(0)",
+    "leaves": "os._exit(0)",
     "crashes": "ctypes.string_at(0)",
     "nan": "return [float('nan')] * len(states)",
     "impossible": "return [len(self.task.operators) - 1] * len(states)",
@@ -95,7 +95,7 @@ def test_bad_policies_harm_nobody_else(bench: Bench) -> None:
     assert not {"crashes.py:make", "nan.py:make"} & set(found)
     said = bench.plumbline("verify", "w.plumb")
     assert said.code == 3  # nobody has agreed to run the plug-ins again
-    assert "10 of 10 bugs verified" in said.out
+    assert "8 of 8 bugs verified" in said.out
 
 
 def test_policies_that_hang_meet_the_limit_of_their_unit(bench: Bench) -> None:

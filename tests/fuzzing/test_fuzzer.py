@@ -1,17 +1,22 @@
 from dataclasses import replace
 from itertools import product
 from random import Random
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from reference import fdr
 from reference.amount import amount
 from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
 
-from engine.fuzzing.biases import BIASES, Even, Judgment, make_bias
+from engine.fuzzing import fuzzer as fuzzer_module
+from engine.fuzzing.biases import BIASES, Judgment, make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.policies.runs import PolicyRuns
 from engine.records.config import Unsolved
+from engine.records.finding import INFINITY, RunOutcome
+from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
 
 
@@ -26,13 +31,13 @@ def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
     checked = 0
     for seed in range(amount(20, 8)):
         task = random_task(random)
-        entries = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=200)))
+        entries = pool_of(Fuzzer(StateTable(task), None, FuzzOptions(30, 4, seed, walks=200)))
         assert entries[0].state == task.init
         for entry in entries[1:]:
             state = entries[entry.reference].state
             for operator in entry.operators:
                 assert fdr.holds(task.operators[operator].precondition, state)
-                state = fdr.apply(task.operators[operator], state)
+                state = fdr.apply(task, task.operators[operator], state)
                 assert not fdr.holds(task.goal, state)
             assert state == entry.state
             assert entry.steps == len(entry.operators)
@@ -44,7 +49,7 @@ def test_every_entry_is_reached_by_its_walk_and_is_no_goal() -> None:
 def test_the_same_seed_gives_the_same_pool() -> None:
     task = dials(4, 5)
     first, again, other = (
-        pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(40, seed=seed))) for seed in (3, 3, 4)
+        pool_of(Fuzzer(StateTable(task), None, FuzzOptions(40, seed=seed))) for seed in (3, 3, 4)
     )
     assert first == again
     assert first != other
@@ -52,7 +57,7 @@ def test_the_same_seed_gives_the_same_pool() -> None:
 
 def test_novelty_filters_what_is_not_new() -> None:
     task = dials(3, 3)
-    fuzzer = Fuzzer(StateTable(task), Even(), FuzzOptions(1000, walks=2000, novelty=1))
+    fuzzer = Fuzzer(StateTable(task), None, FuzzOptions(1000, walks=2000, novelty=1))
     entries = pool_of(fuzzer)
     assert len(entries) <= 9  # one state per fact at most
     assert fuzzer.statistics.filtered > 0
@@ -77,28 +82,37 @@ def test_it_ends_when_walks_can_find_no_other_state(name: str) -> None:
 
 
 def test_all_states_within_reach_are_found() -> None:
-    fuzzer = Fuzzer(StateTable(dials(2, 5)), Even(), FuzzOptions(10**9))
+    fuzzer = Fuzzer(StateTable(dials(2, 5)), None, FuzzOptions(10**9))
     assert len(pool_of(fuzzer)) == 5**2 - 1  # but for the goal
     assert fuzzer.exhausted
 
 
-def test_dead_ends_are_left_out_on_request() -> None:
-    """The two switches of the unsolvable dials exclude each other, which h_max does not see."""
+def test_states_that_hmax_knows_to_be_dead_ends_are_left_out() -> None:
     random = Random(6)
-    pruned_something = False
+    left_out = 0
     for seed in range(amount(30, 8)):
         task = random_task(random)
-        plain = pool_of(Fuzzer(StateTable(task), Even(), FuzzOptions(30, 4, seed, walks=150)))
-        options = FuzzOptions(30, 4, seed, walks=150, prune_dead_ends=True)
-        pruned = pool_of(Fuzzer(StateTable(task), Even(), options))
-        truth = Truth.of(task)
-        dead = [entry for entry in plain if truth.hstar[entry.state] == fdr.INFINITY]
-        left = [entry for entry in pruned[1:] if truth.hstar[entry.state] == fdr.INFINITY]
-        pruned_something |= len(left) < len(dead)
-    assert pruned_something
+        hmax = Evaluator(task, "hmax")
+        entries = pool_of(Fuzzer(StateTable(task), None, FuzzOptions(30, 4, seed, walks=150)))
+        assert (hmax([entry.state for entry in entries[1:]] or [task.init]) != INFINITY).all()
+        left_out += int((hmax(fdr.reachable_states(task)) == INFINITY).sum())
+    assert left_out
 
 
-@pytest.mark.parametrize("name", BIASES)
+def test_the_time_for_walks_does_not_run_while_states_are_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(fuzzer_module, "time", SimpleNamespace(monotonic=lambda: now))
+    fuzzer = Fuzzer(StateTable(dials(4, 5)), None, FuzzOptions(30, seconds=0.2))
+    for _ in fuzzer.grow():
+        now += 60.0  # an oracle at work
+    assert len(fuzzer.entries) == 30
+    ended = Fuzzer(StateTable(dials(4, 5)), None, FuzzOptions(10**6, seconds=0.0))
+    assert len(pool_of(ended)) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in BIASES if name != "none"])
 def test_biases_judge_every_candidate(name: str) -> None:
     random = Random(2)
     for seed in range(amount(6, 2)):
@@ -107,6 +121,7 @@ def test_biases_judge_every_candidate(name: str) -> None:
             table = StateTable(truth.task)
             runs = PolicyRuns(TablePolicy(policy), table)
             bias = make_bias(name, runs, horizon=6)
+            assert bias is not None
             states = table.add(truth.states)
             judgment = bias.judge(states)
             assert len(judgment.weights) == len(judgment.failed) == len(states)
@@ -114,13 +129,32 @@ def test_biases_judge_every_candidate(name: str) -> None:
             assert pool_of(fuzzer)
 
 
-def test_plan_length_is_the_cost_of_the_policys_run() -> None:
+def test_plan_length_is_the_number_of_steps_of_the_policys_run() -> None:
     truth = Truth.of(dials(2, 5, costs=(2, 3)))
     table = StateTable(truth.task)
-    runs = PolicyRuns(TablePolicy(optimal_policy(truth)), table)
+    policy = optimal_policy(truth)
+    runs = PolicyRuns(TablePolicy(policy), table)
     states = table.add(truth.states)
-    weights = make_bias("plan-length", runs, budget=10**6).judge(states).weights
-    assert weights == [float(truth.hstar[state]) for state in truth.states]
+    bias = make_bias("plan-length", runs, horizon=None, budget=None)
+    weights = bias.judge(states).weights
+    assert weights == [float(len(runs.trace(state).operators)) for state in states.tolist()]
+    assert weights != [float(truth.hstar[state]) for state in truth.states]
+
+
+def test_a_run_that_was_cut_off_weighs_more_than_all_finished_ones() -> None:
+    """Also where those are longer than the horizon, because they were known before."""
+    truth = Truth.of(dials(2, 9))
+    table = StateTable(truth.task)
+    runs = PolicyRuns(TablePolicy(optimal_policy(truth)), table)
+    longest = max(truth.states, key=lambda state: truth.hstar[state])
+    (known,) = table.add([longest]).tolist()
+    runs.run([known])
+    walked = {tuple(row) for row in table.values(runs.trace(known).states).tolist()}
+    far = next(s for s in truth.states if truth.hstar[s] > 4 and s not in walked)
+    (other,) = table.add([far]).tolist()
+    weights = make_bias("plan-length", runs, horizon=2).judge(np.array([known, other])).weights
+    assert runs.known([other]).outcome[0] is RunOutcome.UNKNOWN
+    assert weights[1] > weights[0] > 2
 
 
 def test_the_budget_leaves_candidates_out() -> None:

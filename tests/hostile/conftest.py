@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from reference.hostile_readers import Read, ferry_task, readers
 from reference.hostile_workspaces import altered
 
 from engine.task.task import Task
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 settings.register_profile(
     "hostile",

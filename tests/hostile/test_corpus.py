@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import struct
 from collections import defaultdict
 from pathlib import Path
 
@@ -56,3 +57,16 @@ def test_names_that_no_file_can_have(tmp_path: Path, text: str) -> None:
     (tmp_path / "p.sas").write_text("")
     with pytest.raises(ConfigurationError):
         parse_config(text, tmp_path / "campaign.toml")
+
+
+def test_an_archive_that_claims_a_size_beyond_all_memory(folder: Path) -> None:
+    target = targets(folder)["torch file"]()
+    (sound,) = target.seeds()
+    contents = sound.rindex(b"PK\x01\x02")  # the last entry of the table of contents
+    extra = struct.pack("<HHQQ", 1, 16, 2**63, 2**63)
+    entry = bytearray(sound[contents : contents + 46])
+    entry[20:28], entry[30:32] = b"\xff" * 8, struct.pack("<H", len(extra))
+    (names,) = struct.unpack_from("<H", entry, 28)
+    end = contents + 46 + names
+    changed = sound[:contents] + bytes(entry) + sound[contents + 46 : end] + extra + sound[end:]
+    assert taken(target.read, changed) == REFUSED

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reference.hostile_readers import FERRY
 
 from engine.caches import TRANSLATIONS, keep
 from engine.cli import main
@@ -39,6 +40,7 @@ def out(tmp_path: Path) -> Path:
     return folder
 
 
+FERRY_TASK = (str(FERRY / "domain.pddl"), str(FERRY / "problems" / "p01.pddl"))
 COMMANDS = {
     "report.html": lambda sound, path: ["report", sound, "--out", path],
     "report.csv": lambda sound, path: ["report", sound, "--out", path],
@@ -53,6 +55,8 @@ COMMANDS = {
         path,
     ],
     "campaign.toml": lambda sound, path: ["campaign", "--init", path],
+    "state.svg": lambda sound, path: ["picture", *FERRY_TASK, "--out", path],
+    "state.png": lambda sound, path: ["picture", *FERRY_TASK, "--out", path],
 }
 
 

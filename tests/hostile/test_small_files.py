@@ -7,11 +7,16 @@ import os
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+import zlib
 from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from reference.hostile_policies import (
@@ -19,6 +24,7 @@ from reference.hostile_policies import (
     database,
     embed,
     expanded_checkpoint,
+    greedy_checkpoints,
     make_endless,
     programs,
 )
@@ -27,6 +33,7 @@ from reference.hostile_readers import FERRY
 from engine.errors import PolicyError
 from engine.policies.torch_archive import read_archive
 from engine.policies.torch_file import load_checkpoint
+from engine.records.codec import compress, expand
 
 CPU_SECONDS = 60
 MEGABYTES = 1200
@@ -38,13 +45,22 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEGABYTES * 2**20,) * 2)
 
 
-def plumbline(*words: object) -> subprocess.CompletedProcess[str]:
+def greedily() -> None:
+    """Enough for a file that is allowed to be read within limits of its own."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_DATA, (3 * MEGABYTES * 2**20,) * 2)
+
+
+def plumbline(
+    *words: object, limits: Callable[[], None] = bounded, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """A command whose process ends by a signal if it takes too much."""
     process = subprocess.run(
         [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
         capture_output=True,
         text=True,
-        preexec_fn=bounded,  # these tests have no threads
+        cwd=folder,
+        preexec_fn=limits,  # these tests have no threads
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         check=False,
     )
@@ -74,6 +90,45 @@ def test_a_checkpoint_of_one_number(tmp_path: Path) -> None:
     process = plumbline("policy", path)
     assert process.returncode == 2
     assert "larger than the file" in process.stderr
+
+
+@pytest.mark.parametrize("what", greedy_checkpoints())
+def test_a_checkpoint_that_says_the_same_many_times(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "p.pt"
+    path.write_bytes(greedy_checkpoints()[what])
+    assert path.stat().st_size < 1_600_000
+    process = plumbline("policy", path, limits=greedily)
+    assert process.returncode == 2
+    assert "error:" in process.stderr
+
+
+LIMITED_READERS = """
+import resource, signal
+import pytest, torch
+from engine.workers.limits import READING_MEGABYTES, ReadingLimitError, bounded_reading
+
+def work_without_end():
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.01, 0.01)  # as if the time were over
+    while True:
+        pass
+
+size, before = 10**6, resource.getrlimit(resource.RLIMIT_DATA)
+with pytest.raises(ReadingLimitError, match="memory"), bounded_reading(size):
+    bytearray((READING_MEGABYTES + 100) * 2**20)
+with pytest.raises(ReadingLimitError, match="memory"), bounded_reading(size):
+    torch.empty((READING_MEGABYTES + 100) * 2**20, dtype=torch.uint8)
+with pytest.raises(ReadingLimitError, match="too long"), bounded_reading(size):
+    work_without_end()
+with bounded_reading(2**30):
+    bytearray((READING_MEGABYTES + 100) * 2**20)  # large files may take more
+assert resource.getrlimit(resource.RLIMIT_DATA) == before
+assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+"""
+
+
+def test_a_reader_is_held_to_limits() -> None:
+    """In a process of its own: what others have freed in this one may be used again."""
+    subprocess.run([sys.executable, "-c", LIMITED_READERS], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("name", ["p.policy", "p.pt"])
@@ -117,7 +172,8 @@ def test_what_torch_saves_is_read_as_torch_reads_it(tmp_path: Path) -> None:
 
 def is_same(a: object, b: object) -> bool:
     if isinstance(b, torch.Tensor):
-        return isinstance(a, torch.Tensor) and a.dtype == b.dtype and torch.equal(a, b)
+        b = (b.float() if b.dtype == torch.bfloat16 else b).detach()  # numpy has none
+        return isinstance(a, np.ndarray) and a.dtype == b.numpy().dtype and np.array_equal(a, b)
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all(is_same(a[key], b[key]) for key in b)
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
@@ -136,3 +192,24 @@ def test_a_workspace_whose_pages_refer_to_each_other(
     process = plumbline("bugs", path)
     assert process.returncode == 2
     assert "the file is damaged" in process.stderr
+
+
+def test_a_file_within_a_workspace_is_not_far_larger_than_it() -> None:
+    """A domain of 400 MB fits into 400 kB, and would take a hundred gigabytes to parse."""
+    with pytest.raises(ValueError, match="too large"):
+        expand(zlib.compress(b"c " * (200 * 2**20)))
+    for content in (b"", b"c " * 2**19, bytes(2**24), os.urandom(2**21)):
+        packed = compress(content)
+        assert expand(packed) == content
+        assert len(content) <= 2**20 + 100 * len(packed)
+
+
+@pytest.mark.parametrize("command", [["bugs"], ["verify"], ["report", "--html", "r.html"]])
+def test_a_workspace_that_unfolds(sound: Path, tmp_path: Path, command: list[str]) -> None:
+    path = Path(shutil.copy(sound, tmp_path / "w.plumb"))
+    with closing(sqlite3.connect(path)) as connection:
+        bomb = zlib.compress(b"c " * (200 * 2**20))
+        connection.execute("UPDATE inputs SET content = ? WHERE name LIKE '%.pddl'", (bomb,))
+        connection.commit()
+    process = plumbline(command[0], path, *command[1:], folder=tmp_path)
+    assert process.returncode in (0, 1, 2, 3)

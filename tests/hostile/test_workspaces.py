@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from engine.campaign.bundle import reproduce_commands, write_bundle
 from engine.cli import main
 from engine.errors import PlumblineError, WorkspaceError
 from engine.records import codec as packing
+from engine.records.finding import BugStatus
 from engine.report.content import gather
 from engine.report.html import html_report
 from engine.report.tables import csv_report
@@ -58,8 +60,21 @@ def test_any_schema(changed: Change, statements: str) -> None:
 
 @pytest.mark.parametrize("statements", STRANGE_SCHEMAS[:10])
 def test_what_we_did_not_make_is_not_even_opened(changed: Change, statements: str) -> None:
-    with pytest.raises(WorkspaceError, match=r"did not make|has no|cannot be there"):
+    refused = r"did not make|is not as this version|has no|cannot be there"
+    with pytest.raises(WorkspaceError, match=refused):
         Workspace.open(changed(statements))
+
+
+@pytest.mark.parametrize("column", ["name", "tbl_name", "sql"])
+def test_a_list_of_tables_that_is_not_text(changed: Change, column: str) -> None:
+    """Python's module tells of it without an error of SQLite."""
+    path = changed(
+        "PRAGMA writable_schema = ON;"
+        f"UPDATE sqlite_schema SET {column} = CAST({column} || x'2D2DFF' AS TEXT)"
+        " WHERE name = 'log'"
+    )
+    with pytest.raises(WorkspaceError, match="the file is damaged"):
+        Workspace.open(path)
 
 
 def test_sqlite_trusts_no_file(sound: Path) -> None:
@@ -67,6 +82,45 @@ def test_sqlite_trusts_no_file(sound: Path) -> None:
         assert store._rows("PRAGMA trusted_schema") == [(0,)]
         with pytest.raises(sqlite3.OperationalError, match="not authorized"):
             store._rows("SELECT load_extension('x')")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE TRIGGER t AFTER UPDATE ON findings BEGIN DELETE FROM inputs; END",
+        "CREATE TRIGGER chain AFTER UPDATE ON findings BEGIN UPDATE findings SET bound = 0; END",
+        "ALTER TABLE evidence RENAME TO e; CREATE VIEW evidence AS SELECT finding, document FROM e",
+        "ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS WITH RECURSIVE chain(x) AS "
+        "(SELECT 1 UNION ALL SELECT x + 1 FROM chain) SELECT r.* FROM r, chain",
+    ],
+)
+def test_what_another_program_adds_to_an_open_workspace_is_not_used(
+    changed: Change, statements: str
+) -> None:
+    path = changed("SELECT 1")
+    with Workspace.open(path) as store:
+        bug = store.bugs()[0].id
+        with closing(sqlite3.connect(path)) as other:
+            other.executescript(statements)
+        before = store.dump()["inputs"], [row["bound"] for row in store.dump()["findings"]]
+        with pytest.raises(WorkspaceError, match="added a view or a trigger"):
+            use(store, bug)
+        assert before == (store.dump()["inputs"], [r["bound"] for r in store.dump()["findings"]])
+
+
+def use(store: Workspace, bug: int) -> None:
+    store.bug(bug)
+    store.set_status([bug], BugStatus.IGNORED)
+
+
+@pytest.mark.parametrize("space", ["\xa0", "\u2003", "\x1c", "\x0b", "\x85"])
+def test_only_white_space_of_sqlite_is_white_space(changed: Change, space: str) -> None:
+    """To SQLite another space is a part of a name, and then our statements miss a column."""
+    path = changed(
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+        f"replace(sql, 'note TEXT', 'note{space}TEXT') WHERE name = 'findings'"
+    )
+    assert main(["bugs", str(path)]) == 2
 
 
 def test_a_few_bytes_do_not_fill_the_memory(
@@ -141,14 +195,14 @@ class _Page(html.parser.HTMLParser):
 def test_reports_show_names_and_run_nothing(changed: Change, name: str) -> None:
     with Workspace.open(named(changed(), name)) as store:
         content = gather(store, None, 5)
+        text, table = "".join(html_report(content)), "".join(csv_report(content))
     page = _Page()
-    text = html_report(content)
     page.feed(text)
     assert not page.tags & {"script", "img", "iframe", "object", "embed", "link", "b " + name}
     assert not [attribute for attribute in page.attributes if attribute.startswith("on")]
     assert all(link.startswith("#") for link in page.links)
     assert "49" not in re.findall(r"<td>(.*?)</td>", text) or "{{" not in name
-    for line in csv_report(content).splitlines()[1:]:
+    for line in table.splitlines()[1:]:
         assert not re.search(r'(^|,)"?[=+@]', line)
 
 
@@ -157,8 +211,9 @@ def test_a_name_in_a_command_is_a_word(changed: Change) -> None:
     path = changed(f"UPDATE policies SET spec = '{spec}', path = NULL, file = NULL")
     with Workspace.open(path) as store:
         bug = store.bug(1)
-        run, *_ = reproduce_commands(bug, store.task(bug.problem_id), store.policy(1), True)
-    assert shlex.split(run)[:3] == ["plumbline", "run", spec]
+        tested, exported, *_ = reproduce_commands(store, bug, store.task(bug.problem_id), True)
+    for run in (tested, exported):
+        assert shlex.split(run)[:3] == ["plumbline", "run", spec]
 
 
 def test_a_stored_policy_has_a_name(changed: Change) -> None:
@@ -182,7 +237,7 @@ def test_bundles_stay_in_their_folder(
         text = (bundle.folder / "README.md").read_text()
     assert {child.name for child in tmp_path.iterdir()} == {"home", "out", path.name}
     assert not list(home.iterdir())
-    assert text.count("\n    plumbline run ") == 1
+    assert text.count("\n    plumbline run ") == 2
 
 
 # programs

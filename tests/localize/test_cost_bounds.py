@@ -99,7 +99,7 @@ def test_bounds_hold_whatever_is_learned_in_whatever_order(seed: int) -> None:
                 plan: list[int] = []
                 while not fdr.holds(task.goal, state):
                     plan.append(policy[state])
-                    state = fdr.apply(task.operators[policy[state]], state)
+                    state = fdr.apply(task, task.operators[policy[state]], state)
                 bounds.add_plan(number, plan, optimal=False)
             case _:
                 exact = random.random() < 0.3 or hstar[state] == 0

@@ -90,7 +90,7 @@ def causes(found: Localization) -> tuple[CauseKind, tuple[int, ...], int | None]
 
 
 @pytest.mark.parametrize("end", [{}, {(9,): -7}])
-def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, int]) -> None:
+def test_the_step_into_the_trap_is_the_root_cause(runner: MakeRunner, end: dict[Any, int]) -> None:
     policy = STEPS | {(3,): FALL, (7,): STUMBLE, (8,): CRAWL} | end
     found = runner(TRUTH, policy).localize((0,))
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
@@ -100,11 +100,12 @@ def test_the_step_into_the_trap_is_to_blame(runner: MakeRunner, end: dict[Any, i
     assert found.bad_steps == (3,)
     assert [step.lost for step in found.steps] == [False, False, False, False, True, True]
     assert {step.verdict for step in found.steps[4:]} == {StepVerdict.OPTIMAL}
-    assert found.steps[3].loss is None
+    assert found.steps[3].loses_goal
+    assert found.worst_step == 3
     assert found.searches < found.naive_searches
 
 
-def test_a_loop_blames_the_same_step_wherever_it_is_entered(runner: MakeRunner) -> None:
+def test_a_loop_has_the_same_root_cause_wherever_it_is_entered(runner: MakeRunner) -> None:
     examined = runner(TRUTH, TURN)
     found = {start: examined.localize((start,)) for start in (0, 1, 10, 11)}
     assert {causes(item) for item in found.values()} == {(CauseKind.LOOP, (1,), OUT)}
@@ -161,12 +162,12 @@ def test_a_long_run_that_gives_up_late_takes_few_searches(runner: MakeRunner) ->
     assert found.searches <= 3
 
 
-def test_giving_up_in_a_trap_blames_what_led_there(runner: MakeRunner) -> None:
+def test_giving_up_in_a_trap_goes_back_to_what_led_there(runner: MakeRunner) -> None:
     found = runner(TRUTH, STEPS | {(3,): FALL, (7,): NO_ACTION}).localize((2,))
     assert causes(found) == (CauseKind.DEAD_END, (3,), FALL)
 
 
-def test_where_there_never_was_a_plan_nothing_is_to_blame(runner: MakeRunner) -> None:
+def test_where_there_never_was_a_plan_nothing_is_bad(runner: MakeRunner) -> None:
     found = runner(TRUTH, {(7,): STUMBLE, (8,): CRAWL}).localize((7,))
     assert found.cause is None
     assert found.failure is not None

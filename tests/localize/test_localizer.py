@@ -114,7 +114,7 @@ def test_few_searches_find_one_bad_step_in_a_long_run(runner: MakeRunner) -> Non
     assert found.bad_steps == (77,)
     step = found.steps[77]
     assert (step.policy_cost_to_go, step.optimal_cost_to_go, step.after_low) == (126, 123, 126)
-    assert (step.loss, step.better_operator) == (3, 77)
+    assert (step.loss_low, step.loss_high, step.better_operator) == (3, 3, 77)
     assert found.naive_searches == 203
     assert 2 < found.searches <= 10
     assert found.cause is not None
@@ -256,7 +256,7 @@ def test_gaps_fall_by_what_each_bad_step_loses(runner: MakeRunner) -> None:
             if cost == fdr.INFINITY:
                 continue
             found = examined.localize(state)
-            losses = sum(step.loss or 0 for step in found.steps)
+            losses = sum(step.loss_low for step in found.steps)
             assert losses == cost - truth.hstar[state]
             assert (found.cause is not None) == (losses > 0)
             seen += losses > 0

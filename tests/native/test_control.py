@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -98,3 +99,16 @@ def test_errors_in_a_kernel_reach_the_caller() -> None:
 
     with pytest.raises(ZeroDivisionError):
         Control().run(broken)
+
+
+def test_no_thread_where_signals_are_left_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers just end when they are told to, so their main thread may be in a kernel."""
+    names: list[str] = []
+
+    def note() -> None:
+        names.append(threading.current_thread().name)
+
+    Control().run(note)
+    monkeypatch.setattr("engine.native.control.signal.getsignal", lambda _: signal.SIG_DFL)
+    Control().run(note)
+    assert names == ["kernel", threading.main_thread().name]

@@ -23,7 +23,7 @@ STRUCTS = {
     struct.__name__.removeprefix("Native"): struct
     for struct in (
         *(native.NativeLimits, native.NativeProgress, native.SearchAnswer),
-        *(native.AbstractionSize, native.PoolIndex),
+        *(native.AbstractionSize, native.LaterParts),
     )
 }
 ENUMERATIONS = (native.Status, native.Outcome, native.Algorithm)
@@ -36,6 +36,8 @@ PARAMETERS = {
     "const std::int64_t*": native.INT64_IN,
     "std::int64_t*": native.INT64_OUT,
     "std::uint8_t*": native.BOOL_OUT,
+    "const float*": native.FLOAT_IN,
+    "float*": native.FLOAT_OUT,
     "Outcome*": native.OUTCOME_OUT,
     "const char*": ctypes.c_char_p,
     "void": None,
@@ -106,6 +108,7 @@ def test_structs_have_the_same_fields_and_size(name: str) -> None:
         "std::int64_t": ctypes.c_int64,
         "std::uint64_t": ctypes.c_uint64,
         "Outcome": ctypes.c_int64,
+        "const std::int32_t*": ctypes.c_void_p,
         "const std::int64_t*": ctypes.c_void_p,
     }
     fields = [

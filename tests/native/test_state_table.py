@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import fdr
 from reference.random_tasks import make_task, tasks
 
-from engine.native.states import NativeTask
+from engine.native.states import NativeTask, Rows
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
 
@@ -30,7 +30,7 @@ def test_successors_agree_with_the_definition_in_every_state(task: Task) -> None
         expected = fdr.successors(task, state)
         assert operators[row].tolist() == [o for o, _ in expected]
         assert [states[s] for s in successors[row]] == [successor for _, successor in expected]
-        assert table.applicable(i).tolist() == [o for o, _ in expected]
+        assert table.successors(i)[0].tolist() == [o for o, _ in expected]
     assert table.is_goal(ids).tolist() == [fdr.holds(task.goal, state) for state in states]
 
 
@@ -41,7 +41,7 @@ def test_apply_says_where_an_operator_is_not_applicable(task: Task, data: st.Dat
     for o, operator in enumerate(task.operators):
         successor = int(table.apply(start, o)[0])
         if fdr.holds(operator.precondition, task.init):
-            expected = fdr.apply(operator, task.init)
+            expected = fdr.apply(task, operator, task.init)
             assert tuple(table.values(successor)[0].tolist()) == expected
         else:
             assert successor == -1
@@ -101,7 +101,7 @@ def test_wide_gaps_between_values_and_many_preconditions() -> None:
         for operator in operators
     ]
     table = StateTable(task)
-    row_begin, found = table.applicable_in(table.add(states))
+    row_begin, found, _ = table.successors_of(table.add(states))
     for i, state in enumerate(states):
         assert found[row_begin[i] : row_begin[i + 1]].tolist() == fdr.applicable(task, state)
 
@@ -142,17 +142,10 @@ def test_malformed_tasks_are_refused() -> None:
 
 def test_facts_without_number_are_refused() -> None:
     sizes = np.array([2**31 - 1, 2**31 - 1], np.int32)
-    none, rows, begin = np.empty(0, np.int64), np.empty((0, 2), np.int32), np.zeros(1, np.int32)
+    none, facts = np.empty(0, np.int64), np.empty((0, 2), np.int32)
+    rows = Rows(np.zeros(1, np.int32), facts)
     with pytest.raises(ValueError, match="out of range"):
-        NativeTask(
-            domain_sizes=sizes,
-            pre_begin=begin,
-            preconditions=rows,
-            eff_begin=begin,
-            effects=rows,
-            costs=none,
-            goal=rows,
-        )
+        NativeTask(domain_sizes=sizes, preconditions=rows, effects=rows, costs=none, goal=facts)
 
 
 def test_a_table_outlives_the_callers_reference_to_the_task() -> None:

@@ -59,6 +59,19 @@ def test_a_tested_state_tells_about_another_one() -> None:
     assert set(session.findings) == {state}
 
 
+def test_all_visited_states_can_keep_their_bounds() -> None:
+    """Algorithm 4; otherwise only what leads to the best bound of the examined state is kept."""
+    known = {}
+    for visited in ("best", "all"):
+        policy = {(1, 1): "ahead-1", (2, 1): "ahead-2"}
+        session = switch_session(switch_task(), policy)
+        oracle = f"bmo:lookahead=20,local=none,visited={visited}"
+        examine(session, oracle, state_id(session, 1, 1), state_id(session, 0, 0))
+        bounds = session.bounds
+        known[visited] = {n for n in range(len(session.table)) if bounds.u(n) != INFINITY}
+    assert known["best"] < known["all"]
+
+
 def test_an_optimal_policy_is_not_flagged() -> None:
     session = switch_session(switch_task((5, 1, 2)), STRAIGHT)
     states = [state_id(session, x, y) for x in range(3) for y in range(2)]

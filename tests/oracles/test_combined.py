@@ -48,3 +48,8 @@ def test_it_declines_switches_that_are_none() -> None:
         UsageError, match="combined: 'yes' is not a switch; write intermediate=true"
     ):
         parse_oracle("combined:intermediate=yes")
+
+
+def test_its_searches_can_be_limited_in_time() -> None:
+    _, values = parse_oracle("combined:search_seconds=2,seconds=30")
+    assert (values["search_seconds"], values["seconds"]) == (2, 30)

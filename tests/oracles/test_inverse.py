@@ -50,5 +50,13 @@ def test_a_longer_way_back_is_not_looked_for() -> None:
 
 
 def test_it_declines_limits() -> None:
-    with pytest.raises(UsageError, match="inverse has no option 'expansions'; it has: none"):
+    with pytest.raises(UsageError, match="inverse has no option 'expansions'; it has: plan"):
         parse_oracle("inverse:expansions=10")
+
+
+def test_only_the_policys_own_plan_may_count() -> None:
+    """As in the paper; otherwise whatever is known where the walk began."""
+    for option, verdict in (("policy", OracleVerdict.NOT_REFUTED), ("best", OracleVerdict.BUG)):
+        session = walked(WAY_BACK, policy="")
+        session.bounds.add_plan(0, [list(WAY_BACK).index("end")], "search")
+        assert examine(session, f"inverse:plan={option}", 1).verdict is verdict

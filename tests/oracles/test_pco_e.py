@@ -142,3 +142,36 @@ def test_it_declines_without_a_portfolio() -> None:
 def test_a_probability_is_at_most_one() -> None:
     with pytest.raises(UsageError, match="not a probability"):
         parse_oracle("pco-e:probability=30")
+
+
+EXACT = "pco-e:probability=1,along=5,ranking=together,bounds=false"
+
+
+def test_without_bounds_only_whole_runs_count() -> None:
+    """Algorithm 2: no piece of a run that fails is put together with another one."""
+    edges = {"a": (0, 1, 2), "b": (1, 2, 3)}
+    session = session_on(edges, 2, "", {"one": "a", "two": "b"})
+    oracle = make_oracle(EXACT, session)
+    session.test(1, oracle)
+    assert session.test(0, oracle).verdict is OracleVerdict.NOT_REFUTED
+    assert set(session.findings) == {1}
+
+
+def test_without_bounds_a_bug_on_the_run_still_makes_all_states_before_it_bugs() -> None:
+    edges = {"a": (0, 1, 2), "b": (1, 2, 3), "c": (2, 3, 7), "better": (2, 3, 1)}
+    session = session_on(edges, 3, "a b c", {"one": "better", "two": "better"})
+    oracle = make_oracle(EXACT, session)
+    examination = session.test(0, oracle)
+    assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 6)
+    assert set(session.findings) == {0, 1, 2}
+    ran = [runs.statistics.evaluated for runs in rivals_of(session)]
+    session.test(1, oracle)
+    assert ran == [runs.statistics.evaluated for runs in rivals_of(session)]
+
+
+def test_several_policies_may_be_run_on_a_state_of_the_run() -> None:
+    edges = {"a": (0, 1, 1), "b": (1, 2, 9), "x": (1, 2, 8), "dear": (1, 2, 9)}
+    for along, verdict in ((1, OracleVerdict.NOT_REFUTED), (2, OracleVerdict.BUG)):
+        session = session_on(edges, 2, "a b", {"one": "dear", "two": "x"})
+        oracle = make_oracle(f"pco-e:probability=1,runs=1,along={along},bounds=false", session)
+        assert session.test(0, oracle).verdict is verdict

@@ -56,14 +56,14 @@ def test_runs_along_a_run_neither_starve_anybody_nor_count_for_examined_states()
         asked.append(member.name)
         return member.name == "a" and len(asked) == 1
 
-    assert scores.run_along(0, beats)
+    assert scores.run_along(0, 1, beats)
     for state in range(1, 8):
-        assert not scores.run_along(state, beats)
+        assert not scores.run_along(state, 1, beats)
     # a is hoped to win with 2 of 2 after its success, then with 2 of 3, 2 of 4, ...
     assert asked == ["a", "b", "c", "a", "a", "b", "c", "a"]
     assert not scores.run(8, 1, lambda member: member.name != "a")  # still everybody's first run
     assert [(s.runs, s.beaten) for s in scores.scores] == [(5, [0]), (2, []), (2, [])]
-    assert not contest().run_along(0, beats)
+    assert not contest().run_along(0, 1, beats)
 
 
 def test_a_cheaper_run_of_another_policy_is_a_bug() -> None:

@@ -25,7 +25,8 @@ def test_who_needs_what() -> None:
     assert {name for name, reason in missing.items() if reason} == {"pco-p", "pco-e", "composite"}
     assert not any(kind.needs.missing(portfolio=True) for kind in ORACLES.values())
     for name, kind in ORACLES.items():
-        assert kind.needs.dominance == ("factors" in kind.options)
+        needs = kind.needs
+        assert (needs.dominance or bool(needs.dominance_option)) == ("factors" in kind.options)
         assert bool(factorizations([name])) == kind.needs.dominance
 
 

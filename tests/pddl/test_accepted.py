@@ -43,7 +43,7 @@ def test_domains(body: str) -> None:
         "(not (q a))",
         "(= (total-cost) 0)",
         "(= total-cost 0)",
-        "(= (f a) 1.5) (= (f a) 1.5)",
+        "(= (f a) 15) (= (f a) 15)",
         "(Q A)",
     ],
 )

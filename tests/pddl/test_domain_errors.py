@@ -49,7 +49,7 @@ DECLARATIONS = [
     ),
     pytest.param(
         "(define (domain d)\n (:predicates (p))\n .(:predicates (q)))",
-        "second section ':predicates'",
+        "duplicate section ':predicates'",
         "line 2",
         id="second-section",
     ),
@@ -85,12 +85,12 @@ DECLARATIONS = [
     ),
     pytest.param(
         "(define (domain d)\n (:types .a - b b - c c - a))",
-        "in a circle: a - b - c - a",
+        "has a cycle: a - b - c - a",
         "remove one of these parents",
         id="cycle",
     ),
     pytest.param(
-        "(define (domain d)\n (:types .a - a))", "in a circle: a - a", "remove", id="own-parent"
+        "(define (domain d)\n (:types .a - a))", "has a cycle: a - a", "remove", id="own-parent"
     ),
     pytest.param(
         "(define (domain d)\n (:types .number))",
@@ -192,10 +192,10 @@ def test_conditions(
 EFFECTS = [
     pytest.param("(and .())", "effect is empty", "'(and)'", id="empty-part"),
     pytest.param("(not .(opn ?b))", "unknown predicate 'opn'", "'open'", id="predicate"),
-    pytest.param("(not .(not (open ?b)))", "'not' cannot stand here", "predicate", id="not-not"),
+    pytest.param("(not .(not (open ?b)))", "'not' is not allowed here", "predicate", id="not-not"),
     pytest.param(".(assign (length ?p) 3)", "numeric effect 'assign'", "increase", id="assign"),
     pytest.param(".(oneof (open ?b) (near ?p))", "'oneof'", "deterministic", id="oneof"),
-    pytest.param(".(or (open ?b) (near ?p))", "'or' cannot stand here", "predicate", id="or"),
+    pytest.param(".(or (open ?b) (near ?p))", "'or' is not allowed here", "predicate", id="or"),
     pytest.param("(increase .(length ?p) 3)", "numeric effect on", "total-cost", id="increase"),
     pytest.param("(increase .total-cost 3)", "expected '(total-cost)'", "AMOUNT", id="bare"),
     pytest.param("(increase (total-cost) .(+ 1 2))", "arithmetic", "one function", id="arithmetic"),
@@ -233,7 +233,10 @@ STRUCTURE = [
     ),
     pytest.param("(:action a :precondition () .:effect)", "nothing follows", "(...)", id="nothing"),
     pytest.param(
-        "(:action a :effect (near home) .:effect (near home))", "a second ':effect'", "join", id="2"
+        "(:action a :effect (near home) .:effect (near home))",
+        "duplicate ':effect'",
+        "join",
+        id="2",
     ),
     pytest.param(
         "(:action a :parameters .?x :effect (near home))", "list of parameters", "(?x", id="bare"
@@ -262,7 +265,7 @@ def test_a_derived_predicate_may_not_be_changed_by_an_action(
 ) -> None:
     rule = "(:derived (near ?p - place) (exists (?b - box) (at ?b ?p)))"
     text = f"{BASE}  {rule}\n  (:action a :effect .(near home)))"
-    assert_domain_says(text, "derived predicate 'near' stands in an effect", "line 7")
+    assert_domain_says(text, "derived predicate 'near' appears in an effect", "line 7")
 
 
 def test_a_derived_predicate_must_be_declared(assert_domain_says: Callable[..., None]) -> None:

@@ -185,7 +185,7 @@ def test_the_layout(gripper: Domain, gripper_problem: Problem) -> None:
         "(define (domain gripper)",
         "  (:requirements :strips :typing)",
         "  (:types",
-        "    room ball hand)",
+        "    room ball hand - object)",
     ]
     assert "    (carry ?b - ball ?h - hand))" in lines
     assert "    :precondition (and (at ?b ?r) (at-robot ?r) (free ?h))" in lines

@@ -12,10 +12,13 @@ import torch
 from engine.errors import PolicyError
 from engine.pddl import parse_domain
 from engine.pddl.model import Domain
-from engine.policies.asnets.checkpoint import save_checkpoint
+from engine.policies.asnets.checkpoint import read_checkpoint, save_checkpoint
+from engine.policies.asnets.cpddl_file import read_cpddl_file
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import relate
+from engine.policies.asnets.weights import Part
 from engine.policies.policy import open_policy
+from engine.policies.torch_file import load_checkpoint
 from engine.task.task import Task
 
 Write = Callable[..., Path]
@@ -34,10 +37,8 @@ def test_what_the_file_says(write_policy: Write, domain: Domain) -> None:
 def test_matrices_are_stored_by_column(write_policy: Write, domain: Domain) -> None:
     taken: dict[str, bytes] = {}
     path = write_policy(domain, change=lambda rows: taken.update(blob=rows[KEY][1]))
-    stored = open_policy(str(path))._stored
-    network = stored.build(relate(domain))
     flat = np.frombuffer(taken["blob"], dtype="<f4")
-    weight = network.action[1][2].weight
+    weight = read_cpddl_file(path).modules[Part.ACTION, 1, 2].weight
     assert weight[1, 0] == flat[1]
     assert weight[0, 1] == flat[weight.shape[0]]
 
@@ -202,13 +203,18 @@ def network(domain: Domain) -> Asnets:
 
 
 def test_our_own_format_gives_back_what_it_got(tmp_path: Path, domain: Domain, task: Task) -> None:
-    saved = network(domain)
-    save_checkpoint(tmp_path / "own.pt", saved, domain, {"epoch": 7})
-    policy = open_policy(str(tmp_path / "own.pt"), domain)
+    saved, path = network(domain), tmp_path / "own.pt"
+    save_checkpoint(path, saved, domain, {"epoch": 7})
+    policy = open_policy(str(path), domain)
     assert policy.describe().details["epoch"] == 7
-    loaded = policy._stored.build(relate(domain)).state_dict()
-    assert loaded.keys() == saved.state_dict().keys()
-    assert all(torch.equal(loaded[name], value) for name, value in saved.state_dict().items())
+    loaded, written = (
+        read_checkpoint(path, load_checkpoint(path)).modules,
+        saved.modules_by_part(),
+    )
+    assert loaded.keys() == written.keys()
+    for key, module in written.items():
+        assert np.array_equal(loaded[key].weight, module.weight)
+        assert np.array_equal(loaded[key].bias, module.bias)
     assert policy.bind(task).decide(np.array([task.init], dtype=np.int32))[0] >= 0
 
 

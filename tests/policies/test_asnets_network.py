@@ -11,10 +11,13 @@ from engine.errors import UnsupportedError
 from engine.pddl import parse_domain, parse_problem
 from engine.pddl.model import Domain, Problem
 from engine.policies.asnets import reachability
-from engine.policies.asnets.grounding import ground
+from engine.policies.asnets.compiled import CompiledNetwork
+from engine.policies.asnets.grounding import Grounding, ground
 from engine.policies.asnets.network import Asnets
 from engine.policies.asnets.relatedness import relate
+from engine.policies.asnets.tensors import TensorWiring
 from engine.policies.asnets.wiring import Wiring
+from engine.task.task import Task, Variable
 from tests.reference import asnets as reference
 from tests.reference.random_domains import domains, problems
 
@@ -43,6 +46,15 @@ def random_network(domain: Domain, layers: int, seed: int) -> Asnets:
     return network
 
 
+def task_of_facts(grounding: Grounding) -> Task:
+    """Every fact is a variable of its own."""
+    variables = tuple(
+        Variable(f"var{i}", ("<none of those>", f"Atom {fact[0]}({', '.join(fact[1:])})"), -1)
+        for i, fact in enumerate(grounding.facts)
+    )
+    return Task(variables, (), (0,) * len(variables), ())
+
+
 def compare(domain: Domain, problem: Problem, layers: int, seed: int, states: int) -> None:
     grounding = ground(relate(domain), domain, problem)
     expected = reference.ground(domain, problem)
@@ -54,11 +66,18 @@ def compare(domain: Domain, problem: Problem, layers: int, seed: int, states: in
     if not expected.operators:
         return
     network = random_network(domain, layers, seed)
-    wiring = Wiring(grounding, torch.float64)
+    wiring = Wiring(grounding)
     drawn = np.random.default_rng(seed).random((len(grounding.facts), states)) < 0.5
     truth = torch.from_numpy(drawn[wiring.facts]).double()
     with torch.inference_mode():
-        logits, applicable = network(wiring, network.arrange(), truth)
+        tensors = TensorWiring(wiring, torch.float64)
+        logits, applicable = network(tensors, network.arrange(), truth)
+    kernel = CompiledNetwork(grounding, task_of_facts(grounding), 3, layers).with_weights(
+        network.modules_by_part()
+    )
+    close, same = kernel.logits(drawn.T.astype(np.int32))
+    assert np.array_equal(same.T, applicable)
+    np.testing.assert_allclose(close.T, logits, rtol=1e-4, atol=1e-4)
     weights = weights_of(network)
     for column in range(states):
         state = frozenset(
@@ -122,8 +141,8 @@ def test_pruning_by_pairs_and_merging_of_equal_operators() -> None:
 
 def test_batches_do_not_change_logits(domain: Domain, problem: Problem) -> None:
     grounding = ground(relate(domain), domain, problem)
-    network, wiring = random_network(domain, 2, 1).float(), Wiring(grounding)
-    drawn = np.random.default_rng(1).random((len(wiring.facts), 40)) < 0.5
+    network, wiring = random_network(domain, 2, 1).float(), TensorWiring(Wiring(grounding))
+    drawn = np.random.default_rng(1).random((len(Wiring(grounding).facts), 40)) < 0.5
     truth = torch.from_numpy(drawn).float()
     with torch.inference_mode():
         arrangement = network.arrange()
@@ -134,9 +153,9 @@ def test_batches_do_not_change_logits(domain: Domain, problem: Problem) -> None:
 
 def test_the_network_can_be_trained(domain: Domain, problem: Problem) -> None:
     grounding = ground(relate(domain), domain, problem)
-    network, wiring = random_network(domain, 2, 1), Wiring(grounding, torch.float64)
+    network, wiring = random_network(domain, 2, 1), Wiring(grounding)
     truth = torch.ones((len(wiring.facts), 2), dtype=torch.float64)
-    logits, _ = network(wiring, network.arrange(), truth)
+    logits, _ = network(TensorWiring(wiring, torch.float64), network.arrange(), truth)
     logits.square().sum().backward()
     assert all(parameter.grad is not None for parameter in network.parameters())
     assert any(parameter.grad.abs().sum() > 0 for parameter in network.parameters())

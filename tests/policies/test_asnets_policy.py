@@ -1,5 +1,7 @@
 """The network as a policy: ties, probabilities, actions that have no operator, precision."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,9 +10,8 @@ import numpy as np
 import pytest
 
 from engine.errors import PolicyError
+from engine.files import resource
 from engine.pddl.model import Domain
-from engine.policies.asnets import policy as asnets_policy
-from engine.policies.asnets.policy import AsnetsPolicy
 from engine.policies.policy import NO_ACTION, NO_OPERATION, Probabilistic, notes_of, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.records.finding import EndReason, RunOutcome
@@ -58,16 +59,37 @@ def test_decisions_are_applicable_and_the_most_probable(
         assert shares[number].sum() <= 1 + 1e-6
 
 
-def test_chunks_and_precision_change_nothing(
-    write_policy: Write, domain: Domain, task: Task, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_the_batch_changes_no_bit(
+    write_policy: Write, domain: Domain, task: Task, size: int
 ) -> None:
-    path, states = write_policy(domain), states_of(task)
-    decisions = open_policy(str(path)).bind(task).decide(states).tolist()
-    precise = AsnetsPolicy.from_cpddl(path, "float64").bind(task)
-    assert precise.decide(states).tolist() == decisions
-    monkeypatch.setattr(asnets_policy, "CHUNK_BYTES", 1)
-    assert open_policy(str(path)).bind(task).decide(states).tolist() == decisions
-    assert open_policy(str(path)).bind(task).decide(states[:0]).tolist() == []
+    bound, states = open_policy(str(write_policy(domain))).bind(task), states_of(task)
+    batches = [states[start : start + size] for start in range(0, len(states), size)]
+    parts = [bound.decide(batch) for batch in batches]
+    assert np.array_equal(np.concatenate(parts), bound.decide(states))
+    shares = np.concatenate([bound.distribution(batch) for batch in batches])
+    assert np.array_equal(shares, bound.distribution(states))
+    assert bound.decide(states[:0]).tolist() == []
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_nothing_of_torch_is_imported_to_test_a_policy(
+    write_policy: Write, domain: Domain, domain_path: Path, problem_path: Path, published: bool
+) -> None:
+    ferry = resource("examples/ferry")
+    files = [ferry / "domain.pddl", ferry / "problems" / "p03.pddl"]
+    policy = ferry / "policies" / "policy.pt"
+    if published:
+        files, policy = [domain_path, problem_path], write_policy(domain)
+    task, pool = [str(path) for path in files], str(domain_path.with_name("pool"))
+    test = ["test", *task, "--policy", str(policy), "--pool", pool, "--oracle", "lookahead"]
+    program = (
+        "import sys; from engine import cli;"
+        f"assert cli.main({['fuzz', *task, '--size', '5', '--out', pool]!r}) == 0;"
+        f"assert cli.main({test!r}) == 0;"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True)
 
 
 def test_an_action_without_an_operator_changes_nothing(

@@ -48,7 +48,7 @@ def test_goal_count_counts_unsatisfied_goals() -> None:
         if best is None:
             assert chosen == NO_ACTION
         else:
-            assert unsatisfied[fdr.apply(task.operators[chosen], state)] == best
+            assert unsatisfied[fdr.apply(task, task.operators[chosen], state)] == best
 
 
 @settings(max_examples=amount(40, 14))

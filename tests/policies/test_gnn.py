@@ -1,6 +1,6 @@
 """GNN checkpoints: values as in the formulas, groups that do not disturb each other, refusals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from engine.pddl.model import Domain
 from engine.policies.gnn import policy as gnn_policy
 from engine.policies.gnn.policy import BoundGnn, GnnPolicy
 from engine.policies.policy import open_policy
+from engine.policies.torch_file import load_checkpoint
 from engine.task.atoms import state_atoms
 from engine.task.load import load_task
 from engine.task.states import StateTable
@@ -46,7 +47,7 @@ def expected_scores(
     texts = {f"{n.split(' ')[0]}({', '.join(n.split(' ')[1:])})": n for n in successors}
     names = [texts[text] for text in sorted(texts)]
     noise = {
-        name: row.tolist() for name, row in zip(bound._encoding._nodes, bound._noise, strict=True)
+        name: row.tolist() for name, row in zip(bound.encoding.nodes, bound.noise, strict=True)
     }
     values = reference.values(
         contents["state_dict"],
@@ -70,9 +71,9 @@ def some_states(task: Task, count: int) -> np.ndarray:
 def test_scores_and_decisions_follow_the_formulas(write: Write, task: Task, solvable: bool) -> None:
     path = write(solvable=solvable)
     contents = torch.load(path, weights_only=True)
-    bound = GnnPolicy.from_checkpoint(path, contents, seed=4).bind(task)
+    bound = GnnPolicy.from_checkpoint(path, load_checkpoint(path), seed=4).bind(task)
     states = some_states(task, 6)
-    scored = {state: (operators, scores) for state, operators, scores in bound._scored(states)}
+    scored = {state: (operators, scores) for state, operators, scores in bound.scored(states)}
     decisions = bound.decide(states)
     for number, state in enumerate(states):
         expected = expected_scores(bound, contents, task, tuple(state.tolist()))
@@ -104,6 +105,32 @@ def test_a_state_is_decided_alone_as_in_batches(write: Write, task: Task, solvab
         assert np.concatenate(parts)[::5].tolist() == alone
 
 
+@pytest.mark.parametrize("size", [7, 64])
+def test_near_ties_are_decided_alone(
+    write: Write, task: Task, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With scores that change a lot when other states are in the batch."""
+    bound, states = open_policy(str(write())).bind(task), some_states(task, 60)
+    alone = [int(bound.decide(state[None])[0]) for state in states]
+    gaps = [np.diff(np.sort(scores)[:2])[0] for _, _, scores in bound.scored(states)]
+    change, noise, scored = float(np.median(gaps)), np.random.default_rng(0), bound.scored
+
+    def noisy(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        for state, operators, scores in scored(batch):
+            shift = noise.uniform(-change, change, len(scores)) if len(batch) > 1 else 0.0
+            yield state, operators, (scores + shift).astype(np.float32)
+
+    def in_batches() -> list[int]:
+        parts = [bound.decide(states[i : i + size]) for i in range(0, len(states), size)]
+        decisions: list[int] = np.concatenate(parts).tolist()
+        return decisions
+
+    monkeypatch.setattr(bound, "scored", noisy)
+    assert in_batches() != alone
+    monkeypatch.setattr(gnn_policy, "BATCH_MARGIN", 2.01 * change)
+    assert in_batches() == alone
+
+
 def test_relations_with_more_atoms_than_nodes(
     write: Write, task: Task, domain_path: Path, problem_path: Path
 ) -> None:
@@ -114,9 +141,9 @@ def test_relations_with_more_atoms_than_nodes(
     full = load_task(domain_path, problem_path)
     path = write()
     contents = torch.load(path, weights_only=True)
-    bound = GnnPolicy.from_checkpoint(path, contents).bind(full)
-    assert len([atom for atom in full.static_atoms if atom[0] == "link"]) > len(bound._noise)
-    (_, _, scores) = next(iter(bound._scored(np.array([full.init], dtype=np.int32))))
+    bound = GnnPolicy.from_checkpoint(path, load_checkpoint(path)).bind(full)
+    assert len([atom for atom in full.static_atoms if atom[0] == "link"]) > len(bound.noise)
+    (_, _, scores) = next(iter(bound.scored(np.array([full.init], dtype=np.int32))))
     expected = expected_scores(bound, contents, full, full.init)
     assert scores.tolist() == pytest.approx([score for _, score in expected], rel=1e-4)
 
@@ -126,7 +153,7 @@ def test_the_seed_decides_the_noise(write: Write, task: Task) -> None:
 
     def scores(seed: int) -> list[float]:
         bound = open_policy(str(write()), seed=seed).bind(task)
-        return next(iter(bound._scored(state)))[2].tolist()
+        return next(iter(bound.scored(state)))[2].tolist()
 
     assert scores(1) == scores(1)
     assert scores(1) != scores(2)
@@ -135,7 +162,7 @@ def test_the_seed_decides_the_noise(write: Write, task: Task) -> None:
 def test_the_distribution_is_the_share_of_the_others(write: Write, task: Task) -> None:
     bound = open_policy(str(write())).bind(task)
     state = np.array([task.init], dtype=np.int32)
-    (_, operators, scores) = next(iter(bound._scored(state)))
+    (_, operators, scores) = next(iter(bound.scored(state)))
     total = scores.sum(dtype=np.float64)
     weights = (total - scores) / (total - scores).sum()
     assert bound.distribution(state)[0, operators] == pytest.approx(weights)

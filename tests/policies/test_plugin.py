@@ -107,14 +107,14 @@ def test_nonsense_is_named_and_does_not_end_the_plugin(tmp_path: Path) -> None:
     answers = [answer for answer, _ in NONSENSE]
     choose = f"return [2] if len(states) == 1 else eval({answers}[states[0][0]])"
     policy = bind(tmp_path, deciding(choose))
-    process = policy._worker.pid
+    process = policy.pid
     for number, (_, complaint) in enumerate(NONSENSE):
         with pytest.raises(PolicyError) as caught:
             policy.decide(np.array([[number, 0], [0, 0]], dtype=np.int32))
         assert complaint in str(caught.value)
         assert "plugin.py" in str(caught.value)
         assert policy.decide(STATES[:1]).tolist() == [2]
-    assert policy._worker.pid == process
+    assert policy.pid == process
     policy.close()
 
 
@@ -276,7 +276,7 @@ def test_the_whole_process_group_ends(tmp_path: Path, ending: str) -> None:
 
 def test_a_policy_that_is_let_go_takes_its_process_along(tmp_path: Path) -> None:
     policy = bind(tmp_path, deciding("import os\nreturn [0] * len(states)"))
-    process = policy._worker.pid
+    process = policy.pid
     assert is_running(process)
     del policy
     assert not is_running(process)
@@ -310,9 +310,9 @@ def test_the_thread_that_started_a_plugin_may_end(tmp_path: Path) -> None:
     code = deciding("return [2] * len(states)")
     with ThreadPoolExecutor(1) as thread:
         policy = thread.submit(bind, tmp_path, code).result()
-    process = policy._worker.pid
+    process = policy.pid
     assert policy.decide(STATES).tolist() == [2, 2, 2]
-    assert policy._worker.pid == process
+    assert policy.pid == process
     policy.close()
 
 

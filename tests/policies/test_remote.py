@@ -506,8 +506,8 @@ def test_a_task_translated_without_invariants(tmp_path: Path) -> None:
         chosen = random.choice(list(applicable_operators(theirs, other)))
         same = mapping.to_ours(chosen, mine)
         assert is_applicable(ours.operators[same], mine)
-        mine = successor(ours.operators[same], mine)
-        other = successor(theirs.operators[chosen], other)
+        mine = successor(ours, ours.operators[same], mine)
+        other = successor(theirs, theirs.operators[chosen], other)
 
 
 def test_of_operators_with_one_name_the_applicable_one() -> None:

@@ -13,8 +13,7 @@ from reference.amount import amount
 
 from engine.errors import CancelledError, PolicyError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
-from engine.policies.run_graph import UNDECIDED
-from engine.policies.runs import MAX_ERRORS_IN_A_ROW, PolicyRuns
+from engine.policies.runs import MAX_ERRORS_IN_A_ROW, UNDECIDED, PolicyRuns
 from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task
@@ -60,7 +59,7 @@ def run_by_the_book(task: Task, script: Mapping[fdr.State, int], start: fdr.Stat
             return RunOutcome.FAILED, EndReason.LOOP, None, states, operators
         if answer not in fdr.applicable(task, state):
             return RunOutcome.FAILED, EndReason.INAPPLICABLE, None, states, operators
-        after = fdr.apply(task.operators[answer], state)
+        after = fdr.apply(task, task.operators[answer], state)
         if after in states:
             return RunOutcome.FAILED, EndReason.LOOP, None, states, operators
         states.append(after)
@@ -97,8 +96,10 @@ def test_any_mixture_of_runs_gives_the_results_of_single_runs(case, data: st.Dat
     some = st.lists(st.sampled_from(states), min_size=1, max_size=8)
     for _ in range(data.draw(st.integers(0, 4))):
         starts = table.add(data.draw(some))
-        kind = data.draw(st.sampled_from(["limited", "bounded", "decisions", "full"]))
-        if kind == "limited":
+        kind = data.draw(st.sampled_from(["ahead", "limited", "bounded", "decisions", "full"]))
+        if kind == "ahead":
+            runs.prepare(starts, step_limit=data.draw(st.integers(0, 4)))
+        elif kind == "limited":
             runs.run(starts, step_limit=data.draw(st.integers(0, 4)))
         elif kind == "bounded":
             check_bounded(runs, task, script, starts, data.draw(st.integers(0, 9)))
@@ -126,7 +127,7 @@ def check_full(runs: PolicyRuns, task: Task, script, starts: np.ndarray) -> None
         assert runs.table.values(trace.states).tolist() == [list(s) for s in states]
         assert list(trace.operators) == operators
         for parent, child in zip(trace.states, trace.states[1:], strict=False):
-            assert parent in runs.parents(child)
+            assert parent in [state for state, _ in runs.steps_to(child)]
 
 
 def check_bounded(runs: PolicyRuns, task: Task, script, starts: np.ndarray, cutoff: int) -> None:
@@ -175,6 +176,35 @@ def test_one_question_per_step_for_all_runs_together() -> None:
     assert runs.statistics.evaluated == 11
 
 
+def test_questions_that_are_asked_ahead_change_no_result() -> None:
+    task = corridor()
+    runs, cells = runs_of(task, walking_right(task))
+    alone, _ = runs_of(task, walking_right(task))
+    runs.prepare(cells[[0, 4, 4, 8]], step_limit=6)
+    assert runs.policy.batches == [3, 3, 3, 2]
+    assert runs.known(cells[:11]).outcome.tolist() == [RunOutcome.UNKNOWN] * 11
+    for start, limit in ((4, 2), (0, 3), (8, 1), (8, None), (0, 2)):
+        ahead, single = (each.run(cells[[start]], limit) for each in (runs, alone))
+        assert (ahead.outcome, ahead.reason, ahead.cost) == (
+            single.outcome, single.reason, single.cost
+        )  # fmt: skip
+        assert runs.trace(int(cells[start])) == alone.trace(int(cells[start]))
+    assert runs.statistics.evaluated == 11
+    assert runs.statistics.calls == 4
+    assert alone.statistics.calls == 10  # one state was beyond the limits
+
+
+def test_a_policy_that_fails_is_asked_one_by_one_after_all() -> None:
+    task = corridor()
+    runs, cells = runs_of(task, walking_right(task) | {(6,): RAISES})
+    runs.prepare(cells[[2, 5, 8]])
+    results = [runs.run([cell]) for cell in cells[[2, 5, 8]]]
+    assert [result.reason[0] for result in results] == [
+        *[EndReason.POLICY_ERROR] * 2, EndReason.GOAL
+    ]  # fmt: skip
+    assert runs.statistics.faults == {EndReason.POLICY_ERROR: 1}
+
+
 def test_cost_is_not_the_number_of_steps() -> None:
     """P19"""
     runs, cells = runs_of(corridor(costs=lambda i: 10), walking_right(corridor()))
@@ -212,8 +242,8 @@ def test_bounds_by_steps_and_by_dead_ends() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     assert runs.run_bounded(cells[:1], INFINITY, max_steps=10).tolist() == [INFINITY]
     seventh = int(cells[7])
-    dead = runs.run_bounded(cells[[0, 9]], INFINITY, dead_end=lambda ids: ids == seventh)
-    assert dead.tolist() == [INFINITY, 0 + 1]
+    assert runs.run_bounded(cells[:1], INFINITY, dead_end=lambda ids: ids == seventh) == [INFINITY]
+    assert runs.run_bounded(cells[9:10], INFINITY, dead_end=lambda ids: ids == seventh) == [0 + 1]
     assert runs.run_bounded(cells[:1], INFINITY, max_steps=11)[0] < INFINITY
     assert runs.run_bounded(cells[:1], 0).tolist() == [INFINITY]
 

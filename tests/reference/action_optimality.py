@@ -109,7 +109,7 @@ class AocaStar:
         self.counter = itertools.count()
         self.n_open = {False: 0, True: 0}
         action = self.task.operators[operator]
-        successor = fdr.apply(action, state)
+        successor = fdr.apply(self.task, action, state)
         self.reach(state, 0, successor == state and action.cost == 0)
         if successor != state:
             self.reach(successor, action.cost, True)

@@ -24,6 +24,9 @@ from .fdr import INFINITY
 HEURISTICS = tuple(h for h in ("blind", "hmax", "lmcut", "cartesian", "ms") if h in ADMISSIBLE)
 """Of the kernels; the harness adds the true costs and an inconsistent heuristic."""
 
+ABSTRACTIONS = ("cartesian", "ms")
+"""They decline axioms by name."""
+
 EXPECTED = {None: StepVerdict.UNDECIDED, True: StepVerdict.OPTIMAL, False: StepVerdict.NOT_OPTIMAL}
 
 
@@ -34,9 +37,18 @@ class Report:
 
 
 def examine(
-    task: Task, seed: int, algorithms: Sequence[str], report: Report, every: bool = False
+    task: Task,
+    seed: int,
+    algorithms: Sequence[str],
+    report: Report,
+    *,
+    every: bool = False,
+    most: int | None = None,
 ) -> None:
-    """Ask all questions of a task: with one heuristic each, by lot, or with every one."""
+    """Ask all questions of a task: with one heuristic each, by lot, or with every one.
+
+    With `most`, only that many questions, by lot.
+    """
     random = Random(seed)
     truth = dict(zip(fdr.all_states(task), hstar_all(task, "product")[1].tolist(), strict=True))
     tables: dict[str, Any] = {
@@ -45,7 +57,12 @@ def examine(
     }
     dominance = compute(task, Factorization.parse(random.choice(("atomic", "merged:60"))))
     names = [*HEURISTICS, *tables]
-    for question in questions(task):
+    if task.derived_variables:
+        names = [name for name in names if name not in ABSTRACTIONS]
+    asked = list(questions(task))
+    if most is not None and len(asked) > most:
+        asked = random.sample(asked, most)
+    for question in asked:
         for algorithm in algorithms:
             for name in names if every else [random.choice(names)]:
                 options = _what_is_known(question, random)
@@ -79,7 +96,7 @@ def faults(
 ) -> Iterable[str]:
     """What is wrong with an answer that no limit ended."""
     action = task.operators[question.operator]
-    after = truth[fdr.apply(action, question.state)]
+    after = truth[fdr.apply(task, action, question.state)]
     after = INFINITY if after == INFINITY else after + action.cost
     may_be_undecided = algorithm == "dominance" and answer.verdict is StepVerdict.UNDECIDED
     if answer.verdict is not EXPECTED[question.optimal] and not may_be_undecided:

@@ -21,12 +21,12 @@ def action_elimination(
         for j in range(i + 1, len(plan)):
             operator = task.operators[plan[j]]
             if fdr.holds(operator.precondition, after):
-                after = fdr.apply(operator, after)
+                after = fdr.apply(task, operator, after)
             else:
                 removed.add(j)
         if fdr.holds(goal, after):
             plan = [o for j, o in enumerate(plan) if j not in removed]
         else:
-            state = fdr.apply(task.operators[plan[i]], state)
+            state = fdr.apply(task, task.operators[plan[i]], state)
             i += 1
     return tuple(plan)

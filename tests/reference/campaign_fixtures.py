@@ -96,7 +96,7 @@ def contents() -> Callable[[Workspace], dict[str, list[Any]]]:
                     *(
                         meanings.get(column, lambda value: value)(value)
                         for column, value in row.items()
-                        if column not in ("id", "seconds", "naive_searches")
+                        if column not in ("id", "seconds", "cpu", "naive_searches")
                     ),
                 )
                 for row in tables[name]
@@ -117,12 +117,15 @@ COMPARED = (
     "runs",
     "pool",
     "answers",
+    "flags",
     "localizations",
+    "localized_steps",
     "history",
 )
 
 
 def _timeless(statistics: dict[str, Any]) -> dict[str, Any]:
-    oracles = [{**item, "seconds": 0} for item in statistics.get("oracles", [])]
+    times = dict.fromkeys(("seconds", "cpu", "setup_seconds", "setup_cpu"), 0)
+    oracles = [{**item, **times} for item in statistics.get("oracles", [])]
     uncertain = ("seconds", "policy_seconds", "peak_megabytes")
     return {**statistics, **dict.fromkeys(uncertain, 0), "oracles": oracles}

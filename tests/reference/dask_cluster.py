@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 PATIENCE = 300.0
@@ -15,10 +19,11 @@ PATIENCE = 300.0
 class Cluster:
     """A scheduler, and workers as soon as they are added, each a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, certificates: Certificates | None = None) -> None:
         self._scheduler_file = folder / "scheduler.json"
-        self._folder = folder
-        options = ["--host", "127.0.0.1", "--port", "0"]
+        self._folder, self._certificates = folder, certificates
+        host = "127.0.0.1" if certificates is None else "tls://127.0.0.1"
+        options = ["--host", host, "--port", "0"]
         self.scheduler = self._start("dask_scheduler", *options)
         wait_for(self._is_announced)
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -56,8 +61,58 @@ class Cluster:
         command = [sys.executable, "-m", f"distributed.cli.{module}", *options]
         command += ["--no-dashboard", "--scheduler-file", str(self._scheduler_file)]
         log = (self._folder / "cluster.log").open("ab")
+        settings = {} if self._certificates is None else self._certificates.environment
         with log:
-            return subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log)
+            return subprocess.Popen(
+                command, cwd=self._folder, env=os.environ | settings, stdout=log, stderr=log
+            )
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """An authority of a cluster, and a certificate that it has signed."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+    @classmethod
+    def make(cls, folder: Path) -> Certificates:
+        def openssl(*words: str) -> None:
+            subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+        folder.mkdir()
+        fresh = ["req", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        openssl(*fresh, "-x509", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+        openssl(*fresh, "-subj", "/CN=cluster", "-keyout", "own.key", "-out", "own.csr")
+        signed = ["x509", "-req", "-in", "own.csr", "-CA", "ca.pem", "-CAkey", "ca.key"]
+        openssl(*signed, "-CAcreateserial", "-days", "2", "-out", "own.pem")
+        return cls(folder / "ca.pem", folder / "own.pem", folder / "own.key")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Of Dask."""
+        prefix = "distributed.comm.tls"
+        both = {
+            f"{prefix}.{role}.{name}": str(path)
+            for role in ("scheduler", "worker", "client")
+            for name, path in (("cert", self.certificate), ("key", self.key))
+        }
+        return {f"{prefix}.ca-file": str(self.authority), **both}
+
+    def used_here(self) -> AbstractContextManager[object]:
+        """By Dask in this process."""
+        import dask
+
+        importlib.import_module("distributed")  # its settings would be undone with ours
+        return dask.config.set(self.settings)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": value
+            for name, value in self.settings.items()
+        }
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

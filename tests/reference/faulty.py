@@ -13,11 +13,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
+from engine.workers.channel import Call, End, Events
+from engine.workers.supervisor import Supervisor
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300.0
@@ -100,7 +104,7 @@ class Bench:
         return Said(as_a_shell_tells(process.returncode), out or "", err)
 
     def processes(self, *words: str) -> list[int]:
-        """What was started here and still runs, if its command line has all the words."""
+        """What was started here and still runs, if its name and command line have all the words."""
         return [
             pid
             for pid, command in _marked(self.mark)
@@ -135,11 +139,44 @@ def _marked(mark: str) -> Iterator[tuple[int, str]]:
             if wanted not in (entry / "environ").read_bytes().split(b"\0"):
                 continue
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            command = b" ".join([(entry / "comm").read_bytes().strip(), *words]).decode()
         except OSError:
             continue  # it has just ended, or is not ours
         if state != "Z":
             yield int(entry.name), command
+
+
+def workers_of(pid: int) -> list[int]:
+    """Processes that run a unit or a job for this one, started by it or by its warm process."""
+    parents, names = {}, {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            names[int(entry.name)] = (entry / "comm").read_text().strip()
+            stat = (entry / "stat").read_text()
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    warm = {one for one in parents if parents[one] == pid and names[one] == "plumbline-warm"}
+    return [
+        one for one in parents if parents[one] in (pid, *warm) and names[one] == "plumbline-work"
+    ]
+
+
+class Supervised:
+    """Work in a process of its own, started as a window does."""
+
+    def __init__(self, function: Callable[..., object], *arguments: object) -> None:
+        self._ends: SimpleQueue[End] = SimpleQueue()
+        self.supervisor = Supervisor(Call.of(function, *arguments), self._report)
+        self.supervisor.start()
+
+    def _report(self, report: Events | End) -> None:
+        if isinstance(report, End):
+            self._ends.put(report)
+
+    def end(self) -> End:
+        end = self._ends.get(timeout=PATIENCE)
+        self.supervisor.join()
+        return end
 
 
 def findings(path: Path) -> set[Any]:

@@ -16,11 +16,34 @@ def holds(facts: Iterable[Fact], state: State) -> bool:
     return all(state[variable] == value for variable, value in facts)
 
 
-def apply(operator: Operator, state: State) -> State:
+def apply(task: Task, operator: Operator, state: State) -> State:
     values = list(state)
     for variable, value in operator.effect:
         values[variable] = value
-    return tuple(values)
+    for condition, (variable, value) in operator.conditional:
+        if holds(condition, state):
+            values[variable] = value
+    return extended(task, values)
+
+
+def extended(task: Task, values: Sequence[int]) -> State:
+    """Derived variables by the definition: per layer, every rule again and again."""
+    result = list(values)
+    for number, variable in enumerate(task.variables):
+        if variable.layer >= 0:
+            assert variable.default is not None
+            result[number] = variable.default
+    for layer in sorted({variable.layer for variable in task.variables} - {-1}):
+        rules = [rule for rule in task.axioms if task.variables[rule.head].layer == layer]
+        before = None
+        while before != result:
+            before = result.copy()
+            for rule in rules:
+                if holds(rule.body, tuple(result)):
+                    default = task.variables[rule.head].default
+                    assert default is not None
+                    result[rule.head] = 1 - default
+    return tuple(result)
 
 
 def applicable(task: Task, state: State) -> list[int]:
@@ -28,11 +51,16 @@ def applicable(task: Task, state: State) -> list[int]:
 
 
 def successors(task: Task, state: State) -> list[tuple[int, State]]:
-    return [(o, apply(task.operators[o], state)) for o in applicable(task, state)]
+    return [(o, apply(task, task.operators[o], state)) for o in applicable(task, state)]
 
 
 def all_states(task: Task) -> list[State]:
-    return list(itertools.product(*map(range, task.domain_sizes)))
+    """One for every combination of values of the state variables."""
+    sizes = [
+        size if variable.layer < 0 else 1
+        for size, variable in zip(task.domain_sizes, task.variables, strict=True)
+    ]
+    return [extended(task, values) for values in itertools.product(*map(range, sizes))]
 
 
 def reachable_states(task: Task, start: State | None = None) -> list[State]:
@@ -76,6 +104,6 @@ def plan_cost(task: Task, plan: Sequence[int], start: State, goal: Sequence[Fact
     for o in plan:
         if not holds(task.operators[o].precondition, state):
             return None
-        state = apply(task.operators[o], state)
+        state = apply(task, task.operators[o], state)
         cost += task.operators[o].cost
     return cost if holds(goal, state) else None

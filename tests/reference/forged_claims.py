@@ -86,7 +86,7 @@ def _detours(task: Task) -> str:
             if state in seen or decisions[state] < 0:
                 return False
             seen.add(state)
-            state = successor(task.operators[decisions[state]], state)
+            state = successor(task, task.operators[decisions[state]], state)
         return True
 
     for state in states[1::3]:
@@ -103,7 +103,7 @@ def _detours(task: Task) -> str:
 def _ranked(task: Task, costs: CostToGo, state: State) -> list[int]:
     def value(operator: int) -> int:
         step = task.operators[operator]
-        return step.cost + costs.low(successor(step, state))
+        return step.cost + costs.low(successor(task, step, state))
 
     return sorted(applicable_operators(task, state), key=value)
 
@@ -168,11 +168,11 @@ class Forger:
 
     def edit_steps(self, bug: str, change: Callable[[list[list[Any]]], None]) -> None:
         number = self.bugs[bug]
-        rows = self.one("SELECT steps FROM localizations WHERE finding = ?", number)
+        rows = self.one("SELECT steps FROM localized_steps WHERE finding = ?", number)
         steps = json.loads(zlib.decompress(rows))
         change(steps)
         packed = zlib.compress(json.dumps(steps).encode())
-        self.do("UPDATE localizations SET steps = ? WHERE finding = ?", packed, number)
+        self.do("UPDATE localized_steps SET steps = ? WHERE finding = ?", packed, number)
 
     def edit_failure(self, change: Callable[[Any], None]) -> None:
         self.edit("localizations", "failure", "finding = {l}", change)
@@ -244,7 +244,8 @@ class Forger:
             number,
         )
         self.do("UPDATE history SET gap = ? - bound WHERE finding = ?", cost, number)
-        self.sqlite.execute("DELETE FROM localizations WHERE finding = ?", (number,))
+        for table in ("localized_steps", "localizations"):
+            self.sqlite.execute(f"DELETE FROM {table} WHERE finding = ?", (number,))
         self.sqlite.execute(
             "UPDATE pool SET outcome = 'solved', reason = 'goal', policy_cost = ? WHERE state = "
             "(SELECT state FROM findings WHERE id = ?) AND unit = (SELECT unit FROM findings "
@@ -317,7 +318,7 @@ def _another_way(task: Task, start: State, not_first: int) -> list[int]:
         if len(operators) == 25:
             return None
         for number in applicable_operators(task, states[-1]):
-            following = successor(task.operators[number], states[-1])
+            following = successor(task, task.operators[number], states[-1])
             if following in states or (not operators and number == not_first):
                 continue
             if found := extend([*states, following], [*operators, number]):
@@ -335,7 +336,7 @@ def _looping_run(task: Task, bound: Any, state: State) -> tuple[list[int], int |
         (decision,) = bound.decide(np.array(states[-1:], np.int32)).tolist()
         if decision < 0:
             break
-        following = successor(task.operators[decision], states[-1])
+        following = successor(task, task.operators[decision], states[-1])
         if following in states:
             return operators, decision
         states.append(following)
@@ -351,5 +352,5 @@ def _cheapest_plan(task: Task, state: State) -> list[int]:
         if not best or costs.high(state) > 10**9:
             return []
         plan += best
-        state = successor(task.operators[best[0]], state)
+        state = successor(task, task.operators[best[0]], state)
     return plan

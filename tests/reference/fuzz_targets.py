@@ -21,6 +21,8 @@ from typing import Any
 
 from engine.campaign.config_reader import parse_config
 from engine.errors import PlumblineError
+from engine.experiments.config_writer import preset_text
+from engine.experiments.presets import EXPERIMENT_PRESETS
 from engine.policies.consent import NO_CONSENT
 from engine.policies.policy import close_policy, open_policy
 from engine.records.codec import check, decode, encode, to_json
@@ -98,6 +100,14 @@ def targets(folder: Path) -> dict[str, Callable[[], Target]]:
         "campaign": plain(
             "campaign", lambda: _files(EXAMPLES, "*/campaign.toml"), "**/*", "[[", "]]", "nan"
         ),
+        "experiment": plain(
+            "experiment",
+            lambda: [preset_text(preset).encode() for preset in EXPERIMENT_PRESETS.values()],
+            "[[suite]]",
+            "[oracles]",
+        ),
+        "pairs": plain("pairs", lambda: [b"domain,kind,a,b\nferry,same,a.pddl,b.pddl\n"]),
+        "profile": plain("profile", lambda: _files(FERRY, "profiles/*.pddl"), *PROFILE_WORDS),
         "settings": lambda: Target(in_file(folder, ".json", read_settings), lambda: [SETTINGS]),
         "record": lambda: Target(read_record, record_seeds),
         "message": lambda: Target(read_messages, message_seeds),
@@ -158,6 +168,15 @@ PDDL_WORDS = (
     *(":action", ":parameters", ":precondition", ":effect", ":init", ":goal", ":metric"),
     *("(and ", "(or ", "(not ", "(imply ", "(forall (?x) ", "(exists (?x) ", "(when ", "(= "),
     *("(either ", "(increase (total-cost) ", ":derived", ":durative-action", ":constraints"),
+)
+PROFILE_WORDS = (
+    *("(:predicate ", "(:visual ", "(:image ", ":parameters", ":effect", ":custom", ":priority"),
+    *(":type", "default", "predefine", "custom", ":objects", ":properties", "(equal ", "(assign "),
+    *("(add ", "(function ", "(objects ", "(settings ", "(action ", "draw_line", "distributex"),
+    *("distributey", "distribute_grid_around_point", "distribute_within_objects_vertical"),
+    *("distribute_within_objects_horizontal", "apply_smaller", "align_middle", "calculate_label"),
+    *("(spacebtw ", "(row_count ", "(padding ", "prefabimage", "panel_size", "randomcolor"),
+    *("1e6", "-999999", "iVBORw0KGgoAAAANSUhEUgAAAAIAAAAD", "null", "showlabel", "%island"),
 )
 PROBLEM = "(define (problem x) (:domain d) (:objects a b) (:init (p)) (:goal (and (p))))"
 SETTINGS = json.dumps(

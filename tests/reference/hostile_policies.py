@@ -6,6 +6,7 @@ import hashlib
 import io
 import itertools
 import json
+import math
 import pickle
 import sqlite3
 import struct
@@ -115,6 +116,53 @@ def programs() -> dict[str, bytes]:
         "an object": archive(b"\x80\x02cbuiltins\nobject\n)\x81."),
         "an attribute": archive(b"\x80\x02](K\x01e}b."),
         "python's own pickle": archive(pickle.dumps({"x": {1, 2}})),
+    }
+
+
+def _text(content: str) -> bytes:
+    return b"X" + struct.pack("<I", len(content)) + content.encode()
+
+
+def _number(number: int) -> bytes:
+    return b"J" + struct.pack("<i", number)
+
+
+def _halves(key: str, *size: int) -> bytes:
+    """A tensor of half precision with these rows and columns, which is a record of its own."""
+    count = math.prod(size)
+    record = b"(" + _text("storage") + b"ctorch\nHalfStorage\n" + _text(key) + _text("cpu")
+    form = b"(" + b"".join(map(_number, size)) + b"t"
+    steps = b"(" + b"".join(map(_number, (*size[1:], 1))) + b"t"
+    return TENSOR + b"(" + record + _number(count) + b"tQK\x00" + form + steps + b"\x89}tR"
+
+
+def _own(weights: bytes, details: str = "{}", **records: bytes) -> bytes:
+    """A policy of our own with 64 hidden units."""
+    metadata = (
+        '{"kind": "asnets", "hidden": 64, "layers": 1, "domain_name": "d", "domain_hash": "h", '
+        f'"actions": [], "predicates": [], "details": {details}}}'
+    )
+    contents = _text("plumbline") + b"K\x01" + _text("metadata") + _text(metadata)
+    return archive(b"\x80\x02}(" + contents + _text("state_dict") + weights + b"u.", **records)
+
+
+def greedy_checkpoints() -> dict[str, bytes]:
+    """Files of at most 1.6 MB whose parts are all sound and that would take gigabytes together."""
+    columns, name = 6250, "p" * 400_000
+    matrix, bias = _halves("0", 64, columns) + b"q\x07", _halves("1", 64) + b"q\x08"
+    many = b""
+    for number in range(15_000):
+        many += _text(f"action.0.{number}.weight") + (b"h\x07" if number else matrix)
+        many += _text(f"action.0.{number}.bias") + (b"h\x08" if number else bias)
+    shared = {"0": bytes(2 * 64 * columns), "1": bytes(2 * 64)}
+    predicates = b"](" + _text(name) + b"K\x00\x86q\x01" + b"h\x01" * 400_000 + b"e"
+    settings = _text("predicates") + predicates + _text("hidden_size") + b"K\x01"
+    settings = b"}(" + settings + _text("iterations") + b"K\x01u"
+    gnn = _text("hyper_parameters") + settings + _text("state_dict") + b"}"
+    return {
+        "one matrix in many places": _own(b"}(" + many + b"u", **shared),
+        "one long name many times": archive(b"\x80\x02}(" + gnn + b"u."),
+        "nested metadata": _own(b"}", "[" * 100_000 + "]" * 100_000),
     }
 
 

@@ -11,16 +11,24 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
 from engine.campaign.bundle import write_bundle
 from engine.campaign.changes import compare_campaigns
-from engine.campaign.config_reader import parse_config
+from engine.campaign.config_reader import parse_config, parse_toml
 from engine.campaign.exchange import FORMATS, unit_called
+from engine.campaign.toml_positions import key_positions
 from engine.errors import PlumblineError
+from engine.experiments.config_reader import ExperimentReader
+from engine.experiments.results import experiment_results
+from engine.experiments.suites import read_pairs
 from engine.fuzzing.bugs_file import parse_bugs
 from engine.fuzzing.imported_pool import contents
 from engine.fuzzing.pool_file import PoolEntry, parse_pool, write_pool
 from engine.pddl import check_texts, format_domain
+from engine.pictures.profile import parse_profile
+from engine.pictures.profile_stages import ProfilePicture, stages_of
+from engine.pictures.svg import svg
 from engine.policies.policy import close_policy, open_policy
 from engine.records.inputs import File
 from engine.report.content import gather
@@ -31,8 +39,10 @@ from engine.task.plans import parse_plan
 from engine.task.sas import parse_sas, write_sas
 from engine.task.task import Task
 from engine.verify.claims import require_fit
-from engine.workspace.filter import matching, parse_terms
+from engine.workspace.bug_list import GROUPS, BugQuery
+from engine.workspace.filter import parse_terms
 from engine.workspace.workspace import Workspace
+from reference.drawn_tasks import walk
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
@@ -40,6 +50,10 @@ REFUSED, READ = "refused", "read"
 Read = Callable[[bytes], object]
 
 PLAN = "(sail a b)\n(embark r a b)\n; cost = 2 (unit cost)\n"
+SVG_PARTS = {
+    *("svg", "title", "desc", "rect", "defs", "image", "filter", "feColorMatrix", "use", "g"),
+    *("text", "path", "polygon", "circle"),
+}
 FILTER = 'gap>5 oracle:bmo|aras -status:new "a b" id:1..9'
 
 
@@ -112,7 +126,12 @@ def readers(folder: Path, task: Task) -> dict[str, Read]:
         "bugs": lambda data: (parse_bugs(text(data), task), contents(File("f", data, "f"))),
         "policy cache": in_file("", cache),
         "campaign": lambda data: parse_config(text(data), FERRY / "campaign.toml"),
-        "filter": lambda data: matching([], parse_terms(text(data))),
+        "experiment": lambda data: ExperimentReader(
+            parse_toml(text(data), FERRY / "e.toml"), key_positions(text(data)), FERRY / "e.toml"
+        ).experiment(),
+        "pairs": in_file(".csv", read_pairs),
+        "profile": lambda data: _draw_profile(text(data), task),
+        "filter": lambda data: parse_terms(text(data)),
         "own policy": in_file(".pt", policy),
         "gnn checkpoint": in_file(".ckpt", policy),
         "cpddl policy": in_file(".policy", policy),
@@ -124,6 +143,21 @@ def _read_domain(data: bytes) -> None:
     report = check_texts(text(data))
     if report.domain is not None and report.ok:
         check_texts(format_domain(report.domain))
+
+
+def _draw_profile(profile: str, task: Task) -> None:
+    """Every stage of a short walk; the picture is one document that asks for nothing outside."""
+    assert task.source is not None
+    found = parse_profile(profile, "p.pddl", task.source.domain)
+    states, actions = walk(task, 4)
+    stages = stages_of(found, task, states, actions)
+    json.dumps([stage.to_json() for stage in stages], allow_nan=False)
+    picture = ProfilePicture(found, [stages])
+    for stage in stages[:2]:
+        drawn = ElementTree.fromstring(svg(picture.scene("title", stage, actions[0])))
+        assert {part.tag.rpartition("}")[2] for part in drawn.iter()} <= SVG_PARTS
+        links = {part.get("href", "#") for part in drawn.iter()}
+        assert all(link.startswith(("#", "data:image/")) for link in links)
 
 
 def read_workspace(path: Path) -> None:
@@ -143,6 +177,8 @@ def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
     yield from (store.project, store.log, store.root_causes)
     yield lambda: [store.training(folder) for folder in store.training_folders()]
     yield lambda: [store.comparison(row.id) for row in store.comparisons()]
+    yield lambda: [experiment_results(store, row.id) for row in store.experiments.rows()]
+    yield lambda: [store.experiments.pending(row.id) for row in store.experiments.rows()]
     tables = store.dump()
     numbers = [row["id"] for row in tables["campaigns"][:2]]
     for campaign in numbers:
@@ -155,13 +191,17 @@ def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
     for bug in [row["id"] for row in tables["findings"][:2]]:
         yield lambda bug=bug: _whole_bug(store, bug)
         yield lambda bug=bug: write_bundle(store, bug, out)
-    yield lambda: matching(store.bugs(), parse_terms(FILTER))
+    yield lambda: store.bugs(terms=parse_terms(FILTER))
+    yield store.bug_overview
+    for group in GROUPS:
+        query = BugQuery(parse_terms(FILTER), (("gap", True), ("worst", False)), group)
+        yield lambda query=query: store.bug_list(query)
 
 
 def _reports(store: Workspace, campaign: int) -> None:
     content = gather(store, campaign, 2)
     for report in (html_report, csv_report, json_report, junit_report):
-        report(content).encode()
+        "".join(report(content)).encode()
 
 
 def _exports(store: Workspace, unit: int) -> None:

@@ -15,11 +15,13 @@ from engine.campaign.config_reader import parse_config
 from engine.campaign.inputs import read_file
 from engine.equivalence import compare_domains
 from engine.pddl import parse_domain
+from engine.policies.consent import NO_CONSENT
 from engine.records.comparison import CompareOptions
 from engine.records.inputs import File
 from engine.records.project import Project
 from engine.records.training import EpochRecord, Training, TrainingPlan, TrainingStatus
 from engine.usecases.localize import localize
+from engine.usecases.minimize import minimize
 from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 from reference.bug_workspace import CONFIG, make_workspace
@@ -62,6 +64,7 @@ def filled(path: Path) -> Path:
     domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
     with Workspace.open(path) as store:
         localize(NULL_LINK, path, [store.bugs()[0].id])
+        minimize(NULL_LINK, path, [store.bugs()[0].id], NO_CONSENT)
         draft = parse_config((FERRY / "campaign.toml").read_text(), FERRY / "campaign.toml")
         store.set_project(Project(str(domain), (problem,), ("builtin:gc",), draft=draft))
         for spoiled in ("", "(not (free)) "):

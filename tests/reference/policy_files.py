@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from engine.pddl.model import Domain
-from engine.policies.asnets.network import action_inputs, proposition_inputs
 from engine.policies.asnets.relatedness import Relatedness, domain_hash
+from engine.policies.asnets.weights import action_inputs, proposition_inputs
 
 Rows = dict[tuple[int, int, int], tuple[str, bytes | None]]
 

@@ -13,7 +13,6 @@ from random import Random
 
 import numpy as np
 
-from engine.fuzzing.biases import Even
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.bounds import Bounds
 from engine.oracles.objective import OBJECTIVES
@@ -119,7 +118,7 @@ class Truth:
                 return fdr.INFINITY
             seen.add(state)
             cost += operator.cost
-            state = fdr.apply(operator, state)
+            state = fdr.apply(self.task, operator, state)
         return cost
 
 
@@ -252,7 +251,7 @@ def check(
 def _pool(session: OracleSession, seed: int) -> list[int]:
     """Fuzzed states with their walks."""
     options = FuzzOptions(size=POOL, walks=2 * POOL, seed=seed)
-    fuzzer = Fuzzer(session.table, Even(), options)
+    fuzzer = Fuzzer(session.table, None, options)
     for _ in fuzzer.grow():
         pass
     ids = session.table.add([entry.state for entry in fuzzer.entries]).tolist()

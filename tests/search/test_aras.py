@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import fdr
 from reference.amount import amount
@@ -38,7 +38,7 @@ def wandering_plans(draw: st.DrawFn) -> tuple[Task, fdr.State, tuple[int, ...]]:
         if not operators:
             break
         plan.append(draw(st.sampled_from(operators)))
-        state = fdr.apply(task.operators[plan[-1]], state)
+        state = fdr.apply(task, task.operators[plan[-1]], state)
     goal = tuple(fact for fact in enumerate(state) if draw(st.booleans()))
     return make_task(task.domain_sizes, task.operators, start, goal), start, tuple(plan)
 
@@ -82,6 +82,7 @@ def test_action_elimination_agrees_with_its_definition(
     case: tuple[Task, fdr.State, tuple[int, ...]],
 ) -> None:
     task, start, plan = case
+    assume(not fdr.holds(task.goal, start))  # else the one state that is looked at is enough
     result = aras(task, start, plan, max_states=ONLY_ELIMINATION)
     assert result.plan == action_elimination(task, start, plan, task.goal)
 
@@ -164,7 +165,7 @@ def long_way(task: Task) -> tuple[int, ...]:
     state, plan = task.init, []
     while not fdr.holds(task.goal, state):
         plan.append(fdr.applicable(task, state)[0])
-        state = fdr.apply(task.operators[plan[-1]], state)
+        state = fdr.apply(task, task.operators[plan[-1]], state)
     return tuple(plan)
 
 

@@ -1,10 +1,14 @@
 """The harness must notice a broken rule: each test breaks one and expects violations."""
 
+from collections.abc import Callable
 from random import Random
 
+import numpy as np
 import pytest
 from reference.soundness import Truth, check, policies, random_task
 
+from engine.dominance.function import DominanceFunction
+from engine.oracles import undo
 from engine.oracles.bounds import Bounds
 from engine.oracles.inverse import InverseOracle
 from engine.oracles.objective import AnyBug
@@ -31,14 +35,16 @@ def test_a_correct_engine_has_none() -> None:
 
 def test_costs_of_steps_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """P19, P24: a bound must grow by the cost of the operator that leads to it."""
-    create = Bounds.__init__
-
-    def free(self, table, parents) -> None:
-        create(self, table, parents)
-        self._costs = [0] * len(self._costs)
-
-    monkeypatch.setattr(Bounds, "__init__", free)
+    _change_bounds(monkeypatch, lambda bound: bound if bound == INFINITY else 0)
     assert violations("astar")
+
+
+def _change_bounds(monkeypatch: pytest.MonkeyPatch, change: Callable[[int], int]) -> None:
+    one, many = Bounds.u, Bounds.all
+    monkeypatch.setattr(Bounds, "u", lambda self, state: change(one(self, state)))
+    monkeypatch.setattr(
+        Bounds, "all", lambda self, states: np.array([*map(change, many(self, states).tolist())])
+    )
 
 
 def test_flagging_without_strictness(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +62,7 @@ def test_flagging_without_strictness(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_failing_policy_is_taken_for_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     """P28: that the policy fails is a bug only where the goal can be reached."""
-    bound_of = Bounds.u
-    monkeypatch.setattr(Bounds, "u", lambda self, state: min(bound_of(self, state), 10**6))
+    _change_bounds(monkeypatch, lambda bound: min(bound, 10**6))
     monkeypatch.setattr(Bounds, "evidence", _no_evidence)
     assert violations("gbfs")
 
@@ -92,3 +97,28 @@ def test_going_back_is_taken_to_cost_what_coming_did(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(InverseOracle, "examine", forward_costs)
     assert violations("inverse")
+
+
+def test_going_back_to_a_worse_state_is_taken_for_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo replays the plan it knows; here its rule has to be right without that."""
+
+    def trusting(self, state, origin, plan, limit) -> int:
+        way = self._search_back(state, origin.reference, limit)
+        if way is None:
+            return INFINITY
+        return int(self.session.operator_costs[[*way, *plan]].sum())
+
+    monkeypatch.setattr(undo.UndoOracle, "_through", trusting)
+    assert not violations("undo", tasks=8)
+    monkeypatch.setattr(undo, "asked_facts", lambda task: frozenset(task.goal))
+    assert violations("undo")
+
+
+def test_a_state_that_the_start_dominates_is_taken_for_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """D(s, t) >= 0 makes t the better one; undo must not go to a worse one."""
+    oracle = "undo:dominance=true"
+    assert not any("is below h*" in text for text in violations(oracle))
+    monkeypatch.setattr(DominanceFunction, "from_one", DominanceFunction.to_one)
+    assert any("is below h*" in text for text in violations(oracle))

@@ -31,12 +31,17 @@ ORACLES = [
     "smo",
     "smo:maxsize=3,local=none",
     "smo:factors=merged:40,maxsize=50,local=first",
+    "smo:morphs=random,local=none",
+    "smo:morphs=random,factors=merged:40,maxsize=50,seed=5",
     "bmo:lookahead=0,local=none,intermediate=false",
     "bmo:lookahead=0,local=first",
     "bmo",
     "bmo:factors=merged:40,lookahead=5",
+    "bmo:visited=all,lookahead=10,local=none",
     "combined:lookahead=3",
     "combined:factors=merged,lookahead=0,expansions=20",
+    "undo:dominance=true",
+    "undo:dominance=true,factors=merged:40,expansions=30",
 ]
 TASKS = amount(6, 2)
 

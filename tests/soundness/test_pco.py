@@ -18,7 +18,14 @@ from reference.soundness import (
 
 from engine.dominance.checker import DominanceChecker
 
-ORACLES = ["pco-p", "pco-p:runs=1", "pco-e", "pco-e:runs=2,probability=1,seed=3"]
+ORACLES = [
+    "pco-p",
+    "pco-p:runs=1",
+    "pco-p:bounds=false",
+    "pco-e",
+    "pco-e:runs=2,probability=1,seed=3",
+    "pco-e:bounds=false,along=5,ranking=together",
+]
 TASKS = amount(6, 2)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-PITFALLS = range(1, 48)
+PITFALLS = range(1, 77)
 _NAMED = re.compile(r"(?:\b|_)[Pp](\d+)(?:-P?(\d+))?(?=\b|_)")
 
 

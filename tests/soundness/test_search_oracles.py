@@ -132,7 +132,7 @@ def there_and_back(back: Operator, goal_cost: int = 2) -> Task:
 def undone(task: Task, start: fdr.State, oracle: str = "inverse") -> tuple[int, OracleSession]:
     """What going back from state 1, where the policy has nothing to do, proves about it."""
     session = bench_of(task, {start: END})
-    reference, state = ids_of(session, start, fdr.apply(task.operators[FORTH], start))
+    reference, state = ids_of(session, start, fdr.apply(task, task.operators[FORTH], start))
     session.origins[state] = Origin(reference, (FORTH,))
     return session.test(state, make_oracle(oracle, session)).bound, session
 

@@ -70,7 +70,7 @@ def test_on_walks_states_differ_exactly_where_their_atoms_do(task: Task) -> None
     by_atoms = {state_atoms(task, state): state}
     for _ in range(200):
         number = choose.choice(list(applicable_operators(task, state)))
-        state = successor(task.operators[number], state)
+        state = successor(task, task.operators[number], state)
         atoms = state_atoms(task, state)
         assert by_atoms.setdefault(atoms, state) == state
         assert atoms == task.static_atoms | set(fluent_atoms(task, state))

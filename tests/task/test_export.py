@@ -21,9 +21,8 @@ def walk(task: Task, seed: int, steps: int) -> State:
     choose = random.Random(seed)
     state = task.init
     for _ in range(steps):
-        state = successor(
-            task.operators[choose.choice(list(applicable_operators(task, state)))], state
-        )
+        operator = choose.choice(list(applicable_operators(task, state)))
+        state = successor(task, task.operators[operator], state)
     return state
 
 
@@ -31,8 +30,8 @@ def steps_from(task: Task, state: State) -> dict[str, frozenset[GroundAtom]]:
     """Where the ground actions lead that change the state."""
     here = state_atoms(task, state)
     after = {
-        task.operators[number].name: state_atoms(task, successor(task.operators[number], state))
-        for number in applicable_operators(task, state)
+        operator.name: state_atoms(task, successor(task, operator, state))
+        for operator in map(task.operators.__getitem__, applicable_operators(task, state))
     }
     return {name: atoms for name, atoms in after.items() if atoms != here}
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from engine.task.atoms import state_atoms
 from engine.task.lifted import World, substitute
 from engine.task.load import load_task
 from engine.task.successors import applicable_operators, successor
+from engine.task.task import Task
 
 X, Y, A, B = (Term(name) for name in ("?x", "?y", "a", "b"))
 
@@ -55,9 +57,34 @@ def test_conditions(world: World, condition, holds: bool) -> None:
 
 @pytest.mark.parametrize("name", ["courier", "toll"])
 def test_operators_do_what_the_actions_say(request: pytest.FixtureRequest, name: str) -> None:
-    """The translator's operators and the lifted actions, along a random walk."""
     example = request.getfixturevalue(name)
-    task = load_task(example.domain, example.problem)
+    walk(load_task(example.domain, example.problem), name)
+
+
+NESTED = """(define (domain rumors) (:requirements :adl)
+  (:predicates (knows ?x) (trusts ?x ?y) (tired ?x) (quiet))
+  (:action meet :parameters (?x ?y) :precondition (not (= ?x ?y)) :effect (trusts ?x ?y))
+  (:action sleep :parameters (?x) :effect (and (not (tired ?x)) (when (knows ?x) (quiet))))
+  (:action talk :parameters ()
+    :effect (forall (?x) (when (and (knows ?x) (not (tired ?x)))
+      (and (tired ?x) (not (quiet))
+        (forall (?y) (when (trusts ?y ?x) (and (knows ?y) (not (trusts ?y ?x)))))
+        (when (quiet) (forall (?z) (not (tired ?z))))))))
+  (:action forget :parameters (?x) :precondition (tired ?x) :effect (not (knows ?x))))
+"""
+
+
+def test_effects_inside_effects_do_what_the_action_says(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(NESTED)
+    (tmp_path / "p.pddl").write_text(
+        "(define (problem p) (:domain rumors) (:objects a b c) (:init (knows a) (trusts b a))"
+        "(:goal (and (knows c) (tired b) (quiet))))"
+    )
+    walk(load_task(tmp_path / "d.pddl", tmp_path / "p.pddl"), "rumors")
+
+
+def walk(task: Task, name: str) -> None:
+    """The translator's operators and the lifted actions, along a random walk."""
     assert task.source is not None
     world = World(task.source.domain, task.source.problem)
     choose = random.Random(name)
@@ -73,12 +100,12 @@ def test_operators_do_what_the_actions_say(request: pytest.FixtureRequest, name:
                         applicable[" ".join((action.name, *binding.values()))] = outcome
         operators = {}
         for number in applicable_operators(task, state):
-            after = successor(task.operators[number], state)
+            after = successor(task, task.operators[number], state)
             if after != state:
                 operators[task.operators[number].name] = number
         assert operators.keys() == applicable.keys()
         chosen = choose.choice(sorted(operators))
-        state = successor(task.operators[operators[chosen]], state)
+        state = successor(task, task.operators[operators[chosen]], state)
         assert state_atoms(task, state) == applicable[chosen].state
         if task.has_costs:
             assert task.operators[operators[chosen]].cost == applicable[chosen].cost

@@ -82,8 +82,8 @@ def test_a_goal_out_of_reach(courier) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        (":effect (rested)", ":effect (when (here office) (rested))", "when"),
-        ("(not (rested))\n", "(forall (?h - hand) (empty ?h))\n", "forall"),
+        (":parameters ()", ":parameters (?x - (either place letter))", "either"),
+        ("(not (rested))\n", "(exists (?h - (either hand blue)) (empty ?h))\n", "either"),
     ],
 )
 def test_unsupported_constructs_are_named_with_their_line(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import PlumblineError, SasError, UnsupportedError
+from engine.errors import PlumblineError, SasError
 from engine.task.sas import MAX_COST, parse_sas, write_sas
 from engine.task.task import Operator, Task, Variable
 
@@ -165,20 +165,6 @@ def test_goal_with_two_values_of_a_variable() -> None:
 def test_two_different_effects_on_a_variable() -> None:
     with pytest.raises(SasError, match=r"the effect of \(switch hall\) names two values"):
         parse_sas(LAMP.replace("1\n0 1 -1 0\n5", "2\n0 1 -1 0\n0 1 -1 1\n5"))
-
-
-@pytest.mark.parametrize(
-    ("number", "line", "message"),
-    [
-        (line_of("var1") + 1, "0", "variable var1 is derived"),
-        (line_of("switch hall") + 4, "1 0 0 1 -1 0", r"\(switch hall\) has a conditional effect"),
-        (len(LAMP.split("\n")) - 1, "1", "axioms"),
-    ],
-)
-def test_axioms_and_conditional_effects_are_refused(number: int, line: str, message: str) -> None:
-    with pytest.raises(UnsupportedError, match=message) as caught:
-        parse_sas(changed(number, line))
-    assert caught.value.location.line == number
 
 
 names = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1, max_size=8)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import PlumblineError, UnsupportedError
+from engine.errors import PlumblineError
 from engine.pddl import objects_of_type, read_domain, read_problem, without_costs
 from engine.task.load import load_task
 from engine.task.plans import operators_of_plan, parse_plan
@@ -143,18 +143,6 @@ def test_a_missing_value_fails_the_step(toll) -> None:
     verdict = judge(toll, toll.plan)
     assert verdict.failed_step == 3
     assert "needs the value of (fee b c)" in verdict.reason
-
-
-def test_derived_predicates_are_refused(write) -> None:
-    example = write(
-        """(define (domain d) (:requirements :derived-predicates) (:predicates (p) (q))
-             (:derived (q) (p))
-             (:action a :parameters () :effect (p)))""",
-        "(define (problem one) (:domain d) (:init) (:goal (p)))",
-    )
-    with pytest.raises(UnsupportedError, match="'q' is derived") as caught:
-        judge(example, "(a)")
-    assert caught.value.location.line == 2
 
 
 # The same verdicts as VAL, the validator of the planning competitions.

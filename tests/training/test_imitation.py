@@ -9,8 +9,9 @@ import torch
 from msgspec import structs
 
 from engine.errors import CancelledError, DiskError, UsageError
+from engine.policies.asnets.checkpoint import save_checkpoint
 from engine.policies.asnets.network import Asnets
-from engine.policies.asnets.policy import BoundAsnets
+from engine.policies.asnets.policy import TIE_TOLERANCE
 from engine.policies.asnets.relatedness import relate
 from engine.policies.policy import open_policy
 from engine.records.events import (
@@ -33,7 +34,7 @@ from engine.training.exploration import explore, run_cost
 from engine.training.imitation import train
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Lesson, make_teacher
-from engine.training.unrolled import UnrolledNetwork
+from engine.training.unrolled import FrozenPolicy, UnrolledNetwork
 
 DOMAIN = """
 (define (domain lamps) (:requirements :strips :typing)
@@ -120,7 +121,7 @@ def right_by_search(task: Task, state: tuple[int, ...]) -> tuple[int, ...]:
     right = []
     for number in applicable_operators(task, state):
         operator = task.operators[number]
-        rest = search(task, state=successor(operator, state)).cost
+        rest = search(task, state=successor(task, operator, state)).cost
         if rest is not None and operator.cost + rest == best:
             right.append(number)
     return tuple(right)
@@ -145,7 +146,7 @@ def follow(task: Task, lessons: list[Lesson], state: tuple[int, ...]) -> int:
     for step in range(len(right) + 1):
         if is_goal(task, state):
             return step
-        state = successor(task.operators[right[state][0]], state)
+        state = successor(task, task.operators[right[state][0]], state)
     raise AssertionError("the lessons lead in a circle")
 
 
@@ -242,30 +243,41 @@ def unrolled(long: Task) -> UnrolledNetwork:
 
 
 @torch.inference_mode()
-def test_it_decides_as_the_finished_policy_will(unrolled: UnrolledNetwork) -> None:
+def test_it_decides_what_it_finds_most_probable(unrolled: UnrolledNetwork) -> None:
     states = reachable(unrolled.task)
-    bound = BoundAsnets(unrolled.network, unrolled.task, unrolled.task.source)
-    decisions = unrolled.decide(states, unrolled.network.arrange())
-    assert decisions.tolist() == bound.decide(states).tolist()
+    decisions = unrolled.freeze().decide(states)
+    logs = unrolled.log_probabilities(unrolled.truth(states))
+    for decision, column in zip(decisions.tolist(), logs.T, strict=True):
+        (place,) = unrolled.places([decision])
+        assert column[place] >= column.max() - 2 * TIE_TOLERANCE
     assert len(set(decisions.tolist())) > 2
+
+
+def test_it_decides_as_the_finished_policy_will(unrolled: UnrolledNetwork, tmp_path: Path) -> None:
+    states = reachable(unrolled.task)
+    save_checkpoint(tmp_path / "p.pt", unrolled.network, unrolled.task.source.domain)
+    bound = open_policy(str(tmp_path / "p.pt")).bind(unrolled.task)
+    assert unrolled.freeze().decide(states).tolist() == bound.decide(states).tolist()
 
 
 @torch.inference_mode()
 def test_it_draws_from_its_distribution(unrolled: UnrolledNetwork) -> None:
     state = np.array([unrolled.task.init], dtype=np.int32)
-    bound = BoundAsnets(unrolled.network, unrolled.task, unrolled.task.source)
-    wanted = bound.distribution(state)[0]
+    logs = unrolled.log_probabilities(unrolled.truth(state))[:, 0]
+    wanted = np.zeros(len(unrolled.task.operators))
+    for operator in range(len(wanted)):
+        for place in unrolled.places([operator]):
+            wanted[operator] = logs[place].exp()
     numbers = (np.arange(2000) + 0.5) / 2000
-    states = np.repeat(state, 2000, axis=0)
-    drawn = unrolled.sample(states, unrolled.network.arrange(), numbers)
+    policy = unrolled.freeze()
+    drawn = policy.sample(np.repeat(state, 2000, axis=0), numbers)
     shares = np.bincount(drawn, minlength=len(wanted)) / 2000
     assert np.abs(shares - wanted).max() < 2e-3
-    assert unrolled.sample(state, unrolled.network.arrange(), np.array([0.9999999]))[0] >= 0
+    assert policy.sample(state, np.array([0.9999999]))[0] >= 0
 
 
-@torch.inference_mode()
 def test_walks_stay_in_the_task(unrolled: UnrolledNetwork) -> None:
-    states = explore(unrolled, unrolled.network.arrange(), 4, 15, np.random.default_rng(1))
+    states = explore(unrolled.freeze(), 4, 15, np.random.default_rng(1))
     table = StateTable(unrolled.task)
     table.add(reachable(unrolled.task))
     assert (table.find(states) >= 0).all()
@@ -274,30 +286,29 @@ def test_walks_stay_in_the_task(unrolled: UnrolledNetwork) -> None:
     assert len(states) <= 4 * 15
 
 
-@torch.inference_mode()
-def test_the_cost_of_a_run(unrolled: UnrolledNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_a_run(unrolled: UnrolledNetwork) -> None:
     task = unrolled.task
     plan = search(task).plan
     steps: dict[tuple[int, ...], int] = {}
     state = task.init
     for operator in plan:
         steps[state] = operator
-        state = successor(task.operators[operator], state)
+        state = successor(task, task.operators[operator], state)
 
-    def decide(states, arrangement):
-        return np.array([steps[tuple(state)] for state in states.tolist()], dtype=np.int32)
+    class Planned(FrozenPolicy):
+        def decide(self, states: np.ndarray) -> np.ndarray:
+            return np.array([steps[tuple(state)] for state in states.tolist()], dtype=np.int32)
 
-    monkeypatch.setattr(unrolled, "decide", decide)
-    arrangement = unrolled.network.arrange()
-    assert run_cost(unrolled, arrangement, 100) == search(task).cost
-    assert run_cost(unrolled, arrangement, len(plan)) == search(task).cost
-    assert run_cost(unrolled, arrangement, len(plan) - 1) is None
+    policy = Planned(task, None, None, None)
+    assert run_cost(policy, 100) == search(task).cost
+    assert run_cost(policy, len(plan)) == search(task).cost
+    assert run_cost(policy, len(plan) - 1) is None
     steps[task.init] = -1
-    assert run_cost(unrolled, arrangement, 100) is None
+    assert run_cost(policy, 100) is None
     steps[task.init] = task.operator_index["walk p1 p0"]
-    after = successor(task.operators[steps[task.init]], task.init)
+    after = successor(task, task.operators[steps[task.init]], task.init)
     steps[after] = task.operator_index["walk p0 p1"]
-    assert run_cost(unrolled, arrangement, 100) is None
+    assert run_cost(policy, 100) is None
 
 
 def test_lesson_books(unrolled: UnrolledNetwork) -> None:
@@ -339,7 +350,7 @@ def test_a_trained_policy_solves_its_problems(short: Task, long: Task, tmp_path:
         bound, state, steps = policy.bind(task), task.init, 0
         while not is_goal(task, state):
             operator = int(bound.decide(np.array([state], dtype=np.int32))[0])
-            state = successor(task.operators[operator], state)
+            state = successor(task, task.operators[operator], state)
             steps += 1
             assert steps < 20
     files = sorted(path.name for path in result.folder.checkpoints.iterdir())

@@ -51,7 +51,7 @@ EPOCH = EpochRecord(1, 0.5, 1.0, 7.0, 30, "epoch-001.pt")
         (verify, (PATH, Consent(), VerifyOptions(bugs=(1,), given=GivenFiles(problems=(FILE,))))),
         (compare, (FILE, File("b", b"y", "/b"), OPTIONS)),
         (find_changes, (PATH, 1, 2)),
-        (export_bundles, (PATH, [1], Path("/tmp"))),
+        (export_bundles, (PATH, [1], Path("/tmp"), Consent())),
         (export_unit_file, (PATH, 3, "pool", PATH)),
         (write_report, (PATH, PATH, ReportOptions("html", 3))),
         (train, (TrainingPlan("d", ("a",), (), "f"), True)),

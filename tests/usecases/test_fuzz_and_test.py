@@ -9,6 +9,7 @@ import pytest
 from reference.recording_link import RecordingLink
 
 from engine.errors import UsageError
+from engine.fuzzing.fuzzer import BLOCK
 from engine.fuzzing.pool_file import read_pool
 from engine.task.load import load_task
 from engine.task.task import Task
@@ -37,7 +38,7 @@ def problem(rooms: int) -> str:
 def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     monkeypatch.setenv("PLUMBLINE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "domain.pddl").write_text(DOMAIN)
-    (tmp_path / "problem.pddl").write_text(problem(4))
+    (tmp_path / "problem.pddl").write_text(problem(6))
     return load_task(tmp_path / "domain.pddl", tmp_path / "problem.pddl")
 
 
@@ -55,10 +56,10 @@ class StoppingLink(RecordingLink):
 
 
 def test_a_stop_keeps_the_states_so_far(task: Task, tmp_path: Path) -> None:
-    options = FuzzOptions(size=10)
+    options = FuzzOptions(size=2 * BLOCK)
     found = fuzz(StoppingLink(3), task, tmp_path / "pool", options, BiasOptions())
     assert found.stopped
-    assert 3 <= found.states < 10
+    assert 3 <= found.states <= BLOCK + 1
     assert len(read_pool(tmp_path / "pool", task)) == found.states
 
 

@@ -12,6 +12,8 @@ from reference.bug_workspace import DOMAIN, InThreads
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
+from engine.cli import main
+from engine.errors import ExitCode
 from engine.oracles.registry import ORACLES
 from engine.policies.consent import Consent
 from engine.records.config import CampaignConfig
@@ -198,3 +200,24 @@ def test_a_limit_of_the_searches_leaves_claims_undecided(tested: Callable[..., P
     assert ClaimKind.LOCALIZATIONS in kinds
     assert {item.verdict.standing for item in found.undecided} == {Standing.UNDECIDED}
     assert found.verified == found.bugs
+
+
+@pytest.mark.parametrize("claims", [0, 1, 20, 40])
+def test_what_was_not_checked_in_time_is_undecided(
+    tested: Callable[..., Path], claims: int
+) -> None:
+    path = tested('fuzzing.size = 4\ntesting.oracles = ["astar"]\n')
+    everything = check(path)
+    link = RecordingLink()
+    asked = iter(range(claims))
+    link.cancelled = lambda: next(asked, None) is None  # type: ignore[method-assign]
+    found = verify(link, path, Consent(), VerifyOptions(seconds=5))
+    assert found.undecided
+    assert not found.failed
+    assert set(found.verified) < set(everything.verified)
+    assert {"it was not checked within 5 s"} == {item.verdict.reason for item in found.undecided}
+
+
+def test_a_command_that_has_no_time_left_says_so(tested: Callable[..., Path]) -> None:
+    path = tested('fuzzing.size = 4\ntesting.oracles = ["astar"]\n')
+    assert main(["verify", str(path), "--time-limit", "0.000001"]) == ExitCode.LIMIT_REACHED

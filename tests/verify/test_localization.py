@@ -13,10 +13,11 @@ from reference.soundness import Table, Truth, optimal_policy, policies, random_t
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.records.evidence import Evidence, State, Walk
-from engine.records.finding import BugKind, EndReason, Finding, Run, RunOutcome
+from engine.records.finding import INFINITY, BugKind, EndReason, Finding, Run, RunOutcome
 from engine.records.localization import Cause, Localization, StepVerdict
 from engine.records.verification import HOLDS, Standing
 from engine.task.states import StateTable
+from engine.verify.claims import better_evidence, find_problem
 from engine.verify.cost_to_go import CostToGo
 from engine.verify.localization import check_cause, check_localization
 
@@ -28,7 +29,7 @@ def follow(truth: Truth, policy: Table, state: State) -> Run:
         choice = policy.get(states[-1], -1)
         if choice < 0:
             return Run(RunOutcome.FAILED, EndReason.NO_ACTION, None, tuple(operators), -1)
-        following = fdr.apply(truth.task.operators[choice], states[-1])
+        following = fdr.apply(truth.task, truth.task.operators[choice], states[-1])
         if following in states:
             return Run(RunOutcome.FAILED, EndReason.LOOP, None, tuple(operators), choice)
         states.append(following)
@@ -119,6 +120,16 @@ CHANGES: dict[str, Callable[[Localization], Localization]] = {
     "a larger policy cost": bad_step(policy_cost_to_go=10**6),
     "no steps": lambda found: replace(found, steps=()),
     "a limit": lambda found: replace(found, limited=not found.limited),
+    "a smaller loss": bad_step(loss_low=0),
+    "a larger loss": bad_step(loss_high=10**6),
+    "a lost goal": bad_step(loss_low=INFINITY, loss_high=INFINITY),
+    "another worst step": lambda found: replace(found, worst_step=0 if found.worst_step else 1),
+    "no worst step": lambda found: replace(found, worst_step=None),
+    "another worst action": lambda found: replace(found, worst_action="another"),
+    "no better plan": lambda found: replace(found, better_plan=None),
+    "a plan that costs more": lambda found: replace(
+        found, better_plan=tuple(step.operator for step in found.steps)
+    ),
     "more searches": lambda found: replace(found, naive_searches=found.naive_searches + 1),
 }
 
@@ -131,6 +142,34 @@ def test_what_is_made_of_it_is_false(
     assert check_localization(finding, found, truth.task, costs) == HOLDS
     changed = CHANGES[name](found)
     assert check_localization(finding, changed, truth.task, costs).standing is Standing.FALSE
+
+
+def test_localizing_improves_a_bound_that_is_not_the_best() -> None:
+    """A plan that is cheaper than the evidence becomes the evidence; one that is not does not."""
+    random, improved = Random(5), 0
+    for _ in range(6):
+        truth = Truth.of(random_task(random))
+        others = list(applicable_policies(truth, random))
+        localizer = Localizer(StateTable(truth.task))
+        for finding in (item for policy in others for item in bugs(truth, policy)):
+            assert better_evidence(finding, localizer.localize_finding(finding), truth.task) is None
+            for other in others:
+                plan = follow(truth, other, finding.state)
+                if plan.cost is None or plan.cost <= finding.bound:
+                    continue
+                walk = Walk(plan.operators, "other")
+                evidence = Evidence(finding.state, (walk,), plan.cost)
+                worse = replace(finding, bound=plan.cost, evidence=evidence)
+                if find_problem(worse, truth.task):
+                    continue  # it is no bug any more: this plan costs as much as the run
+                found = localizer.localize_finding(worse)
+                better = better_evidence(worse, found, truth.task)
+                assert better is not None
+                assert better.bound == truth.hstar[finding.state] < plan.cost
+                proven = replace(worse, bound=better.bound, evidence=better)
+                assert find_problem(proven, truth.task) == ""
+                improved += 1
+    assert improved
 
 
 def test_another_cause_is_false(

@@ -11,7 +11,7 @@ from engine.records.evidence import Evidence, Morph, Walk
 from engine.records.verification import HOLDS, Standing
 from engine.task.task import Operator
 from engine.verify.cost_to_go import CostToGo
-from engine.verify.reachability import Reached, check_bug_state, check_pool
+from engine.verify.reachability import Reached, check_bug_state, check_complete, check_pool
 from engine.workspace.rows import PoolRow
 
 # One variable 0..4: "step" goes on, nothing leads to 4.
@@ -33,7 +33,7 @@ def test_true_walks_hold() -> None:
 @pytest.mark.parametrize(
     ("number", "change", "reason"),
     [
-        (0, {"state": (1,)}, "the first state of a pool is the initial state"),
+        (0, {"state": (1,)}, "the first state of the pool is not the initial state"),
         (1, {"state": (3,)}, "leads to another state"),
         (1, {"state": (9,)}, "variable 0 has no value 9"),
         (1, {"state": (2, 0)}, "a state of 2 values"),
@@ -52,6 +52,17 @@ def test_other_walks_are_false(number: int, change: dict[str, object], reason: s
     verdicts = check_pool(pool, TASK, 5, None)
     assert verdicts[number].standing is Standing.FALSE
     assert reason in verdicts[number].reason
+
+
+def test_a_complete_pool_lacks_only_goals_and_dead_ends() -> None:
+    costs = CostToGo(TASK)
+    assert check_complete([(0,), (1,), (2,)], TASK, costs) == HOLDS
+    for missing in ([(0,), (2,)], [(1,), (2,)], [(0,), (1,), (9,)], []):
+        assert check_complete(missing, TASK, costs).standing is Standing.FALSE
+    trap = Operator("fall", ((0, 0),), ((0, 4),), 1)
+    task = make_task((5,), (*STEPS, trap), (0,), ((0, 3),))
+    assert check_complete([(0,), (1,), (2,)], task, CostToGo(task)) == HOLDS
+    assert check_complete([(0,)], task, CostToGo(task, 0)).standing is Standing.UNDECIDED
 
 
 def test_an_imported_pool_is_that_of_its_file() -> None:

@@ -145,7 +145,7 @@ def test_a_policy_that_decides_otherwise_does_not_unmake_its_bugs(
     other = [reply for reply in said if reply.answer is PolicyAnswer.OTHER]
     assert other
     assert "instead of (" in other[0].reason
-    assert other[0].reason.startswith("the policy no longer takes this run: in step ")
+    assert other[0].reason.startswith("the policy now runs differently: in step ")
     found = verified(store, Consent(to_all=True))
     assert found.failed == ()
     assert {item.claim for item in found.undecided} == {ClaimKind.RUNS}
@@ -172,7 +172,7 @@ def test_that_an_answer_was_not_applicable_can_be_asked_for(
     (folder / "rank.txt").write_text("0")
     said = replies(store, trust_policies=True)
     assert {reply.answer for reply in said} == {PolicyAnswer.OTHER}
-    assert "instead of what is not applicable" in said[0].reason
+    assert "instead of an inapplicable action" in said[0].reason
 
 
 def test_an_address_is_not_called_unasked(tested: Callable[..., Workspace]) -> None:
@@ -209,4 +209,4 @@ def test_a_policy_in_the_workspace_that_takes_another_run_makes_it_false(
         assert (reply.bug in wrong) == is_other
         if is_other:
             assert wrong[reply.bug].verdict.standing is Standing.FALSE
-            assert "the policy takes another run: in step" in wrong[reply.bug].verdict.reason
+            assert "the policy runs differently: in step" in wrong[reply.bug].verdict.reason

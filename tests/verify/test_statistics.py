@@ -30,6 +30,7 @@ def rows(bug_workspace: Path) -> UnitRows:
             store.campaign(unit.campaign).config,
             store.pool(1),
             store.answers(1, 0, 10**6),
+            store.flags(1),
             [row for row in store.bugs() if row.unit == 1],
             0,
             None,

@@ -1,4 +1,7 @@
-"""Campaigns on a Dask cluster on the loopback: the same findings, also when a worker is killed."""
+"""Campaigns and experiments on a Dask cluster on the loopback: what they find is the same as here.
+
+Also when a worker is killed, and when they are stopped and taken up again.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from reference.bug_workspace import InThreads
 from reference.dask_cluster import Cluster, wait_for
 from reference.recording_link import RecordingLink
 
 from engine.errors import UsageError
-from engine.records.config import CampaignConfig
-from engine.records.events import CampaignEvent, StateTested, UnitFailed, UnitStopped
+from engine.experiments.config_reader import preset_experiment
+from engine.experiments.results import experiment_results
+from engine.policies.consent import Consent
+from engine.records.config import CampaignConfig, UnitLimits
+from engine.records.events import (
+    CampaignEvent,
+    CampaignStatus,
+    ExperimentAdvanced,
+    StateTested,
+    UnitFailed,
+    UnitStopped,
+)
+from engine.records.experiment import Suite
 from engine.usecases.campaign import run
+from engine.usecases.experiment import resume_experiment, run_experiment
 from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
 
@@ -109,6 +125,35 @@ def test_stopping_reaches_the_units_of_the_cluster(
         assert not end.finished
         assert [unit.status for unit in store.units()] == ["stopped"]
     wait_for(lambda: not _unit_processes(cluster))
+
+
+def test_an_experiment_is_stopped_and_resumed_on_the_cluster(
+    cluster_of_two: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problems = tuple(str(folder / name) for name in ("p1.pddl", "p2.pddl"))
+    suite = Suite("loads", str(folder / "domain.pddl"), problems, ("builtin:hadd",))
+    config = preset_experiment(
+        "eisenhut-2023", [suite], scale=40, tables={"oracles": {"A*": "astar", "BMO": "bmo"}}
+    )
+    config = replace(config, only_solved=False, limits=UnitLimits())
+    trust = Consent(to_all=True)
+    path, local = tmp_path / "w.plumb", tmp_path / "local.plumb"
+    for workspace in (path, local):
+        with Workspace.create(workspace):
+            pass
+    link = RecordingLink(stops_at=lambda event: isinstance(event, ExperimentAdvanced))
+    end = run_experiment(link, path, config, cluster_of_two, trust)
+    assert end.status is CampaignStatus.STOPPED
+    end = resume_experiment(RecordingLink(), path, end.experiment, cluster_of_two, trust)
+    assert end.status is CampaignStatus.FINISHED
+    monkeypatch.setattr("engine.usecases.experiment.make_executor", lambda _: InThreads(2))
+    run_experiment(RecordingLink(), local, config, "local:2", trust)
+    recalls = []
+    for workspace in (path, local):
+        with Workspace.open(workspace) as store:
+            recalls.append(experiment_results(store, 1).tables[0])
+    assert recalls[0] == recalls[1]
+    assert recalls[0].rows[0][-1]  # something was found
 
 
 def _unit_processes(cluster: Cluster) -> list[str]:

@@ -14,7 +14,7 @@ from engine.records.config import CampaignConfig
 from engine.records.events import CampaignEvent, UnitStarted
 from engine.usecases.campaign import run
 from engine.workers.channel import Events, Take, pack
-from engine.workers.launch import _environment
+from engine.workers.launch import worker_environment
 from engine.workers.server import RemoteExecutor, WorkerAddress, make_call
 from engine.workers.supervisor import make_executor
 from engine.workspace.workspace import Workspace
@@ -61,11 +61,14 @@ def test_code_of_others_sees_no_secrets(tmp_path: Path) -> None:
         "MY_PATH": "x",
         "PATH_TO_KEY": "x",
     }
-    seen = _environment({**harmless, **secret}, tmp_path, confined=True)
+    seen = worker_environment({**harmless, **secret}, tmp_path, confined=True)
     assert seen.keys() - {"PYTHONPATH", "TMPDIR"} == harmless.keys()
     assert {name: seen[name] for name in harmless} == harmless
     assert seen["TMPDIR"] == str(tmp_path)
-    assert secret.items() <= _environment({**harmless, **secret}, tmp_path, confined=False).items()
+    assert (
+        secret.items()
+        <= worker_environment({**harmless, **secret}, tmp_path, confined=False).items()
+    )
 
 
 class Elsewhere(RemoteExecutor):

@@ -11,7 +11,7 @@ from engine.records.codec import Record
 from engine.records.events import Warned
 from engine.workers.channel import Call, ChannelError, Connection, End, Events, unpack
 from engine.workers.limits import NO_LIMITS
-from engine.workers.worker import _ProcessLink, find_function, serve
+from engine.workers.worker import ProcessLink, find_function, serve
 
 
 class Refusing(Connection):
@@ -34,7 +34,7 @@ class Refusing(Connection):
 def test_what_there_was_no_memory_to_send_is_sent_later() -> None:
     """A unit at its limit must not say that it is done when half of what it found is missing."""
     connection = Refusing()
-    link = _ProcessLink(connection, NO_LIMITS)
+    link = ProcessLink(connection, NO_LIMITS)
     link.emit(Warned(1, "first"))
     assert connection.refused.wait(30)
     link.emit(Warned(1, "second"))

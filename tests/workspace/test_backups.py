@@ -189,7 +189,7 @@ def test_the_command_lists_and_restores(
     assert main(["restore", "--backup", "1", "--out", str(out)]) == 0
     assert texts(out) == ["first"]
     assert main(["restore", "--backup", "2"]) == 2
-    assert "there is no backup 2" in capsys.readouterr().err
+    assert "unknown backup 2" in capsys.readouterr().err
 
 
 def test_strange_files_among_them_are_left_alone(path: Path, folder: Path) -> None:

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.bug_filter import fits
+from reference.forging import forge, forging
+from reference.listed_bugs import store_bugs
 
+from engine.errors import WorkspaceError
 from engine.records.finding import BugKind, BugStatus
+from engine.workspace.bug_list import GROUPS, BugQuery
 from engine.workspace.filter import (
     COLUMNS,
+    KIND_WORDS,
     FilterError,
     completions,
-    matching,
-    parse_filter,
     parse_terms,
     quoted,
     split_words,
 )
 from engine.workspace.rows import BugRow
+from engine.workspace.workspace import Workspace
 
 DEAR = BugRow(
     *(7, 1, 3, BugKind.TOO_EXPENSIVE, "p03", "ferry.pt", 4, 24, 17, 7, "bmo:lookahead=100", "plan"),
     *(2, None, BugStatus.NEW, "loads the wrong car", 1.5, 0, False),
 )
 FAILS = replace(DEAR, id=8, kind=BugKind.FAILS, policy_cost=None, gap=None, region=None, note="")
+
+
+@pytest.fixture(scope="module")
+def two_bugs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    path = tmp_path_factory.mktemp("filter") / "two.plumb"
+    store_bugs(path, (DEAR, FAILS))
+    with Workspace.open(path) as store:
+        yield store
 
 
 @pytest.mark.parametrize(
@@ -57,11 +74,193 @@ FAILS = replace(DEAR, id=8, kind=BugKind.FAILS, policy_cost=None, gap=None, regi
         ("|", True, True),
     ],
 )
-def test_what_a_filter_matches(text: str, dear: bool, fails: bool) -> None:
-    holds = parse_filter(text)
-    assert (holds(DEAR), holds(FAILS)) == (dear, fails)
-    expected = [row for row, fits in ((DEAR, dear), (FAILS, fails)) if fits]
-    assert matching([DEAR, FAILS], parse_terms(text)) == expected
+def test_what_a_filter_matches(two_bugs: Workspace, text: str, dear: bool, fails: bool) -> None:
+    terms = parse_terms(text)
+    expected = [row.id for row, holds in ((DEAR, dear), (FAILS, fails)) if holds]
+    assert [row.id for row in (DEAR, FAILS) if fits(row, terms)] == expected
+    assert [row.id for row in two_bugs.bugs(terms=terms)] == expected
+    assert two_bugs.bug_list(BugQuery(terms)).bugs.tolist() == expected
+
+
+FILTERS = [
+    *("status:new", "-status:conf|dup", "kind:fails", "kind:quant", "problem:P1", "policy:ferry"),
+    *("cost>30", "cost:inf", "bound<=20", "gap:none", "gap:any", "oracle:aras|bmo", "oracle:any"),
+    *("evidence:plan", "evidence:none", "pool:yes", "-pool:y", "region:2", "region:none"),
+    *("action:drive", "action:none", "action:any", "-action:take", "worst:none", "worst:load|ÄÖ"),
+    *("loss>0", "loss:none", "loss:inf", "root:any", "root:7..8", "pattern:any", "pattern:none"),
+    *("pattern:1", "-pattern:1", "pattern>1", "family:loop", "family:none", "family:any", "seed:3"),
+    *("campaign>1", "time<2", "original:any", "original:1", "note:none", "note:any", "note:straße"),
+    *("note:ÜBER", "-note:ü", "crane", "P2", "detour", "gap>5 status:new -p0", "id:3..9 pool:no"),
+]
+
+
+def _bug(n: int) -> BugRow:
+    """Bugs that differ in everything a filter can ask for."""
+    localized, fails = n % 3 == 0, n % 4 == 0
+    return BugRow(
+        id=n,
+        campaign=1 + n % 2,
+        unit=0,
+        kind=BugKind.FAILS if fails else list(BugKind)[n % 3],
+        problem=f"p{n % 5}-Crane",
+        policy=("ferry.pt", "builtin:hadd")[n % 2],
+        seed=n % 4,
+        policy_cost=None if fails else 20 + n,
+        bound=10 + n % 7,
+        gap=None if fails else 10 + n - n % 7,
+        found_by=("bmo", "aras-EHC", "lookahead:depth=2")[n % 3],
+        evidence_kind=("plan", "dominance")[n % 2],
+        region=None if n % 5 else 1 + n % 3,
+        root_cause=5 + n % 4 if localized else None,
+        status=list(BugStatus)[n % 4],
+        note=("", "über die Brücke", "STRASSE", "a|b", "")[n % 5],
+        seconds=n / 10,
+        pool_number=None if n % 3 else n,
+        retrospective=False,
+        bad_action=("drive a b", "take x", "", "load ÄÖ")[n % 4] if localized else "",
+        worst_step=n % 3 if localized else None,
+        worst_action=("load ÄÖ y", "", "drive b a")[n % 3] if localized and n % 9 else "",
+        loss=(None if fails else n % 5) if localized else None,
+        loss_high=None,
+        duplicate_of=1 if n == 7 else None,
+        pattern=None,
+        family="",
+    )
+
+
+@pytest.fixture(scope="module")
+def many_bugs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    path = tmp_path_factory.mktemp("filter") / "bugs.plumb"
+    store_bugs(path, map(_bug, range(1, 60)))
+    with forging(path) as connection:
+        for number, cause, family in ((1, 5, "loop: drive"), (2, 7, "detour: take")):
+            connection.execute(
+                "INSERT INTO patterns VALUES (?, ?, '{}', ?)", (number, str(number), family)
+            )
+            connection.execute(
+                "INSERT INTO witnesses (bug, root_cause, same, pattern, document) "
+                "VALUES (1, ?, 'action', ?, '{}')",
+                (cause, number),
+            )
+    with Workspace.open(path) as store:
+        yield store
+
+
+@pytest.mark.parametrize("text", FILTERS)
+def test_sql_and_plain_python_agree(many_bugs: Workspace, text: str) -> None:
+    terms, every = parse_terms(text), many_bugs.bugs()
+    expected = [row.id for row in every if fits(row, terms)]
+    assert len(every) == 59
+    assert [row.id for row in many_bugs.bugs(terms=terms)] == expected
+    assert many_bugs.bug_list(BugQuery(terms)).bugs.tolist() == expected
+    opposite = [term.text for term in terms if not term.text.startswith("-")]
+    if len(opposite) == 1 == len(terms):
+        rest = many_bugs.bug_list(BugQuery(parse_terms(f"-{text}"))).bugs.tolist()
+        assert sorted([*expected, *rest]) == [row.id for row in every]
+
+
+SORTED: dict[str, Callable[[BugRow], Any]] = {
+    "id": lambda row: row.id,
+    "status": lambda row: row.status.value,
+    "kind": lambda row: KIND_WORDS[row.kind],
+    "problem": lambda row: row.problem,
+    "policy": lambda row: row.policy,
+    "cost": lambda row: math.inf if row.policy_cost is None else row.policy_cost,
+    "bound": lambda row: row.bound,
+    "gap": lambda row: math.inf if row.gap is None else row.gap,
+    "loss": lambda row: (
+        None
+        if row.worst_step is None or row.loss == 0
+        else math.inf
+        if row.loss is None
+        else row.loss
+    ),
+    "worst": lambda row: row.worst_action or None,
+    "oracle": lambda row: row.found_by,
+    "evidence": lambda row: row.evidence_kind == "plan",
+    "region": lambda row: row.region,
+    "root": lambda row: row.root_cause,
+    "pattern": lambda row: row.pattern,
+    "time": lambda row: row.seconds,
+    "action": lambda row: row.bad_action or None,
+    "seed": lambda row: row.seed,
+    "campaign": lambda row: row.campaign,
+    "note": lambda row: row.note or None,
+}
+
+
+def in_order(rows: list[BugRow], name: str, down: bool) -> list[BugRow]:
+    """What is unknown comes last in either direction."""
+    value = SORTED[name]
+    known = sorted((row for row in rows if value(row) is not None), key=value, reverse=down)
+    return [*known, *(row for row in rows if value(row) is None)]
+
+
+@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize("name", SORTED)
+def test_bugs_are_sorted_as_python_sorts_them(many_bugs: Workspace, name: str, down: bool) -> None:
+    expected = in_order(in_order(many_bugs.bugs(), "gap", True), name, down)
+    found = many_bugs.bug_list(BugQuery((), ((name, down), ("gap", True))))
+    assert found.bugs.tolist() == [row.id for row in expected]
+    places = [found.place_of(row.id) for row in expected]
+    assert places == list(range(len(expected)))
+    assert found.place_of(1000) == found.place_of(0) == -1
+
+
+GROUPED: dict[str, Callable[[BugRow], object]] = {
+    "pattern": lambda row: row.pattern,
+    "family": lambda row: row.family or None,
+    "root": lambda row: row.root_cause,
+    "region": lambda row: row.region,
+    "schema": lambda row: row.bad_action.partition(" ")[0] or None,
+    "problem": lambda row: row.problem,
+    "kind": lambda row: KIND_WORDS[row.kind],
+    "oracle": lambda row: row.found_by,
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_largest_group_comes_first_and_bugs_without_one_last(
+    many_bugs: Workspace, name: str
+) -> None:
+    groups: dict[object, list[int]] = {}
+    for row in in_order(many_bugs.bugs(), "gap", True):
+        groups.setdefault(GROUPED[name](row), []).append(row.id)
+    order = sorted(groups, key=lambda key: (key is None, -len(groups[key])))
+    found = many_bugs.bug_list(BugQuery((), (("gap", True),), name))
+    assert found.groups is not None
+    assert found.bugs.tolist() == [bug for key in order for bug in groups[key]]
+    assert found.groups.counts.tolist() == [len(groups[key]) for key in order]
+    keys = ["" if key is None else str(key) for key in order]
+    assert [found.groups.key(number) for number in range(len(order))] == keys
+    assert [found.groups.find(key) for key in keys] == list(range(len(order)))
+    assert found.groups.find("12345") == -1
+
+
+def test_what_all_bugs_have_in_common(many_bugs: Workspace, two_bugs: Workspace) -> None:
+    found = many_bugs.bug_overview()
+    assert (found.total, found.silent, found.has_patterns) == (59, frozenset(), True)
+    assert found.values is not None
+    assert found.values["oracle"] == ["aras-EHC", "bmo", "lookahead:depth=2"]
+    assert found.values["action"] == ["drive", "load", "take"]
+    few = two_bugs.bug_overview()
+    assert few.silent == {"evidence", "worst", "loss", "root", "pattern"}
+
+
+def test_damaged_lists_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bugs.plumb"
+    store_bugs(path, map(_bug, range(1, 30)))
+    with Workspace.open(path) as store:
+        for statement in (
+            "UPDATE findings SET gap = 'much' WHERE id = 9",
+            "UPDATE findings SET gap = 1.5 WHERE id = 9",
+            "UPDATE findings SET note = char(31) WHERE id = 9",
+        ):
+            forge(path, statement)
+            with pytest.raises(WorkspaceError, match="cannot be there"):
+                store.bug_list(BugQuery((), (("gap", False), ("note", False))))
+            forge(path, "UPDATE findings SET gap = 3, note = '' WHERE id = 9")
+        assert len(store.bug_list(BugQuery((), (("gap", False),))).bugs) == 29
 
 
 @pytest.mark.parametrize(
@@ -77,7 +276,7 @@ def test_what_a_filter_matches(text: str, dear: bool, fails: bool) -> None:
 )
 def test_errors_say_what_is_wrong_and_where(text: str, wrong: str, words: str) -> None:
     with pytest.raises(FilterError, match=words) as caught:
-        parse_filter(text)
+        parse_terms(text)
     assert text[caught.value.start : caught.value.end] == wrong
 
 
@@ -101,7 +300,7 @@ def test_words_are_completed() -> None:
     assert completions("status:new", values) == []
     assert completions("gap>", values) == []
     assert set(completions("", values)) == {
-        f"{name}{':' if column.text else '>'}" for name, column in COLUMNS.items()
+        f"{name}{'>' if column.is_number else ':'}" for name, column in COLUMNS.items()
     }
 
 
@@ -109,4 +308,4 @@ def test_words_are_completed() -> None:
 def test_what_is_quoted_matches_itself(value: str) -> None:
     if value.lower() in ("none", "any") or value.isspace():
         return
-    assert parse_filter(f"note:{quoted(value)}")(replace(DEAR, note=value))
+    assert fits(replace(DEAR, note=value), parse_terms(f"note:{quoted(value)}"))

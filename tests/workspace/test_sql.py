@@ -13,7 +13,7 @@ FOLDERS = ("app", "engine", "tools", "benchmarks")
 ALLOWED = (
     "engine/workspace",
     "engine/policies/asnets/cpddl_file.py",  # a format of others
-    "benchmarks/bug_browser.py",  # forges a workspace with very many bugs
+    "benchmarks/many_findings.py",  # forges a workspace with very many bugs
 )
 STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE TABLE|BEGIN|ATTACH)\b")
 

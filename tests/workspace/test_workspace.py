@@ -293,7 +293,7 @@ def test_a_workspace_of_version_0_1_is_refused_and_not_touched(path: Path, is_op
 
 def test_what_was_committed_is_on_the_disk(path: Path) -> None:
     with Workspace.create(path) as store:
-        assert store._rows("PRAGMA journal_mode") == [("delete",)]
+        assert path.read_bytes()[18:20] == b"\1\1"  # no write-ahead log
         assert store._rows("PRAGMA synchronous") == [(3,)]  # EXTRA: the folder, too
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtTest import QTest
 
-from app.models.bug_table import GroupBy
+from app.models.bug_table import Group, GroupBy
 from app.shell.main_window import MainWindow
 from app.views.bugs.page import BugsPage
+from app.views.bugs.pattern_view import PatternDialog
 from engine.workspace.rows import BugRow
 from tools.screenshots.stage import LARGE, SIZE, Stage
 
-TABS = ("state", "graph", "costs", "localization", "evidence")
+TABS = ("picture", "state", "costs", "evidence")
 
 
 def take(stage: Stage) -> None:
@@ -24,6 +25,7 @@ def take(stage: Stage) -> None:
     _localized(stage, page)
     _loop(stage, page)
     _tables(stage, page, window)
+    _patterns(stage, page, window)
 
 
 def _page(stage: Stage, window: MainWindow) -> BugsPage:
@@ -41,7 +43,7 @@ def _localized(stage: Stage, page: BugsPage) -> None:
     for number, name in enumerate(TABS):
         page.detail.tabs.setCurrentIndex(number)
         QTest.qWait(300)
-        stage.grab(f"bugs-{name}", docs=name in ("state", "costs"))
+        stage.grab(f"bugs-{name}", docs=name in ("picture", "state", "costs"))
     page.detail.tabs.setCurrentIndex(0)
 
 
@@ -63,6 +65,27 @@ def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
     page.filter.set_text("problem:unknown")
     stage.grab("bugs-filtered-away")
     page.filter.set_text("")
+
+
+def _patterns(stage: Stage, page: BugsPage, window: MainWindow) -> None:
+    """Some root causes minimized: the groups, and the page of the first pattern."""
+    causes = page.context.document.store.root_causes()
+    page.jobs.minimize([cause.smallest_bug for cause in causes[:8]])
+    stage.settle()
+    page.group.setCurrentIndex(page.group.findData(GroupBy.PATTERN))
+    for number in reversed(range(page.table.rowCount())):
+        line = page.table.line(number)
+        if isinstance(line, Group) and not line.collapsed:
+            page.table.toggle(number)
+    window.resize(LARGE)
+    stage.grab("bugs-patterns", docs=True)
+    window.resize(SIZE)
+    page.show_pattern(next(row for row in page.context.document.store.bugs() if row.pattern))
+    stage.wait(lambda: bool(page.findChildren(PatternDialog)), "for the pattern")
+    (dialog,) = page.findChildren(PatternDialog)
+    QTest.qWait(300)
+    stage.grab("bugs-pattern", dialog, docs=True)
+    dialog.accept()
 
 
 def _show(stage: Stage, page: BugsPage, wanted: Callable[[BugRow], bool]) -> None:

@@ -23,6 +23,7 @@ def take(stage: Stage) -> None:
     stage.grab("campaign-toml")
     page.toml_button.click()
     window.resize(LARGE)
+    page.form.customize.click()
     stage.grab("campaign-form-large")
     _cluster(stage, page)
     page.run()
@@ -50,6 +51,7 @@ def _cluster(stage: Stage, page: CampaignPage) -> None:
     stage.grab("campaign-cluster")
     where.here.setChecked(True)
     seconds.setValue(None)
+    page.form.customize.click()
 
 
 def _finished(stage: Stage) -> None:

@@ -17,7 +17,7 @@ from app.views.project.page import ProjectPage
 from app.views.project.policy_cards import ServingStrip
 from app.views.project.server_dialogs import ServerDialog
 from engine.campaign.exchange import FORMATS, export_unit, unit_called
-from tools.screenshots.stage import Stage
+from tools.screenshots.stage import Stage, child
 
 FOLDER = EXAMPLES / FIRST_EXAMPLE
 
@@ -66,9 +66,9 @@ def _servers(stage: Stage, page: ProjectPage) -> None:
     QTest.mouseClick(card.serve, Qt.MouseButton.LeftButton)
     dialog = _dialog(page)
     stage.grab("serve-policy", dialog)
-    dialog.findChild(QComboBox, "serve-problem").setCurrentIndex(0)
-    QTest.mouseClick(dialog.findChild(QPushButton, "serve-go"), Qt.MouseButton.LeftButton)
-    strip = card.findChild(ServingStrip)
+    child(dialog, QComboBox, "serve-problem").setCurrentIndex(0)
+    QTest.mouseClick(child(dialog, QPushButton, "serve-go"), Qt.MouseButton.LeftButton)
+    strip = child(card, ServingStrip)
     stage.wait(lambda: "127.0.0.1" in strip.address.text(), "for the server")
     page.servers.choose_server()
     adding = _dialog(page)

@@ -1,4 +1,6 @@
-"""The project screen: empty, an example, an error in a file, a policy that does not fit."""
+"""The project screen: empty, an example, an error in a file, a policy that does not fit, problems
+that cannot be tested.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,28 @@ def take(stage: Stage) -> None:
     stage.grab("project", docs=True)
     with tempfile.TemporaryDirectory() as folder:
         _troubles(stage, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        _obstacles(stage, Path(folder))
+
+
+def _obstacles(stage: Stage, folder: Path) -> None:
+    """A goal that asks for nothing, and one with a preference."""
+    ferry = EXAMPLES / "ferry"
+    shutil.copy(ferry / "problems" / "p01.pddl", folder)
+    head, goal, _ = (ferry / "problems" / "p02.pddl").read_text().partition("(:goal")
+    (folder / "p02.pddl").write_text(f"{head}{goal} (and)))\n")
+    (folder / "p03.pddl").write_text(f"{head}{goal} (preference early (at c1 l1))))\n")
+    window = stage.blank()
+    window.show_page("project", [ferry / "domain.pddl", folder])
+    page = window.current_page
+    assert isinstance(page, ProjectPage)
+    page.files.add_policy("builtin:hadd")
+    stage.wait(lambda: not page.files.is_busy, "for the files")
+    page.table.select_row(1)
+    stage.grab("project-obstacles", docs=True)
+    window.show_page("campaign")
+    stage.grab("campaign-obstacles")
+    page.context.document.undo_stack.clear()
 
 
 def _troubles(stage: Stage, folder: Path) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from app.shell.dialogs import AboutDialog, CachesDialog
 from app.shell.restore import RestoreDialog
 from app.shell.shortcuts import ShortcutSheet
-from tools.screenshots.stage import LARGE, Stage
+from tools.screenshots.stage import LARGE, Stage, child
 
 
 def take(stage: Stage) -> None:
@@ -27,22 +27,22 @@ def take(stage: Stage) -> None:
     )
     stage.grab("banners")
     window.show_shortcuts()
-    sheet = window.findChild(ShortcutSheet)
+    sheet = child(window, ShortcutSheet)
     QTest.qWait(50)
     stage.grab("shortcuts", sheet)
     sheet.close()
     window.show_caches()
-    caches = window.findChild(CachesDialog)
+    caches = child(window, CachesDialog)
     stage.settle()
     stage.grab("caches", caches)
     caches.close()
     window.show_backups()
-    restore = window.findChild(RestoreDialog)
+    restore = child(window, RestoreDialog)
     stage.settle()
     stage.grab("restore", restore, docs=True)
     restore.close()
     window.show_about()
-    about = window.findChild(AboutDialog)
+    about = child(window, AboutDialog)
     QTest.qWait(50)
     stage.grab("about", about)
     about.close()

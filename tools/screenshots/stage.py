@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import TracebackType
+from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize
 from PySide6.QtGui import QImage, QPixmap
@@ -26,6 +27,8 @@ LARGE = QSize(1600, 1000)
 PATIENCE_SECONDS = 300
 THEMES = ("light", "dark")
 
+Child = TypeVar("Child", bound=QWidget)
+
 
 class Stage:
     """Use it as a context manager. All pictures are taken in both themes."""
@@ -42,12 +45,7 @@ class Stage:
     def __enter__(self) -> Stage:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.clear()
         self._garbage.close()
 
@@ -105,7 +103,7 @@ class Stage:
         """Close all windows, and what they do."""
         for window in list(self.application.windows):
             window.context.jobs.stop_all(wait=True)
-            self.wait(lambda w=window: not w.context.jobs.running)
+            self.wait(partial(_is_idle, window))
             window.close()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
@@ -118,3 +116,14 @@ class Stage:
         path.parent.mkdir(parents=True, exist_ok=True)
         assert picture.save(str(path)), path
         print(path)
+
+
+def child(parent: QWidget, kind: type[Child], name: str = "") -> Child:
+    """Return a widget within another one."""
+    found = parent.findChild(kind, name) if name else parent.findChild(kind)
+    assert found is not None, kind
+    return found
+
+
+def _is_idle(window: MainWindow) -> bool:
+    return not window.context.jobs.running

@@ -22,6 +22,7 @@ from engine.task.task import Task
 from engine.usecases.export import problems_folder, reproduce_command, write_problem
 from engine.workspace.rows import BugRow
 from engine.workspace.triage import Undo
+from engine.workspace.witnesses import DeletedWitnesses
 from engine.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ Part = str | None | tuple[str, tuple[str | None, ...]]
 
 MENU: tuple[Part, ...] = (
     *("confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "find-plan", ("Verify", ("verify", "verify-all")), None),
+    *("localize", "minimize", "pattern", "find-plan", ("Verify", ("verify", "verify-all")), None),
     ("Table", ("next-bug", "previous-bug", "advance", None, "find", "sort", "columns")),
     (
         "Steps",
@@ -46,21 +47,22 @@ MENU: tuple[Part, ...] = (
             *(None, "bad-action"),
         ),
     ),
-    ("Show", tuple(f"tab-{number}" for number in range(5))),
+    ("Show", tuple(f"tab-{number}" for number in range(4))),
     ("Copy", ("copy-command", "copy-policy-plan", "copy-better-plan")),
     None,
-    *("export", "export-problem", "open-problem", "export-unit"),
+    "open-problem",
+    ("Export", ("export", "export-problem", "export-unit")),
 )
 CONTEXT_MENU = (
     *(None, "confirm", "ignore", "duplicate", "duplicate-of", "new", "note", None),
-    *("localize", "verify", "find-plan", None),
+    *("localize", "minimize", "pattern", "verify", "find-plan", None),
     *("export", "export-problem", "open-problem", "export-unit"),
 )
 """Actions on the selected bugs; navigation is in the menu of the screen."""
 
 
 class TriageCommand(QUndoCommand):
-    """Makes a decision about bugs, takes it back, makes it again, and so on."""
+    """A triage decision that can be undone and redone."""
 
     def __init__(self, text: str, store: Workspace, decide: Decide, page: BugsPage) -> None:
         super().__init__(text)
@@ -84,6 +86,37 @@ class TriageCommand(QUndoCommand):
         self._next = partial(self._store.undo, before)
         self._page.bugs_changed([old.bug for old in before], select=not self._is_new)
         self._is_new = False
+
+
+class DeletionCommand(QUndoCommand):
+    """Deletes a witness; undo restores it."""
+
+    def __init__(self, witness: int, bug: int, store: Workspace, page: BugsPage) -> None:
+        super().__init__(f"delete the witness of bug {bug}")
+        self._witness, self._bug, self._store, self._page = witness, bug, store, page
+        self._deleted: DeletedWitnesses | None = None
+
+    def redo(self) -> None:
+        self._apply(self._delete)
+
+    def undo(self) -> None:
+        self._apply(self._restore)
+
+    def _delete(self) -> None:
+        self._deleted = self._store.delete_witnesses([self._witness])
+
+    def _restore(self) -> None:
+        assert self._deleted is not None
+        self._store.restore_witnesses(self._deleted)
+
+    def _apply(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except PlumblineError as error:
+            self.setObsolete(True)
+            self._page.context.messages.error(f"Cannot change the witness: {error}")
+            return
+        self._page.on_minimized(self._bug)
 
 
 _VERBS = {
@@ -123,9 +156,9 @@ class BugActions(QObject):
         self._add("previous-difference", "Previous difference", back, "Shift+F8")
         self._add("next-step", "Next step", detail.steps.forth, "Alt+Right")
         self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
-        self._add("bad-action", "Go to bad step", detail.plan.go_to_bad_step, "B", icon="bad")
+        self._add("bad-action", "Go to worst step", detail.plan.go_to_bad_step, "B", icon="bad")
         for number in range(detail.tabs.count()):
-            title = detail.tabs.tabText(number)
+            title = detail.tabs.tabText(number).lower()
             self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
 
     def _add_triage(self) -> None:
@@ -141,6 +174,8 @@ class BugActions(QObject):
 
     def _add_jobs(self) -> None:
         self._add("localize", "Localize", self.localize, "L", icon="localize")
+        self._add("minimize", "Minimize", self.minimize, "M", icon="fold")
+        self._add("pattern", "Show pattern", self.show_pattern, "Shift+M")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
         self._add("verify-all", "Verify workspace", self.verify_all, "Shift+V")
         self._add("find-plan", "Find better plan", self.find_plan, "P", icon="search")
@@ -224,7 +259,30 @@ class BugActions(QObject):
     @Slot()
     def localize(self) -> None:
         if bugs := self._selected_numbers():
-            self._page.jobs.localize(bugs)
+            self._page.jobs.localize(bugs, self._page.detail.localize.options)
+
+    @Slot()
+    def minimize(self) -> None:
+        if bugs := self._selected_numbers():
+            self._page.jobs.minimize(bugs)
+
+    @Slot()
+    def show_pattern(self) -> None:
+        rows = self._page.selected()
+        if rows:
+            self._page.show_pattern(rows[0])
+
+    def export_witness(self, witness: int) -> None:
+        folder = str(self._export_folder())
+        name = QFileDialog.getExistingDirectory(self._page, "Export witness", folder)
+        if name:
+            self._page.context.settings.set(EXPORT_FOLDER, name)
+            self._page.jobs.export([witness], Path(name))
+
+    def delete_witness(self, witness: int, bug: int) -> None:
+        """Delete a witness; undo restores it."""
+        document = self._page.context.document
+        document.undo_stack.push(DeletionCommand(witness, bug, document.store, self._page))
 
     @Slot()
     def verify(self) -> None:

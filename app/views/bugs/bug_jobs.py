@@ -17,6 +17,7 @@ from app.services.jobs import Job
 from app.services.reader import QueryThread
 from app.services.settings import consent
 from engine.campaign.bundle import Bundle
+from engine.campaign.reproduction import exported_text, reproduction_text
 from engine.errors import PlumblineError
 from engine.records.verification import Verification
 from engine.report.words import count_text
@@ -24,6 +25,7 @@ from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
 from engine.usecases.localize import Localized, LocalizeOptions, Localizing, localize
+from engine.usecases.minimize import MinimizeOptions, WitnessResult, minimize, witness_text
 from engine.usecases.verify import verify
 from engine.verify.stored import VerifyOptions
 
@@ -35,13 +37,15 @@ class BugJobs(QObject):
     verified = Signal(object)
     """`Verification`"""
     localized = Signal(int)
-    """There is news in the workspace about the steps of a bug."""
+    """The localization of a bug has changed in the workspace."""
     searched = Signal(object)
     """`Localizing`: how far the localization is."""
     plan_found = Signal(object)
     """`FoundPlan`"""
+    minimized = Signal(int)
+    """The witness of a bug has changed in the workspace."""
     changed = Signal()
-    """Something began or ended."""
+    """A job began or ended."""
 
     def __init__(self, context: Context, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +75,14 @@ class BugJobs(QObject):
         if job is not None:
             job.events.connect(self._on_localize_events)
 
+    def minimize(self, bugs: Sequence[int]) -> None:
+        granted = consent(self._context.settings)
+        title = f"Minimize {_which(bugs)}"
+        job = self._start("minimize", title, minimize, tuple(bugs), granted, MinimizeOptions())
+        if job is not None:
+            job.events.connect(self._on_minimize_events)
+            job.finished.connect(self._on_minimized)
+
     def find_plan(self, bug: int) -> None:
         job = self._start("plan", f"Find better plan for bug {bug}", find_better_plan, bug)
         if job is not None:
@@ -78,7 +90,9 @@ class BugJobs(QObject):
 
     def export(self, bugs: Sequence[int], folder: Path) -> None:
         self._folder = folder
-        job = self._start("export", f"Export {_which(bugs)}", export_bundles, tuple(bugs), folder)
+        granted = consent(self._context.settings)
+        title = f"Export {_which(bugs)}"
+        job = self._start("export", title, export_bundles, tuple(bugs), folder, granted)
         if job is not None:
             job.finished.connect(self._on_exported)
 
@@ -117,6 +131,21 @@ class BugJobs(QObject):
         if newest:
             self.searched.emit(newest[-1])
 
+    @Slot(list)
+    def _on_minimize_events(self, events: list[object]) -> None:
+        for event in events:
+            if isinstance(event, WitnessResult):
+                self.minimized.emit(event.bug)
+
+    @Slot(object)
+    def _on_minimized(self, results: tuple[WitnessResult, ...]) -> None:
+        details = "\n".join(map(witness_text, results))
+        if len(results) == 1:
+            self._context.messages.info(witness_text(results[0]))
+            return
+        found = sum(item.verified for item in results)
+        self._context.messages.info(f"{found} of {len(results)} bugs have a witness.", details)
+
     @Slot(object)
     def _on_plan_found(self, found: FoundPlan) -> None:
         self.plan_found.emit(found)
@@ -128,7 +157,9 @@ class BugJobs(QObject):
         if lacking:
             which = "bug" if len(lacking) == 1 else "bugs"
             text += f"; no better plan is known for {which} {', '.join(lacking)}"
-        self._context.messages.info(text, actions=[("Open folder", self._open_folder)])
+        text += f". {exported_text([bundle.reproduction for bundle in bundles])}"
+        details = "\n".join(f"bug {b.bug}: {reproduction_text(b.reproduction)}" for b in bundles)
+        self._context.messages.info(text, details, actions=[("Open folder", self._open_folder)])
 
     def _open_folder(self) -> None:
         show_in_desktop(self._folder, self._context.messages)
@@ -140,7 +171,7 @@ def _which(bugs: Sequence[int]) -> str:
 
 class TaskCache(QObject):
     arrived = Signal(int)
-    """A task that was asked for is there: the number of its problem."""
+    """A requested task has arrived: the number of its problem."""
     failed = Signal(int, str)
 
     def __init__(self, reader: QueryThread, parent: QObject | None = None) -> None:

@@ -29,7 +29,7 @@ class CostPlot(Plot):
             parent=parent,
         )
         self._cursor_line = pg.InfiniteLine(angle=90, movable=False)
-        self._item.addItem(self._cursor_line, ignoreBounds=True)
+        self.item.addItem(self._cursor_line, ignoreBounds=True)
         self._cursor_line.hide()
         theme.changed.connect(self._restyle_line)
         self._restyle_line()
@@ -55,11 +55,11 @@ class CostPlot(Plot):
         self._whole_numbers("left", max((cost for _, cost in everything), default=1))
 
     def _whole_numbers(self, side: str, largest: int) -> None:
-        """Marks at whole numbers, ten or so."""
+        """Set about ten ticks at whole numbers."""
         wanted = largest / TICKS
         scale = 10 ** int(math.log10(max(wanted, 1)))
         spacing = next(n * scale for n in (1, 2, 5, 10) if n * scale >= wanted)
-        self._item.getAxis(side).setTickSpacing(levels=[(spacing, 0)])
+        self.item.getAxis(side).setTickSpacing(levels=[(spacing, 0)])
 
     def mark(self, step: int | None) -> None:
         """Mark the selected step."""

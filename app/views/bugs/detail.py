@@ -1,4 +1,4 @@
-"""One bug: its header, the plan comparison, and tabs with state, graph, costs and evidence.
+"""One bug: its header, the plan comparison, and tabs with picture, state, costs and evidence.
 
 All parts follow one cursor. The row of a bug is shown at once, the rest when its task is loaded.
 """
@@ -11,14 +11,12 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.plan_table import PlanComparison
-from app.models.state_graph import GraphLayout
 from app.models.step_cursor import StepCursor
 from app.services.theme import Theme
 from app.views.bugs.cost_view import CostView
 from app.views.bugs.evidence_view import EvidenceView
-from app.views.bugs.graph_view import GraphView
 from app.views.bugs.header import BugHeader
-from app.views.bugs.localization_view import LocalizationView
+from app.views.bugs.picture_view import PictureView
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.state_view import StateView
 from app.views.bugs.step_bar import StepBar
@@ -28,16 +26,16 @@ from engine.report.trace import evidence_trace, plan_trace, policy_trace
 from engine.task.task import Task
 from engine.workspace.rows import Bug, BugRow
 
-TABS_WIDTH = 380
+TABS_WIDTH = 350
 """The minimum width, so that the plans keep most of the room."""
 BLANK_MILLISECONDS = 150
-"""The last bug stays visible for so long; usually the next one is loaded before."""
+"""How long the last bug stays visible; usually the next one is loaded by then."""
 History = list[tuple[int, int | None, float]]
 
 
 @dataclass(frozen=True)
 class Known:
-    """All that is to be shown of a bug."""
+    """Everything to show of a bug."""
 
     bug: Bug
     task: Task
@@ -53,17 +51,17 @@ class BugDetail(QWidget):
         self._theme = theme
         self._row: BugRow | None = None  # the bug that is to be shown
         self._known: Known | None = None
-        self._is_blank = True  # nothing of any bug is in sight
-        self._graph_stale = True
+        self._task: Task | None = None  # the last one that was shown
+        self._is_blank = True  # no bug is visible
         self.cursor_at = StepCursor(self)
         self.header = BugHeader(theme)
         self.plan = PlanView(theme, self.cursor_at)
         self.steps = StepBar(theme, self.cursor_at)
         self.steps.folding.connect(self.plan.set_folding)
         self.state = StateView(theme)
-        self.graph = GraphView(theme)
+        self.picture = PictureView(theme, self.cursor_at)
         self.costs = CostView(theme, self.cursor_at)
-        self.localization = LocalizationView(theme, self.cursor_at)
+        self.localize = self.steps.localize
         self.evidence = EvidenceView(theme)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("bug-tabs")
@@ -71,10 +69,9 @@ class BugDetail(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.setMinimumWidth(TABS_WIDTH)
         for view, title, tip in (
+            (self.picture, "Picture", "Show the state before the selected step as a picture"),
             (self.state, "State", "Show the facts before the selected step"),
-            (self.graph, "Graph", "Show the state as a graph"),
             (self.costs, "Costs", "Compare the policy's cost-to-go with the optimum"),
-            (self.localization, "Localization", "Find the bad steps"),
             (self.evidence, "Evidence", "Show why this is a bug, and verify it"),
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(view, title), tip)
@@ -86,14 +83,15 @@ class BugDetail(QWidget):
         self.cursor_at.moved.connect(self._show_state)
         self.tabs.currentChanged.connect(self._show_state)
         self.evidence.state_requested.connect(self._look_at)
-        self.header.bad_step_requested.connect(self.plan.go_to_bad_step)
+        self.header.step_requested.connect(self.plan.go_to_step)
+        self.picture.object_selected.connect(self.state.filter_by)
 
     @property
     def known(self) -> Known | None:
         return self._known
 
     def show_row(self, row: BugRow) -> None:
-        """What the table knows, until the rest is there."""
+        """Show what the table knows, until the rest is loaded."""
         if self._row is not None and self._row.id == row.id:
             self._row = row
             self.header.show_bug(row)
@@ -111,17 +109,16 @@ class BugDetail(QWidget):
         self._is_blank = True
         self.header.show_bug(self._row)
         self.evidence.clear()
-        self.graph.set_layout(None)
-        self.graph.show_state("", None)
+        self.picture.show_task(None)
         self.cursor_at.show_comparison(None)
 
     def show_known(self, known: Known) -> None:
-        """Everything. The cursor stays where it is if it is the same bug."""
+        """Show everything. The cursor stays in place if the bug is the same."""
         self._blank.stop()
         self._is_blank = False
         same = self._known is not None and self._known.bug.row.id == known.bug.row.id
-        if self._known is None or self._known.task is not known.task or not same:
-            self._graph_stale = True
+        is_new_task = known.task is not self._task
+        self._task = known.task
         self._known, self._row = known, known.bug.row
         bug, task = known.bug, known.task
         better = (
@@ -133,10 +130,12 @@ class BugDetail(QWidget):
             policy_trace(task, bug.finding.state, bug.finding.run), better, known.localization, task
         )
         self.header.show_bug(bug.row)
-        self.header.show_comparison(comparison, task)
-        self.localization.show_task(task)
-        self.evidence.show_bug(bug, task, known.history)
+        self.header.show_comparison(comparison)
+        self.evidence.show_bug(bug, task, known.history, comparison)
+        if is_new_task:
+            self.picture.show_task(None)  # the cursor is not yet in a state of the new task
         self.cursor_at.show_comparison(comparison, keep_place=same)
+        self.picture.show_task(task)
 
     def _lay_out(self) -> None:
         left = QWidget()
@@ -146,12 +145,11 @@ class BugDetail(QWidget):
         column.addWidget(self.plan, 1)
         column.addWidget(self.steps)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setObjectName("bug-splitter")
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.tabs)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
-        self.splitter.setSizes([770, 425])
+        self.splitter.setSizes([720, 475])
         self.splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -161,29 +159,16 @@ class BugDetail(QWidget):
 
     @Slot()
     def _show_state(self) -> None:
-        """Only what is visible is worked out."""
+        """Show the state at the cursor if its tab is visible."""
         known, sight = self._known, self.cursor_at.sight
         if known is None or sight is None:
             self.state.show_state("", None)
             return
-        facts = state_facts(known.task, sight.state, sight.after)
         if self.tabs.currentWidget() is self.state:
-            self.state.show_state(sight.title, facts)
-        elif self.tabs.currentWidget() is self.graph:
-            self._draw_graph(known)
-            self.graph.show_state(sight.title, facts, sight.step.action if sight.step else "")
-
-    def _draw_graph(self, known: Known) -> None:
-        comparison = self.cursor_at.comparison
-        if not self._graph_stale or comparison is None:
-            return
-        states = list(comparison.policy.states)
-        states += comparison.better.states if comparison.better is not None else ()
-        self.graph.set_layout(GraphLayout(known.task, states))
-        self._graph_stale = False
+            self.state.show_state(sight.title, state_facts(known.task, sight.state, sight.after))
 
     @Slot(str, object, object)
     def _look_at(self, title: str, state: tuple[int, ...], other: tuple[int, ...] | None) -> None:
-        if self.tabs.currentWidget() is not self.graph:
+        if self.tabs.currentWidget() is not self.picture:
             self.tabs.setCurrentWidget(self.state)
         self.cursor_at.look_at(title, state, other)

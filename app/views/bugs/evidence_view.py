@@ -8,11 +8,14 @@ import re
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
 
+from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
 from app.widgets.builders import button
 from app.widgets.labels import VerdictLine
 from engine.records.evidence import Morph, State, Walk
 from engine.report.bug_text import explain
+from engine.report.localization_text import why_bad
+from engine.report.words import count_text
 from engine.task.successors import successor
 from engine.task.task import Task
 from engine.workspace.rows import Bug
@@ -33,7 +36,7 @@ class EvidenceView(QWidget):
         self.setObjectName("evidence-view")
         self._theme = theme
         self._states: dict[str, tuple[str, State, State | None]] = {}
-        self._shown: tuple[Bug, Task, str] | None = None
+        self._shown: tuple[Bug, Task, str, PlanComparison] | None = None
         self.verify_button = button(
             "Verify",
             "verify-bug",
@@ -70,9 +73,15 @@ class EvidenceView(QWidget):
         self.verdict.hide()
         theme.changed.connect(self._render)
 
-    def show_bug(self, bug: Bug, task: Task, history: list[tuple[int, int | None, float]]) -> None:
+    def show_bug(
+        self,
+        bug: Bug,
+        task: Task,
+        history: list[tuple[int, int | None, float]],
+        comparison: PlanComparison,
+    ) -> None:
         self._states = chain_states(bug, task)
-        self._shown = (bug, task, _history_text(history))
+        self._shown = (bug, task, _history_text(history), comparison)
         self.plan_button.setVisible(not bug.finding.evidence.is_plan)
         self._render()
 
@@ -98,12 +107,13 @@ class EvidenceView(QWidget):
     def _render(self) -> None:
         if self._shown is None:
             return
-        bug, task, history = self._shown
+        bug, task, history, comparison = self._shown
         sentences = [self._linked(sentence) for sentence in explain(bug, task)]
         items = "".join(f'<li style="margin-bottom:8px">{item}</li>' for item in sentences)
         muted = self._theme.color("muted").name()
         self.text.setHtml(
             f'<ol style="margin-left:-16px">{items}</ol><p style="color:{muted}">{history}</p>'
+            + _bad_steps(comparison, task, muted)
         )
 
     def _linked(self, sentence: str) -> str:
@@ -127,8 +137,27 @@ class EvidenceView(QWidget):
             self.state_requested.emit(*known)
 
 
+def _bad_steps(comparison: PlanComparison, task: Task, muted: str) -> str:
+    """Return why each bad step is bad; empty without a localization."""
+    found = comparison.localization
+    if found is None:
+        return ""
+    items = []
+    for step in (found.steps[number] for number in found.bad_steps):
+        sentences = why_bad(step, comparison.policy.states[step.index], task)
+        text = "<br>".join(map(html.escape, sentences))
+        items.append(f'<li style="margin-bottom:8px">{text}</li>')
+    effort = (
+        f"Localized with {count_text(found.searches, 'search')}, "
+        f"{count_text(found.expanded, 'state')}, {found.seconds:.1f} s"
+    )
+    steps = f'<ul style="margin-left:-16px">{"".join(items)}</ul>' if items else ""
+    title = "<p><b>Bad steps</b></p>" if items else ""
+    return f'{title}{steps}<p style="color:{muted}">{effort}</p>'
+
+
 def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | None]]:
-    """The states that the sentences about a proof name: title, state, what to compare it with."""
+    """Return the states in the sentences of a proof: title, state, state to compare with."""
     states: dict[str, tuple[str, State, State | None]] = {
         "here": ("The bug state", bug.finding.state, None)
     }
@@ -136,7 +165,7 @@ def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | No
     for step in bug.finding.evidence.steps:
         if isinstance(step, Walk):
             for operator in step.operators:
-                state = successor(task.operators[operator], state)
+                state = successor(task, task.operators[operator], state)
         elif isinstance(step, Morph):
             number += 1
             title = f"State {number} of the evidence, compared with the state before"

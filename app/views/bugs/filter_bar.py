@@ -6,7 +6,7 @@ user types; an invalid condition is explained below and does not filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -33,7 +33,7 @@ from engine.workspace.filter import (
 )
 
 DELAY_MILLISECONDS = 120
-Values = Callable[[], Mapping[str, list[str]]]
+Values = Callable[[], Mapping[str, Sequence[str]]]
 HELP = "\n".join(
     (
         "Show bugs that satisfy all conditions:",

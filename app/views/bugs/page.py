@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -26,13 +27,18 @@ from app.views.bugs.bug_jobs import BugJobs, TaskCache
 from app.views.bugs.detail import BugDetail, History, Known
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.filter_bar import FilterBar
+from app.views.bugs.pattern_view import PatternDialog, ShownPattern, read_pattern
+from app.views.bugs.picture_view import profile_of
 from app.views.bugs.table_view import BugTableView
+from app.views.bugs.thumbnails import Thumbnails
+from app.widgets.divisions import remember_division
 from app.widgets.empty_state import EmptyState
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
 from engine.records.verification import Standing, Verification
 from engine.report.bug_text import tested_text
+from engine.report.pattern_text import pattern_titles
 from engine.report.verification_text import bug_text, headline, summary_lines
 from engine.usecases.better_plan import FoundPlan
 from engine.usecases.export import write_problem
@@ -43,7 +49,7 @@ from engine.workspace.rows import Bug, BugRow, StateCounts
 
 MAX_DRAGGED_FILES = 100
 _TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
-"""More files are not written for one movement of the mouse."""
+"""Files that one drag writes at most."""
 
 
 NO_BUGS_YET = "No bugs yet"
@@ -58,11 +64,13 @@ class BugsPage(Page):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         theme = context.theme
-        self.table = BugTable(theme, self)
+        self.table = BugTable(theme, self._read_rows, self)
         self.feed = BugFeed(context.document, self.table, self)
         self.tasks = TaskCache(context.document.reader, self)
         self.jobs = BugJobs(context, self)
         self.view = BugTableView(theme, self.table, self._drag_files)
+        in_sight, scale = self.view.bugs_in_sight, self.view.devicePixelRatioF
+        self.view.use_thumbnails(Thumbnails(theme, context.document.reader, in_sight, scale, self))
         self.filter = FilterBar(theme, self.table.values)
         self.detail = BugDetail(theme)
         self.count = QLabel()
@@ -73,10 +81,18 @@ class BugsPage(Page):
         self._tested_query = LatestQuery(
             context.document.reader, self, self._show_tested, self._cannot_count
         )
+        self._pattern_query = LatestQuery(
+            context.document.reader, self, self._show_pattern, self._cannot_show_pattern
+        )
+        self._titles_query = LatestQuery(
+            context.document.reader, self, self.table.set_pattern_titles, self._cannot_show_pattern
+        )
+        self._grouped = False  # by the user, or because patterns were known
         self._bug: int | None = None
         self._row: BugRow | None = None  # what the table says of it
         self._wants_bad_step = False  # as soon as it is shown
         self._wanted: int | None = None
+        self._arranging = False  # the user has asked for another filter or other groups
         self._place = 0
         self._found_plans: dict[int, tuple[int, ...]] = {}
         self._drag_folder: QTemporaryDir | None = None
@@ -85,27 +101,15 @@ class BugsPage(Page):
         self.actions_of = BugActions(self)
         self._connect()
         self.view.remember(context.settings)
-        for splitter in (self.splitter, self.detail.splitter):
-            self._remember(splitter)
-
-    def _remember(self, splitter: QSplitter) -> None:
-        """How the user has divided the screen."""
-        key = f"bugs/{splitter.objectName()}"
-        sizes = self.context.settings.get(key, cast("list[int]", []))
-        if len(sizes) == splitter.count() and all(isinstance(size, int) for size in sizes):
-            splitter.setSizes(sizes)
-        splitter.splitterMoved.connect(self._keep_sizes)
-
-    @Slot()
-    def _keep_sizes(self) -> None:
-        for splitter in (self.splitter, self.detail.splitter):
-            self.context.settings.set(f"bugs/{splitter.objectName()}", splitter.sizes())
+        self.detail.localize.remember(context.settings)
+        remember_division(self.splitter, "bugs-splitter", context.settings)
+        remember_division(self.detail.splitter, "bug-splitter", context.settings)
 
     def page_actions(self) -> list[QAction]:
         return self.actions_of.menu
 
     def show_item(self, item: object) -> None:
-        """A bug's number, or a filter as text."""
+        """Show a bug by its number, or a filter given as text."""
         if isinstance(item, int):
             self._wanted = item
             if not self.view.select_bug(item) and self.table.known(item) is not None:
@@ -116,6 +120,13 @@ class BugsPage(Page):
         elif isinstance(item, str):
             self.filter.set_text(item)
         self.view.setFocus()
+
+    def _read_rows(self, bugs: list[int]) -> list[BugRow]:
+        try:
+            return self.context.document.store.bug_rows(bugs) if bugs else []
+        except PlumblineError as error:
+            self.context.messages.error(str(error))
+            return []
 
     def selected(self) -> list[BugRow]:
         return self.view.selected_bugs()
@@ -148,7 +159,6 @@ class BugsPage(Page):
         self._tables.addWidget(self.view)
         self._tables.addWidget(self._nothing)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.setObjectName("bugs-splitter")
         self.splitter.addWidget(self._tables)
         self.splitter.addWidget(self.detail)
         self.splitter.setStretchFactor(0, 2)
@@ -183,7 +193,7 @@ class BugsPage(Page):
         self.view.selectionModel().currentChanged.connect(self._on_current_changed)
         self.view.selectionModel().selectionChanged.connect(self._show_count)
         self.feed.read.connect(self._on_all_read)
-        self.feed.progressed.connect(self._show_count)
+        self.feed.arranged.connect(self._arranged)
         self.feed.failed.connect(self.context.messages.error)
         self.tasks.arrived.connect(self._on_task_arrived)
         self.tasks.failed.connect(self._on_task_failed)
@@ -191,49 +201,79 @@ class BugsPage(Page):
         self.jobs.localized.connect(self._on_localized)
         self.jobs.searched.connect(self._on_searched)
         self.jobs.plan_found.connect(self._on_plan_found)
+        self.jobs.minimized.connect(self.on_minimized)
         self.jobs.changed.connect(self._on_jobs_changed)
         detail = self.detail
         detail.header.localize_requested.connect(self.actions_of.localize)
         detail.header.plan_requested.connect(self._find_plan)
         detail.header.export_requested.connect(self.actions_of.export)
+        detail.header.minimize_requested.connect(self.actions_of.minimize)
         detail.header.note_written.connect(self._on_note_written)
         detail.header.note_left.connect(self._back_to_table)
-        detail.localization.localize_requested.connect(self._localize)
-        detail.localization.stop_requested.connect(self._stop_localizing)
+        detail.localize.localize_requested.connect(self._localize)
+        detail.localize.stop_requested.connect(self._stop_localizing)
         detail.evidence.verify_requested.connect(self._verify_current)
         detail.evidence.plan_requested.connect(self._find_plan)
         self.context.theme.changed.connect(self.table.restyle)
+        self.context.document.changed.connect(self._on_document_changed)
+        self._on_document_changed("project")
+
+    @Slot(str)
+    def _on_document_changed(self, topic: str) -> None:
+        if topic == "project":
+            with suppress(PlumblineError):  # the project screen says it
+                project = self.context.document.store.project()
+                self.detail.picture.use_profile(profile_of(project))
 
     def bugs_changed(self, bugs: list[int], *, select: bool = False) -> None:
         """Update bugs after triage on this screen, or after its undo, which selects them."""
         self.feed.take(bugs)
+        self._hide_empty_columns()
         if select and not self.view.select_bugs(bugs):
-            self.table.settle()  # the filter may show them again
+            self.feed.arrange_now()  # the filter may show them again
             self.view.select_bugs(bugs)
         row = self.table.known(self._bug) if self._bug in bugs else None
         if row is not None:
             self._show_row(row)
 
+    def _hide_empty_columns(self) -> None:
+        self.view.hide_empty_columns(self.table.empty_columns() if self.table.total else set())
+
     @Slot(object)
     def _set_terms(self, terms: tuple[Term, ...]) -> None:
         self._place = self.view.currentIndex().row()
+        self._arranging = True
         self.table.set_terms(terms)
-        self._arranged()
+
+    def _open_grouped(self) -> None:
+        """Group by pattern at first if patterns are known; later the user decides."""
+        if not self._grouped and self.table.total:
+            self._grouped = True
+            if self.table.overview.has_patterns and self.group.currentIndex() == 0:
+                self._bug, self._place = None, 0  # the first bug of the first pattern
+                self.group.setCurrentIndex(self.group.findData(GroupBy.PATTERN))
 
     @Slot()
     def _set_group(self) -> None:
+        self._grouped = self._arranging = True
         self.table.set_group_by(self.group.currentData())
-        self._arranged()
 
+    @Slot()
     def _arranged(self) -> None:
-        """After another filter or other groups: the bug stays chosen if it is still there."""
+        """Keep the bug selected after a change of filter or groups, if it is still visible."""
         self._show_count()
-        if self._bug is None or not self.view.select_bug(self._bug):
-            self.view.select_near(self._place)
+        if self._arranging:
+            self._arranging = False
+            if self._bug is None or not self.view.select_bug(self._bug):
+                self.view.select_near(self._place)
 
     @Slot()
     def _on_all_read(self) -> None:
+        self._open_grouped()
+        if self.table.overview.has_patterns:
+            self._titles_query.ask(pattern_titles)
         self._show_count()
+        self._hide_empty_columns()
         row = None if self._bug is None else self.table.known(self._bug)
         if row is not None and row != self._row:
             self._show_row(row)  # another process has changed it
@@ -248,8 +288,8 @@ class BugsPage(Page):
         reading = "" if self.feed.complete else ", reading…"
         ranges = cast("Iterable[QItemSelectionRange]", self.view.selectionModel().selection())
         selected = sum(item.height() for item in ranges)
-        chosen = f", {selected} selected" if selected > 1 else ""
-        of = f"{shown} of {total}" if self.table.terms or self.feed.complete else f"{total}"
+        chosen = f", {selected:,} selected" if selected > 1 else ""
+        of = f"{shown:,} of {total:,}" if self.table.terms or self.feed.complete else f"{total:,}"
         self.count.setText(f"{of}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
         if empty:
@@ -259,7 +299,7 @@ class BugsPage(Page):
         self._tables.setCurrentIndex(1 if unfit else 0)
 
     def _show_tested(self, counts: StateCounts) -> None:
-        """What is known without any bug."""
+        """Show what was tested if there are no bugs."""
         if not counts.tested:
             self._empty.title.setText(NO_BUGS_YET)
             self._empty.text.setText(HOW_TO_FIND_BUGS)
@@ -367,14 +407,45 @@ class BugsPage(Page):
     @Slot(int)
     def _on_localized(self, bug: int) -> None:
         self.feed.take([bug])
+        self._hide_empty_columns()
         if bug == self._bug:
             self._wants_bad_step = True
             self._show_bug(bug)
         self.feed.tell_others()
 
+    @Slot(int)
+    def on_minimized(self, bug: int) -> None:
+        """Update all bugs of the root cause, which now have its pattern."""
+        row = self.table.known(bug)
+        cause = None if row is None else row.root_cause
+        rows = [] if cause is None else self.table.kept_bugs_of_cause(cause)
+        self.feed.take(sorted({bug, *rows}))
+        self._hide_empty_columns()
+        self.feed.tell_others()
+
+    def show_pattern(self, row: BugRow) -> None:
+        """Show the pattern of a bug in a window of its own, or how to find it."""
+        if row.pattern is None:
+            text = f"Bug {row.id} has no pattern yet; minimize it first."
+            self.context.messages.info(text, actions=[("Minimize", self.actions_of.minimize)])
+            return
+        number, campaign = row.pattern, row.campaign
+        self._pattern_query.ask(lambda store: read_pattern(store, number, campaign))
+
+    def _show_pattern(self, found: ShownPattern | None) -> None:
+        if found is not None:
+            dialog = PatternDialog(self.context.theme, found, self)
+            dialog.bugs_requested.connect(self.show_item)
+            dialog.export_requested.connect(self.actions_of.export_witness)
+            dialog.deletion_requested.connect(self.actions_of.delete_witness)
+            dialog.open()
+
+    def _cannot_show_pattern(self, error: PlumblineError) -> None:
+        self.context.messages.error(f"Cannot show the pattern: {error}")
+
     @Slot(object)
     def _on_searched(self, event: Localizing) -> None:
-        self.detail.localization.show_running(True, event.decided, event.steps)
+        self.detail.localize.show_running(True, event.decided, event.steps)
 
     @Slot()
     def _find_plan(self) -> None:
@@ -408,10 +479,9 @@ class BugsPage(Page):
         self.detail.evidence.verify_button.setEnabled(not self.jobs.running("verify"))
         self.detail.evidence.plan_button.setEnabled(not self.jobs.running("plan"))
         self.detail.header.plan_button.setEnabled(not self.jobs.running("plan"))
-        self.detail.header.localize_button.setEnabled(not self.jobs.running("localize"))
 
     def _show_localizing(self) -> None:
-        self.detail.localization.show_running(self.jobs.running("localize"))
+        self.detail.localize.show_running(self.jobs.running("localize"))
 
     @Slot(str)
     def _on_note_written(self, note: str) -> None:

@@ -10,11 +10,13 @@ from app.models.plan_table import (
     EndLine,
     FoldLine,
     NoteLine,
+    PartLine,
     PlanColumn,
     PlanComparison,
     PlanLine,
     PlanTable,
     StepLine,
+    cell_text,
 )
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
@@ -77,18 +79,23 @@ class PlanView(QTableView):
 
     @Slot()
     def go_to_bad_step(self) -> None:
-        """Go to the root cause, and from there to the other bad steps."""
+        """Go to the worst step, and from there to the other bad steps."""
         comparison = self.table.comparison
         if comparison is None or comparison.localization is None:
             return
-        bad = list(comparison.localization.bad_steps)
-        cause_step = comparison.cause_step
-        if cause_step is None:
+        bad, step = list(comparison.localization.bad_steps), comparison.worst_step
+        if step is None:
             return
         here = self._cursor.index if self._cursor.side is Side.POLICY else -1
-        if here == cause_step and len(bad) > 1:
-            cause_step = next((index for index in bad if index > here), bad[0])
-        self._cursor.move(Side.POLICY, min(cause_step, len(comparison.policy.steps)))
+        if here in (step, *bad) and len(bad) > 1:
+            step = next((index for index in bad if index > here), bad[0])
+        self.go_to_step(step)
+
+    def go_to_step(self, step: int) -> None:
+        """Go to a step of the policy's run."""
+        comparison = self.table.comparison
+        if comparison is not None:
+            self._cursor.move(Side.POLICY, min(step, len(comparison.policy.steps)))
 
     @Slot(bool)
     def set_folding(self, folding: bool) -> None:
@@ -114,7 +121,7 @@ class PlanView(QTableView):
         return comparison.alignment.differences if comparison else ()
 
     def _step_through(self, rows: list[int], forwards: bool) -> None:
-        here = self._row_here()
+        here = self.row_here()
         if forwards:
             wanted = next((row for row in rows if row > here), None)
         else:
@@ -122,7 +129,7 @@ class PlanView(QTableView):
         if wanted is not None:
             self._go_to_row(wanted)
 
-    def _row_here(self) -> int:
+    def row_here(self) -> int:
         """The row of the alignment that is current; -1 before the first move."""
         number = self.currentIndex().row()
         if not 0 <= number < len(self.table.lines):
@@ -137,7 +144,7 @@ class PlanView(QTableView):
         self._show_surroundings(line)
 
     def _show_surroundings(self, line: int) -> None:
-        """A step is seen with what comes before and after it, its note above all."""
+        """Scroll so that a step is visible with its neighbors and its note."""
         for near in (line - 2, line + 3, line):
             row = min(max(near, 0), len(self.table.lines) - 1)
             self.scrollTo(self.table.index(row, PlanColumn.POLICY_ACTION))
@@ -167,7 +174,8 @@ class PlanView(QTableView):
             self._span()
         current = self.currentIndex()
         shown = self.table.lines[current.row()] if current.isValid() else None
-        if (current.row() == line and current.column() // 3 == column // 3) or (
+        is_left, was_left = (c < PlanColumn.BETTER_STEP for c in (column, current.column()))
+        if (current.row() == line and is_left == was_left) or (
             isinstance(shown, NoteLine) and shown.row == row
         ):
             return
@@ -185,7 +193,7 @@ class PlanView(QTableView):
             self._cursor.move(*place)
 
     def _place(self, line: PlanLine, column: int) -> tuple[Side, int] | None:
-        """Which step a cell stands for; beside a gap, where that plan is by then."""
+        """Return the step of a cell; beside a gap, the step that its plan has reached."""
         comparison = self.table.comparison
         if comparison is None or isinstance(line, FoldLine):
             return None
@@ -219,14 +227,14 @@ class PlanView(QTableView):
         return True
 
     def _span(self) -> None:
-        """Notes and folds go from one side to the other, an end without a cost over its cost."""
+        """Let notes and folds span all columns, and an end without a cost its cost column."""
         self.clearSpans()
         for number, line in enumerate(self.table.lines):
-            if isinstance(line, NoteLine | FoldLine):
+            if isinstance(line, NoteLine | PartLine | FoldLine):
                 self.setSpan(number, 0, 1, self.table.columnCount())
             elif isinstance(line, EndLine):
                 if not line.policy_cost:
-                    self.setSpan(number, PlanColumn.POLICY_ACTION, 1, 2)
+                    self.setSpan(number, PlanColumn.POLICY_ACTION, 1, 3)
                 if not line.better_cost:
                     self.setSpan(number, PlanColumn.BETTER_ACTION, 1, 2)
 
@@ -244,7 +252,7 @@ class PlanView(QTableView):
 
     @Slot()
     def _fit_columns(self) -> None:
-        """Numbers get what they need, both plans share the rest."""
+        """Give numbers the width they need; both plans share the rest."""
         digit = QFontMetrics(self._theme.mono_font).horizontalAdvance("0")
         comparison = self.table.comparison
         traces = (comparison.policy, comparison.better) if comparison else ()
@@ -257,17 +265,27 @@ class PlanView(QTableView):
         self._delegate.step_costs = room and any(step.cost != 1 for step in steps)
         if self._delegate.step_costs:
             cost += (1 + max(len(str(step.cost)) for step in steps)) * digit + PADDING
+        losses = comparison is not None and comparison.has_losses
+        self.setColumnHidden(PlanColumn.POLICY_LOSS, not losses)
         widths = {
             PlanColumn.POLICY_STEP: number + BRACKET + 3 * PADDING + ICON,
             PlanColumn.POLICY_COST: cost,
             PlanColumn.BETTER_STEP: number + 3 * PADDING,
             PlanColumn.BETTER_COST: cost,
         }
+        if losses:
+            widths[PlanColumn.POLICY_LOSS] = self._loss_width(digit)
         rest = self.viewport().width() - sum(widths.values())
         widths[PlanColumn.POLICY_ACTION] = max(rest // 2, 80)
         widths[PlanColumn.BETTER_ACTION] = max(rest - rest // 2, 80)
         for column, width in widths.items():
             self.setColumnWidth(column, width)
+
+    def _loss_width(self, digit: int) -> int:
+        lines = (line for line in self.table.lines if isinstance(line, StepLine))
+        longest = max((len(cell_text(line, PlanColumn.POLICY_LOSS)) for line in lines), default=1)
+        title = self.horizontalHeader().fontMetrics().horizontalAdvance("Loss")
+        return max(longest * digit * 9 // 8, title * 5 // 4) + 2 * PADDING
 
 
 def _row_of(comparison: PlanComparison, side: Side, index: int) -> int:

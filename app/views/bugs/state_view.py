@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Slot
+from functools import partial
+
+from PySide6.QtCore import QRect, QSize, Slot
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -20,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.models.fact_list import LINE_ROLE, FactList, Heading
 from app.services.theme import Theme
-from app.views.bugs.painting import CENTER, LEFT, RIGHT, draw_elided, icon_place
+from app.views.bugs.painting import CENTER, LEFT, RIGHT, elided_action, icon_place
+from app.widgets.elision import Elider, Index, texts_near
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
 
 PADDING = 8
@@ -79,6 +82,11 @@ class StateView(QWidget):
         self.facts.show_facts(facts)
         bar.setValue(place)
 
+    @Slot(str)
+    def filter_by(self, words: str) -> None:
+        """Show the facts about an object only; with no words, all of them."""
+        self._words.setText(words)
+
     @Slot()
     def _group(self) -> None:
         self.facts.set_grouping(self._grouping.currentData())
@@ -90,9 +98,10 @@ class FactDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._elider = Elider(elided_action)
 
     def sizeHint(  # noqa: N802  Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QStyleOptionViewItem, index: Index
     ) -> QSize:
         del option, index
         return QSize(80, max(22, self._theme.point_size * 2 + 2))
@@ -101,7 +110,7 @@ class FactDelegate(QStyledItemDelegate):
         self,
         painter: QPainter,
         option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
+        index: Index,
     ) -> None:
         line = index.data(LINE_ROLE)
         rect: QRect = option.rect
@@ -113,9 +122,9 @@ class FactDelegate(QStyledItemDelegate):
             case Heading(text, count):
                 self._heading(painter, rect, inner, text, count)
             case GoalLine():
-                self._goal(painter, inner, line)
+                self._goal(painter, inner, line, index)
             case FactLine():
-                self._fact(painter, inner, line)
+                self._fact(painter, inner, line, index)
         painter.restore()
 
     def _heading(self, painter: QPainter, rect: QRect, inner: QRect, text: str, count: str) -> None:
@@ -129,7 +138,7 @@ class FactDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.drawText(inner, RIGHT, count)
 
-    def _goal(self, painter: QPainter, inner: QRect, line: GoalLine) -> None:
+    def _goal(self, painter: QPainter, inner: QRect, line: GoalLine, index: Index) -> None:
         name, token = ("optimal", "proven") if line.after else ("open-goal", "undecided")
         self._theme.icon(name, token).paint(painter, icon_place(inner.left(), inner))
         font = self._theme.mono_font
@@ -143,9 +152,9 @@ class FactDelegate(QStyledItemDelegate):
             painter.drawText(inner, RIGHT, word)
             width = painter.fontMetrics().horizontalAdvance(word)
             room.setRight(inner.right() - width - PADDING)
-        draw_elided(painter, room, line.text)
+        self._draw(painter, room, line.text, index)
 
-    def _fact(self, painter: QPainter, inner: QRect, line: FactLine) -> None:
+    def _fact(self, painter: QPainter, inner: QRect, line: FactLine, index: Index) -> None:
         font = self._theme.mono_font
         sign, token = {
             Change.ADDED: ("+", "proven"),
@@ -159,4 +168,9 @@ class FactDelegate(QStyledItemDelegate):
         font.setBold(False)
         font.setStrikeOut(line.change is Change.REMOVED)
         painter.setFont(font)
-        draw_elided(painter, inner.adjusted(SIGN + 4, 0, 0, 0), line.text)
+        self._draw(painter, inner.adjusted(SIGN + 4, 0, 0, 0), line.text, index)
+
+    def _draw(self, painter: QPainter, room: QRect, text: str, index: Index) -> None:
+        near = partial(texts_near, index)
+        shown = self._elider.shown(painter.fontMetrics(), text, room.width(), near)
+        painter.drawText(room, LEFT, shown)

@@ -1,4 +1,4 @@
-"""A slider along the policy's run, with the bad steps marked on it."""
+"""Below the plans: a slider with the bad steps marked on it, and localizing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QStyle, QToolButton,
 
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
+from app.views.bugs.localize_button import LocalizeButton
 from app.widgets.builders import icon_button
 
 
@@ -36,11 +37,13 @@ class StepBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 2, 8, 2)
         layout.setSpacing(4)
+        self.localize = LocalizeButton(theme)
         for widget in (
             self._previous,
             self.slider,
             self._next,
             self.label,
+            self.localize,
             self._fold_button(theme),
         ):
             layout.addWidget(widget)
@@ -76,6 +79,7 @@ class StepBar(QWidget):
         comparison = self._cursor.comparison
         found = comparison.localization if comparison else None
         self.slider.bad = found.bad_steps if found else ()
+        self.slider.worst = found.worst_step if found else None
         self.setEnabled(comparison is not None)
         self._follow()
 
@@ -112,6 +116,7 @@ class _MarkedSlider(QSlider):
         self.setPageStep(5)
         self._theme = theme
         self.bad: tuple[int, ...] = ()
+        self.worst: int | None = None
         self.marked = True
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802  Qt's name
@@ -123,5 +128,6 @@ class _MarkedSlider(QSlider):
         room = self.width() - handle
         for step in self.bad:
             x = QStyle.sliderPositionFromValue(0, self.maximum(), step, room) + handle // 2
-            painter.fillRect(QRect(x - 2, 0, 4, 5), self._theme.color("bad"))
+            height = 9 if step == self.worst else 5
+            painter.fillRect(QRect(x - 2, 0, 4, height), self._theme.color("bad"))
         painter.end()

@@ -13,6 +13,7 @@ from PySide6.QtCore import (
     QMimeData,
     QModelIndex,
     QPersistentModelIndex,
+    QPoint,
     QRect,
     Qt,
     QUrl,
@@ -21,11 +22,15 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDrag, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.models.bug_table import BugTable, Group
+from app.models.bug_table import PICTURE, BugTable, Group
 from app.models.table_model import Column
+from app.services.settings import Settings
 from app.services.theme import COLORS, Theme
 from app.views.bugs.painting import ICON, LEFT, RIGHT, elided_action, icon_place
-from app.widgets.table_view import TableView
+from app.views.bugs.thumbnails import HEIGHT as PICTURE_HEIGHT
+from app.views.bugs.thumbnails import Thumbnails
+from app.widgets.elision import Elider, Index, end_cut, middle_cut, rows_near
+from app.widgets.table_view import ROW_HEIGHT, TableView
 from engine.report.words import count_text
 from engine.workspace.rows import BugRow
 
@@ -33,31 +38,70 @@ Exporter = Callable[[list[int]], list[Path]]
 
 PADDING = 8
 WIDTHS = {
-    "status": 15,
-    "kind": 17,
+    "id": 7,
+    PICTURE: 20,
+    "status": 11,
+    "kind": 18,
     "problem": 15,
+    "loss": 5,
+    "worst": 32,
     "action": 32,
     "oracle": 9,
 }
 NAMES = ("problem", "policy")
 """Columns of names, which often differ at their end."""
-END = Qt.TextElideMode.ElideRight
 
 
 class BugTableView(TableView):
     def __init__(self, theme: Theme, table: BugTable, exporter: Exporter) -> None:
         super().__init__("bugs-table", "Bugs")
         self.bugs = table
+        self.thumbnails: Thumbnails | None = None
         self._exporter = exporter
+        self._picture = next(i for i, item in enumerate(table.columns) if item.name == PICTURE)
         self.setModel(table)
+        table.lines_in_sight = self._lines_in_sight
         self.setItemDelegate(_BugDelegate(theme, self))
         self.setDragEnabled(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.doubleClicked.connect(self._on_double_clicked)
         self._set_widths()
+        self.setColumnHidden(self._picture, True)
+        self.columns_chosen.connect(self._make_room)
+
+    def remember(self, settings: Settings) -> None:
+        super().remember(settings)
+        self._make_room()
+
+    def use_thumbnails(self, thumbnails: Thumbnails) -> None:
+        self.thumbnails = thumbnails
+        thumbnails.drawn.connect(self._on_thumbnail_drawn)
+
+    def bugs_in_sight(self) -> list[BugRow]:
+        """Return the bugs whose pictures are visible; none while the column is hidden."""
+        if not self.isVisible() or self.isColumnHidden(self._picture):
+            return []
+        lines = map(self.bugs.peek, self._lines_in_sight())
+        return [line for line in lines if isinstance(line, BugRow)]
+
+    def _lines_in_sight(self) -> range:
+        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        return range(max(first, 0), (last if last >= 0 else self.bugs.rowCount() - 1) + 1)
+
+    @Slot()
+    def _on_thumbnail_drawn(self) -> None:
+        left, width = self.columnViewportPosition(self._picture), self.columnWidth(self._picture)
+        self.viewport().update(left, 0, width, self.viewport().height())
+
+    @Slot()
+    def _make_room(self) -> None:
+        """Make rows higher while they show pictures."""
+        hidden = self.isColumnHidden(self._picture)
+        self.set_min_row_height(ROW_HEIGHT if hidden else PICTURE_HEIGHT + PADDING)
+        self.scrollTo(self.currentIndex())
 
     def _set_widths(self) -> None:
-        """Room for titles and for usual values, until the user chooses others."""
+        """Set default widths for titles and usual values."""
         bold = QFont(self.font())
         bold.setBold(True)
         titles, character = QFontMetrics(bold), self.fontMetrics().averageCharWidth()
@@ -67,9 +111,8 @@ class BugTableView(TableView):
             self.setColumnWidth(number, max(values, title + PADDING) + 2 * PADDING)
 
     def selected_bugs(self) -> list[BugRow]:
-        """In the order of the table; groups are left out."""
-        rows = [self.bugs.bug_at(row) for row in self.selected_rows()]
-        return [row for row in rows if row is not None]
+        """The selected bugs in the order of the table, without groups."""
+        return self.bugs.bugs_at(self.selected_rows())
 
     def current_bug(self) -> BugRow | None:
         return self.bugs.bug_at(self.currentIndex().row())
@@ -96,10 +139,10 @@ class BugTableView(TableView):
         return True
 
     def step(self, by: int) -> bool:
-        """To the next or the previous bug; False at the end."""
+        """Go to the next or the previous bug; False at the end."""
         row = self.currentIndex().row() + by
         while 0 <= row < self.bugs.rowCount():
-            if self.bugs.bug_at(row) is not None:
+            if self.bugs.is_bug(row):
                 self.select_row(row)
                 return True
             row += by
@@ -109,7 +152,7 @@ class BugTableView(TableView):
         """The bug in a row or, if there is none, the nearest."""
         last = self.bugs.rowCount() - 1
         for candidate in (*range(max(row, 0), last + 1), *range(min(row, last), -1, -1)):
-            if self.bugs.bug_at(candidate) is not None:
+            if self.bugs.is_bug(candidate):
                 self.select_row(candidate)
                 return
         self.selectionModel().setCurrentIndex(
@@ -118,7 +161,7 @@ class BugTableView(TableView):
 
     @Slot()
     def sort_by_current(self) -> None:
-        """As a click on its title would; with Shift it is one more key."""
+        """Sort as a click on the title would; with Shift it is one more key."""
         if self.currentIndex().isValid():
             self._sort_by_click(self.currentIndex().column())
 
@@ -175,6 +218,8 @@ class _BugDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: BugTableView) -> None:
         super().__init__(parent)
         self._theme, self._view = theme, parent
+        self._actions, self._names = Elider(elided_action), Elider(middle_cut)
+        self._words = Elider(end_cut)
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -185,7 +230,7 @@ class _BugDelegate(QStyledItemDelegate):
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         rect: QRect = option.rect
-        line = self._view.bugs.line(index.row())
+        line = self._view.bugs.peek(index.row())
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self._colors["selection"])
@@ -193,14 +238,20 @@ class _BugDelegate(QStyledItemDelegate):
             painter.fillRect(rect, self._colors["window"])
         if isinstance(line, Group):
             self._paint_group(painter, rect, line)
-        else:
-            self._paint_cell(painter, rect, line, self._view.bugs.columns[index.column()])
+        elif line is not None:  # else it is being read
+            column = self._view.bugs.columns[index.column()]
+            if column.name == PICTURE:
+                self._paint_picture(painter, rect, line)
+            else:
+                self._paint_cell(painter, rect, line, column, index)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(self._colors["accent"])
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
         painter.restore()
 
-    def _paint_cell(self, painter: QPainter, rect: QRect, row: BugRow, column: Column[Any]) -> None:
+    def _paint_cell(
+        self, painter: QPainter, rect: QRect, row: BugRow, column: Column[Any], index: Index
+    ) -> None:
         token = column.token(row) if column.token else "text"
         inner = rect.adjusted(PADDING, 0, -PADDING, 0)
         icon = column.icon(row) if column.icon else ""
@@ -210,13 +261,25 @@ class _BugDelegate(QStyledItemDelegate):
         font, metrics = self._mono if column.mono else self._plain
         painter.setFont(font)
         painter.setPen(self._colors[token])
-        text = column.text_of(row)
-        if column.mono:
-            text = elided_action(metrics, text, inner.width())
-        else:
-            mode = Qt.TextElideMode.ElideMiddle if column.name in NAMES else END
-            text = metrics.elidedText(text, mode, inner.width())
+        elider = self._actions if column.mono else self._names
+        if column.name not in NAMES and not column.mono:
+            elider = self._words
+
+        def near() -> list[str]:
+            lines = map(self._view.bugs.peek, rows_near(index))
+            return [column.text_of(line) for line in lines if isinstance(line, BugRow)]
+
+        text = elider.shown(metrics, column.text_of(row), inner.width(), near)
         painter.drawText(inner, RIGHT if column.numeric else LEFT, text)
+
+    def _paint_picture(self, painter: QPainter, rect: QRect, row: BugRow) -> None:
+        thumbnails = self._view.thumbnails
+        image = None if thumbnails is None else thumbnails.get(row)
+        if image is not None:
+            place = QRect(QPoint(), image.deviceIndependentSize().toSize())
+            place.moveCenter(rect.center())
+            painter.setClipRect(rect)
+            painter.drawImage(place, image)
 
     def _paint_group(self, painter: QPainter, rect: QRect, group: Group) -> None:
         painter.setClipRect(rect)

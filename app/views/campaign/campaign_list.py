@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.models.campaign_controller import CampaignController
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.reader import LatestQuery
-from app.widgets.builders import heading, paragraph
+from app.widgets.builders import heading, icon_button, paragraph
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.workspace.reader import WorkspaceReader
@@ -31,18 +31,20 @@ COUNT_SHARE = 20
 
 
 class _Counted(NamedTuple):
-    """Campaigns, and by their numbers how many bugs and units they have."""
+    """Campaigns, and by their numbers how many bugs and units they have, and their experiments."""
 
     rows: list[CampaignRow]
     counts: dict[int, CampaignCounts]
+    experiments: dict[int, tuple[int, ...]]
     seconds: float  # it took, without waiting for the disk
 
 
-NO_CAMPAIGNS = _Counted([], {}, 0.0)
+NO_CAMPAIGNS = _Counted([], {}, {}, 0.0)
 
 
 class CampaignList(QWidget):
     chosen = Signal(object)  # a CampaignLine: another one, or more is known about it
+    fold_requested = Signal()
 
     def __init__(self, context: Context, controller: CampaignController, new: QPushButton) -> None:
         super().__init__()
@@ -56,7 +58,7 @@ class CampaignList(QWidget):
         self.lines: TableModel[CampaignLine] = TableModel(CAMPAIGNS, context.theme, self)
         self.table = TableView("campaigns", "Campaigns of this workspace")
         self.table.setModel(self.lines)
-        self.table.set_widths(4, 8, 16, 5)
+        self.table.set_widths(4, 8, 15, 5)
         self.table.remember(context.settings)
         self.table.selectionModel().selectionChanged.connect(self._tell)
         self.nothing = paragraph(NOTHING)
@@ -64,7 +66,18 @@ class CampaignList(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(heading("Campaigns"))
+        top = QHBoxLayout()
+        top.addWidget(heading("Campaigns"))
+        top.addStretch(1)
+        self.fold = icon_button(
+            context.theme,
+            "left",
+            "campaigns-fold",
+            "Hide the list of campaigns",
+            clicked=self.fold_requested,
+        )
+        top.addWidget(self.fold)
+        layout.addLayout(top)
         layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.table, 1)
         layout.addWidget(new)
@@ -102,7 +115,7 @@ class CampaignList(QWidget):
         self._context.messages.error(f"Cannot read the campaigns: {error}")
 
     def _show(self, counted: _Counted) -> None:
-        """One that has just begun is chosen, once."""
+        """Select a campaign that has just begun, once."""
         self._counted = counted
         chosen = self._chosen()
         lines = self._lines(counted)
@@ -124,6 +137,8 @@ class CampaignList(QWidget):
                 counts.bugs,
                 counts.failed_units,
                 counts.limited_units,
+                counts.further,
+                counted.experiments.get(row.id, ()),
             )
             for row in reversed(counted.rows)
             if (counts := counted.counts.get(row.id))
@@ -142,7 +157,7 @@ class CampaignList(QWidget):
 
     @Slot(str)
     def _on_document_changed(self, topic: str) -> None:
-        if topic == "campaigns":
+        if topic in ("campaigns", "experiments"):
             self.refresh()
         elif topic in ("bugs", "outside") and self.isVisible() and not self._soon.isActive():
             self._soon.start()
@@ -159,4 +174,6 @@ class CampaignList(QWidget):
 
 def _count(store: WorkspaceReader) -> _Counted:
     began = time.thread_time()
-    return _Counted(store.campaigns(), store.counts(), time.thread_time() - began)
+    campaigns, counts = store.campaigns(), store.counts()
+    experiments = store.experiments.by_campaign()
+    return _Counted(campaigns, counts, experiments, time.thread_time() - began)

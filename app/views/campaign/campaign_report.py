@@ -25,7 +25,7 @@ BY_SUFFIX = {suffix: kind for kind, (_, suffix) in KINDS.items()}
 
 
 def report_filter(kind: str) -> str:
-    """As the dialog shows it."""
+    """The file filter as the dialog shows it."""
     words, suffix = KINDS[kind]
     return f"{words} (*{suffix})"
 
@@ -36,7 +36,7 @@ class CampaignReport(QObject):
         self._context, self._window = context, parent
 
     def ask(self, campaign: int) -> None:
-        """Where to; the file is called after the workspace and the campaign."""
+        """Ask where to write; the file is named after the workspace and the campaign."""
         dialog = ReportDialog(campaign, self._name(campaign), self._window)
         dialog.accepted.connect(partial(self._take, dialog))
         dialog.open()

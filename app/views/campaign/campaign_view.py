@@ -32,6 +32,7 @@ from app.views.unit_export import UnitExport
 from app.widgets.builders import button
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
+from app.widgets.progress import STEPS, running_share
 from app.widgets.table_view import TableView
 from engine.records.finding import BugKind
 from engine.workspace.rows import UnitRow
@@ -40,16 +41,16 @@ MARGIN, SPACE = 12, 24
 DASH = "\N{EN DASH}"
 FIGURES = {
     "states": "States in the pool that were tested",
-    "bugs": "States in which the policy is proven wrong. Runs from pool states lead through "
-    "further states, so there can be more bugs than pool states",
+    "solved": "Pool states from which the policy reaches the goal",
+    "bugs": "Pool states in which the policy is proven wrong",
     "fail": "Bugs where a plan exists but the policy never reaches the goal",
     "too expensive": "Bugs where the policy reaches the goal at a higher cost than necessary",
+    "further": "Bugs in further states: runs from pool states lead through them",
     "states/s": "States tested per second",
     "policy calls/s": "States evaluated by the policy per second",
     "time": "Time spent on this campaign",
 }
 RESUMABLE = (CampaignState.STOPPED, CampaignState.INTERRUPTED, CampaignState.INCOMPLETE)
-_STEPS = 1000
 
 
 class Figures(QFrame):
@@ -116,6 +117,7 @@ class Figures(QFrame):
 class CampaignView(QWidget):
     bug_requested = Signal(int)
     bugs_requested = Signal(int)  # of this campaign
+    pattern_requested = Signal(int)  # its bugs
     resume_requested = Signal(int)
     again_requested = Signal(int)  # its settings into the form
 
@@ -134,7 +136,7 @@ class CampaignView(QWidget):
         self.bar = QProgressBar()
         self.bar.setObjectName("campaign-progress")
         self.bar.setAccessibleName("Progress of the campaign")
-        self.bar.setRange(0, _STEPS)
+        self.bar.setRange(0, STEPS)
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
         self.left = QLabel()
@@ -145,11 +147,12 @@ class CampaignView(QWidget):
         progress = QHBoxLayout()
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.left)
-        self.timeline = TimelineView(context.theme, monitor)
+        self.timeline = TimelineView(context, monitor)
         self.oracles = OracleView(context, monitor)
         self.oracles.bug_requested.connect(self.bug_requested)
         self.changes = ChangesView(context)
         self.changes.bug_requested.connect(self.bug_requested)
+        self.changes.pattern_requested.connect(self.pattern_requested)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("campaign-tabs")
         self.tabs.setAccessibleName("Views of the campaign")
@@ -173,7 +176,7 @@ class CampaignView(QWidget):
         controller.changed.connect(self.refresh)
 
     def show_line(self, line: CampaignLine, lines: Sequence[CampaignLine]) -> None:
-        """How the campaign stands now, and which others there are."""
+        """Show the campaign's status, and offer the others."""
         self._line = line
         self.changes.show_campaign(line.row.id, lines)
         self.refresh()
@@ -279,7 +282,7 @@ class CampaignView(QWidget):
             "campaign-units", "Units, each with one problem, one policy and one seed"
         )
         table.setModel(self.units)
-        table.set_widths(11, 12, 5, 12, 7, 6, 11, 9)
+        table.set_widths(11, 12, 5, 12, 7, 7, 6, 11, 9)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
         pane = QWidget()
@@ -295,14 +298,16 @@ class CampaignView(QWidget):
             size = progress.units[0].statistics.size
             total = float(len(progress.units))
             done = sum(_done(unit, size) for unit in progress.units)
-        self.bar.setValue(round(_STEPS * done / total))
-        words = f"{done / total:.0%}"
-        seconds = self._controller.seconds_left() if state is CampaignState.RUNNING else None
+        is_running = state is CampaignState.RUNNING
+        share = running_share(done, total) if is_running else min(done / total, 1.0)
+        self.bar.setValue(int(STEPS * share))
+        words = f"{int(100 * share + 1e-9)}%"
+        seconds = self._controller.seconds_left() if is_running else None
         if seconds is not None:
             words += f" · {in_words(seconds)} left"
-        elif state is CampaignState.RUNNING and progress is None:
+        elif is_running and progress is None:
             words = "Starting…"
-        elif state is not CampaignState.RUNNING and self._monitor.is_reading:
+        elif not is_running and self._monitor.is_reading:
             words = "Reading…"
         self.left.setText(words)
 
@@ -314,7 +319,9 @@ class CampaignView(QWidget):
             return
         seconds = progress.seconds
         show("states", f"{progress.states:,}")
+        show("solved", f"{progress.solved:,}")
         show("bugs", f"{progress.bugs:,}")
+        show("further", f"{progress.further:,}")
         show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
         expensive = progress.bugs - progress.kinds[BugKind.FAILS]
         show("too expensive", f"{expensive:,}")
@@ -336,7 +343,7 @@ class CampaignView(QWidget):
 
     @Slot()
     def write_report(self) -> None:
-        """Of the campaign that is shown, also while it runs."""
+        """Write a report of the campaign that is shown, also while it runs."""
         if self._line is None:
             self._context.messages.info("Run a campaign first; there is nothing to report yet.")
         else:

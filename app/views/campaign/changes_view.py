@@ -1,33 +1,54 @@
-"""The changes between two campaigns: which bugs are new, gone or still there."""
+"""The changes between two campaigns: which bugs and patterns are new, gone or still there."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.models.campaign_controller import CampaignState
-from app.models.campaign_tables import COMPARED, CampaignLine, clock_time
+from app.models.campaign_tables import (
+    COMPARED,
+    COMPARED_PATTERNS,
+    CampaignLine,
+    PatternLine,
+    clock_time,
+)
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.jobs import Job
+from app.widgets.divisions import remember_division
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.table_view import TableView
-from engine.campaign.changes import Change, ComparedBug, Comparison, compare_campaigns
+from engine.campaign.changes import Change, ComparedBug, Comparison
+from engine.campaign.patterns import PatternChange
 from engine.errors import PlumblineError
 from engine.report.words import count_text
-from engine.usecases.changes import Changes, find_changes
+from engine.usecases.changes import Changes, changes_between, find_changes
 
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
-_WIDTHS = (11, 5, 11, 9, 11, 9, 11)
+_WIDTHS = (13, 5, 11, 10, 8, 8, 12)
+_PATTERN_WIDTHS = (13, 9, 8, 8)
+_POLICY = 3
+"""Columns that are hidden if all bugs are of one policy."""
 
 
 class ChangesView(QWidget):
     bug_requested = Signal(int)
+    pattern_requested = Signal(int)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +74,16 @@ class ChangesView(QWidget):
         self.table.set_widths(*_WIDTHS)
         self.table.remember(context.settings)
         self.table.activated.connect(self._open)
+        self.pattern_model: TableModel[PatternLine] = TableModel(
+            COMPARED_PATTERNS, context.theme, self
+        )
+        self.patterns = TableView("campaign-compared-patterns", "Patterns of both campaigns")
+        self.patterns.setModel(self.pattern_model)
+        self.patterns.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.patterns.set_widths(*_PATTERN_WIDTHS)
+        self.patterns.remember(context.settings)
+        self.patterns.activated.connect(self._open_pattern)
+        self.pattern_counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
         top = QHBoxLayout()
         label = QLabel("Compared with")
         label.setBuddy(self.other)
@@ -65,8 +96,7 @@ class ChangesView(QWidget):
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(8)
         layout.addLayout(top)
-        layout.addWidget(self.counts)
-        layout.addWidget(self.table, 1)
+        layout.addWidget(self._divided(), 1)
         empty = EmptyState(
             context.theme,
             "campaign",
@@ -79,6 +109,26 @@ class ChangesView(QWidget):
         self._stack.addWidget(full)
         context.theme.changed.connect(self.model.restyle)
 
+    def _divided(self) -> QSplitter:
+        """Patterns above bugs; without patterns only the bugs."""
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        self._pattern_part, bug_part = QWidget(), QWidget()
+        for part, label, table in (
+            (self._pattern_part, self.pattern_counts, self.patterns),
+            (bug_part, self.counts, self.table),
+        ):
+            column = QVBoxLayout(part)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(8)
+            column.addWidget(label)
+            column.addWidget(table, 1)
+            split.addWidget(part)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        remember_division(split, "campaign-changes", self._context.settings)
+        return split
+
     def show_campaign(self, campaign: int | None, lines: Sequence[CampaignLine]) -> None:
         """Offer all other campaigns, and compare with the previous one first."""
         states = tuple((line.row.id, line.state) for line in lines)
@@ -86,7 +136,7 @@ class ChangesView(QWidget):
         if campaign != self._campaign:
             self.other.clear()
         self._campaign, self._states = campaign, states
-        self._bugs = sum(line.bugs for line in lines)
+        self._bugs = sum(line.bugs + line.further for line in lines)
         others = [line for line in lines if line.row.id != campaign]
         known = {self.other.itemData(place) for place in range(self.other.count())}
         self.other.blockSignals(True)
@@ -117,14 +167,14 @@ class ChangesView(QWidget):
         self._forget_others(pair)
         self._context.document.reader.ask(
             self,
-            lambda store: compare_campaigns(store, *pair),
+            lambda store: changes_between(store, *pair),
             partial(self._on_compared, pair),
             self._on_failed,
         )
 
-    def _on_compared(self, pair: tuple[int, int], comparison: Comparison) -> None:
+    def _on_compared(self, pair: tuple[int, int], found: Changes) -> None:
         if pair == self._pair:
-            self._show(comparison)
+            self._show(found)
 
     def _on_failed(self, error: PlumblineError) -> None:
         self._context.messages.error(f"Cannot compare the campaigns: {error}")
@@ -136,6 +186,7 @@ class ChangesView(QWidget):
             self.counts.setText("Comparing…")
             self.direction.setText("")
             self.model.set_rows([])
+            self._show_patterns([])
 
     def _compare_in_background(self, before: int, after: int) -> None:
         self._forget_others((before, after))
@@ -150,12 +201,26 @@ class ChangesView(QWidget):
 
     @Slot(object)
     def _on_changes(self, found: Changes) -> None:
-        self._show(found.comparison)
+        self._show(found)
 
-    def _show(self, comparison: Comparison) -> None:
+    def _show(self, found: Changes) -> None:
+        comparison = found.comparison
         self.counts.setText(_words(comparison))
         self.direction.setText(self._from_to(comparison))
         self.model.set_rows(comparison.bugs)
+        policies = {bug.finding.policy for bug in comparison.bugs}
+        self.table.hide_empty_columns({_POLICY} if len(policies) < 2 else set())
+        titles = found.titles
+        self._show_patterns([PatternLine(p, titles.get(p.id, p.family)) for p in found.patterns])
+
+    def _show_patterns(self, lines: list[PatternLine]) -> None:
+        order = list(PatternChange)
+        lines = sorted(lines, key=lambda line: order.index(line.pattern.change))
+        counts = Counter(line.pattern.change for line in lines)
+        words = [f"{counts[change]} {change.value}" for change in order if counts[change]]
+        self.pattern_counts.setText(f"Patterns: {', '.join(words)}")
+        self.pattern_model.set_rows(lines)
+        self._pattern_part.setVisible(bool(lines))
 
     def _from_to(self, comparison: Comparison) -> str:
         count = len(comparison.shared_problems)
@@ -167,6 +232,10 @@ class ChangesView(QWidget):
     def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
+
+    @Slot(QModelIndex)
+    def _open_pattern(self, index: QModelIndex) -> None:
+        self.pattern_requested.emit(self.pattern_model.row(index.row()).pattern.id)
 
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
@@ -182,4 +251,4 @@ def _words(comparison: Comparison) -> str:
         for change in Change
         if (count := comparison.count(change)) or change in always
     ]
-    return ", ".join(counts)
+    return f"Bugs: {', '.join(counts)}"

@@ -1,10 +1,12 @@
-"""The form of a campaign: presets, and every setting with a tooltip.
+"""The form of a campaign: presets, files, a sentence that says what is going to happen.
 
-Its value is a `CampaignConfig`; problems are shown beside their fields.
+All other settings are folded away until the user wants to customize them. The value of the form is
+a `CampaignConfig`; problems are shown beside their fields.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,19 +20,23 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QScrollArea,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.models.campaign_settings import (
     BIASES,
+    MODES,
     NOVELTY,
     OBJECTIVES,
     UNSOLVED,
+    declined_text,
     default_config,
     domain_for,
     mixture_problem,
     parse_seeds,
+    plan_text,
     preset_of,
     seeds_text,
     with_preset,
@@ -39,7 +45,7 @@ from app.services.context import Context
 from app.views.campaign.executor_card import ExecutorCard
 from app.views.campaign.oracle_list import OracleList
 from app.views.campaign.pool_choice import PoolChoice
-from app.widgets.builders import card, form, paragraph
+from app.widgets.builders import card, describe, form, paragraph
 from app.widgets.fields import (
     MAX_NUMBER,
     LimitField,
@@ -57,12 +63,14 @@ from app.widgets.tick_list import TickList
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES
 from engine.campaign.inputs import short_names
 from engine.campaign.presets import PRESETS
-from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
+from engine.records.config import CampaignConfig, FuzzSettings, Mode, OracleSettings, UnitLimits
 from engine.records.project import Project
 from engine.report.policy_text import policy_name
 from engine.report.words import count_text
+from engine.workspace.rows import CampaignRow
 
 SPACE, MARGIN = 12, 8  # pixels
+UNFOLDED = "campaign/customize"
 
 
 class CampaignForm(QScrollArea):
@@ -80,17 +88,22 @@ class CampaignForm(QScrollArea):
         self._project = Project()
         self._config = default_config(self._project)
         self._is_showing = False
+        self._obstacles: dict[str, str] = {}
+        self._without_dominance: Mapping[str, str] = {}
+        self._past: Sequence[CampaignRow] = ()
         self._make_fields()
         self._sides = left, right = QVBoxLayout(), QVBoxLayout()
         for column, cards in (
-            (left, (self._inputs_card(), self._fuzzing_card(), self._limits_card(), self.executor)),
+            (left, (self._fuzzing_card(), self._objective_card(), self._limits_card())),
             (right, (self._oracles_card(),)),
         ):
             column.setSpacing(SPACE)
             for item in cards:
                 column.addWidget(item)
             column.addStretch(1)
-        self._columns = QHBoxLayout()
+        self.folded = QWidget()
+        self._columns = QHBoxLayout(self.folded)
+        self._columns.setContentsMargins(0, 0, 0, 0)
         self._columns.setSpacing(SPACE)
         self._columns.addLayout(left, 1)
         self._columns.addLayout(right, 1)
@@ -99,10 +112,16 @@ class CampaignForm(QScrollArea):
         layout.setContentsMargins(0, 0, MARGIN, 0)
         layout.setSpacing(SPACE)
         layout.addLayout(self._preset_row())
-        layout.addLayout(self._columns)
+        layout.addWidget(self.plan)
+        layout.addWidget(self.declined)
+        layout.addWidget(self._inputs_card())
+        layout.addWidget(self.customize, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self.folded)
         layout.addStretch(1)
         self.setWidget(content)
         self._theme.changed.connect(self._arrange)
+        self.customize.setChecked(context.settings.get(UNFOLDED, False))
+        self._fold(self.customize.isChecked())
         self.show_config(self._config)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802  Qt's name
@@ -121,7 +140,7 @@ class CampaignForm(QScrollArea):
         needed = sum(side.minimumSize().width() for side in self._sides) + SPACE + MARGIN
         is_narrow = self.viewport().width() < needed
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
-        for layout in (self._columns, self._preset_cards):
+        for layout in (self._columns, self._preset_cards, self._inputs):
             layout.setDirection(way)
 
     def set_project(self, project: Project) -> None:
@@ -134,6 +153,23 @@ class CampaignForm(QScrollArea):
         self.oracles.set_portfolio(bool(project.portfolio))
         self._is_showing = False
         self._edit()
+
+    def set_obstacles(self, obstacles: Mapping[str, str]) -> None:
+        """Leave out the problems that cannot be tested; `obstacles` says why."""
+        if obstacles != self._obstacles:
+            self._obstacles = dict(obstacles)
+            self.problems.bar(self._obstacles)
+            self._edit()
+
+    def set_without_dominance(self, notes: Mapping[str, str]) -> None:
+        """Problems whose tasks have no dominance function; `notes` say what oracles do instead."""
+        self._without_dominance = notes
+        self._show_plan()
+
+    def set_past(self, past: Sequence[CampaignRow]) -> None:
+        """Set past campaigns, the newest first, to estimate the duration from."""
+        self._past = past
+        self._show_plan()
 
     def show_config(self, config: CampaignConfig) -> None:
         """Show all settings, and select the campaign's files that are in the project."""
@@ -164,7 +200,7 @@ class CampaignForm(QScrollArea):
         if not self._project.problems:
             return "Add problems on the Project screen."
         if not self.problems.ticked():
-            return "Select at least one problem."
+            return self._common_obstacle() or "Select at least one problem."
         if not self._project.policies:
             return "Add a policy on the Project screen."
         if not self.policies.ticked():
@@ -172,6 +208,11 @@ class CampaignForm(QScrollArea):
         if problem := self.pool.problem() or mixture_problem(self.problems.ticked()):
             return problem
         return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
+
+    def _common_obstacle(self) -> str:
+        if len(self._obstacles) < len(self._project.problems):
+            return ""
+        return f"No problem can be tested: {next(iter(self._obstacles.values()))}"
 
     @property
     def unit_count(self) -> int:
@@ -195,17 +236,21 @@ class CampaignForm(QScrollArea):
             "fuzzing.size": number(1, MAX_NUMBER),
             "fuzzing.walk_length": number(1, MAX_NUMBER),
             "fuzzing.bias": choice(BIASES),
-            "fuzzing.horizon": number(1, MAX_NUMBER),
-            "fuzzing.budget": number(1, MAX_NUMBER),
+            "fuzzing.horizon": number(0, MAX_NUMBER),
+            "fuzzing.budget": number(0, MAX_NUMBER),
             "fuzzing.novelty": choice(NOVELTY),
-            "fuzzing.prune_dead_ends": QCheckBox("Skip dead ends"),
             "fuzzing.unsolved": choice(UNSOLVED),
+            "fuzzing.seconds": LimitField(seconds_box(), 600),
+            "testing.mode": choice(MODES),
             "testing.objective": choice(OBJECTIVES),
             "testing.step_limit": number(1, MAX_NUMBER),
             "testing.skip_known_bugs": QCheckBox("Skip states already known as bugs"),
             "localization.enabled": QCheckBox("Localize every bug"),
+            "minimization.enabled": QCheckBox("Minimize every root cause"),
             "limits.unit_seconds": LimitField(seconds_box(), 600),
             "limits.unit_megabytes": LimitField(megabytes_box(MIN_UNIT_MEGABYTES), 4000),
+            "limits.oracle_seconds": LimitField(seconds_box(), 3600),
+            "limits.state_seconds": LimitField(seconds_box(), 60),
         }
         for name, widget in self._fields.items():
             widget.setObjectName(f"campaign-{name.partition('.')[2].replace('_', '-')}")
@@ -219,6 +264,36 @@ class CampaignForm(QScrollArea):
             signal.connect(self._edit)
         self.seeds.textChanged.connect(self._edit)
         self.executor.changed.connect(self.changed)
+
+        self.plan = paragraph(role="title")
+        self.plan.setObjectName("campaign-plan")
+        self.plan.setAccessibleName("What the campaign will do")
+        self.declined = paragraph()
+        self.declined.setObjectName("campaign-declined")
+        self.declined.setAccessibleName("What some oracles cannot do here")
+        self.declined.hide()
+        self.customize = QToolButton()
+        describe(
+            self.customize, "campaign-customize", "Customize", "Show or hide all other settings"
+        )
+        self.customize.setText("Customize")
+        self.customize.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.customize.setAutoRaise(True)
+        self.customize.setCheckable(True)
+        self.customize.toggled.connect(self._fold)
+        self._theme.changed.connect(self._show_arrow)
+
+    @Slot(bool)
+    def _fold(self, unfolded: bool) -> None:
+        self.folded.setVisible(unfolded)
+        self._context.settings.set(UNFOLDED, unfolded)
+        self._show_arrow()
+        self._arrange()
+
+    @Slot()
+    def _show_arrow(self) -> None:
+        name = "chevron-down" if self.customize.isChecked() else "chevron-right"
+        self.customize.setIcon(self._theme.icon(name, "muted"))
 
     def field(self, name: str) -> QWidget:
         return self._fields[name]
@@ -239,8 +314,11 @@ class CampaignForm(QScrollArea):
 
     def _inputs_card(self) -> QFrame:
         frame, layout = card("Problems and policies")
-        layout.addWidget(self.problems)
-        layout.addWidget(self.policies)
+        self._inputs = QHBoxLayout()
+        self._inputs.setSpacing(SPACE)
+        for files in (self.problems, self.policies):
+            self._inputs.addWidget(files, 1, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(self._inputs)
         return frame
 
     def _fuzzing_card(self) -> QFrame:
@@ -256,9 +334,17 @@ class CampaignForm(QScrollArea):
             ("Budget", "fuzzing.budget"),
             ("Novelty", "fuzzing.novelty"),
             ("When the policy fails", "fuzzing.unsolved"),
-            ("", "fuzzing.prune_dead_ends"),
+            ("Time for walks", "fuzzing.seconds"),
         ):
             self._row(fields, label, name)
+        return frame
+
+    def _objective_card(self) -> QFrame:
+        frame, layout = card("Objective")
+        fields = form(layout)
+        self._row(fields, "What counts as a bug", "testing.objective")
+        self._row(fields, "", "localization.enabled")
+        self._row(fields, "", "minimization.enabled")
         return frame
 
     def _limits_card(self) -> QFrame:
@@ -266,19 +352,21 @@ class CampaignForm(QScrollArea):
         fields = form(layout)
         fields.addRow("Seeds", self.seeds)
         fields.addRow(self._seeds_problem)
+        self._row(fields, "Maximum run length", "testing.step_limit")
         self._row(fields, "Time per unit", "limits.unit_seconds")
         self._row(fields, "Memory per unit", "limits.unit_megabytes")
+        self._row(fields, "Time per oracle", "limits.oracle_seconds")
+        self._row(fields, "Time per oracle and state", "limits.state_seconds")
         self.total = paragraph()
         layout.addWidget(self.total)
+        layout.addWidget(self.executor)
         return frame
 
     def _oracles_card(self) -> QFrame:
         frame, layout = card("Oracles")
         fields = form(layout)
-        self._row(fields, "Objective", "testing.objective")
-        self._row(fields, "Maximum run length", "testing.step_limit")
+        self._row(fields, "Mode", "testing.mode")
         self._row(fields, "", "testing.skip_known_bugs")
-        self._row(fields, "", "localization.enabled")
         layout.addWidget(self.oracles)
         return frame
 
@@ -301,13 +389,33 @@ class CampaignForm(QScrollArea):
         if self._is_showing:
             return
         self._config = self._read()
+        compares = self._config.testing.mode is Mode.COMPARE
+        self._fields["testing.skip_known_bugs"].setEnabled(not compares)
         preset = preset_of(self._config)
         for name, button in self.presets.items():
             button.setChecked(name == preset)
-        states = self.unit_count * (self.pool.states or self._config.fuzzing.size)
+        states = self.unit_count * self._states
         units = count_text(self.unit_count, "unit")
         self.total.setText(f"{units} (problems x policies x seeds), {count_text(states, 'state')}")
+        self._show_plan()
+        if self._seeds_problem.text() or self.oracles.problem():
+            self.customize.setChecked(True)  # errors have to be visible
         self.changed.emit()
+
+    @property
+    def _states(self) -> int:
+        """The number of states of one unit."""
+        return self.pool.states or self._config.fuzzing.size
+
+    def _show_plan(self) -> None:
+        config = self._config
+        declined = declined_text(config, self._without_dominance)
+        self.declined.setText(declined)
+        self.declined.setVisible(bool(declined))
+        if not self.unit_count or not config.testing.oracles:
+            self.plan.setText("Choose what to test.")
+        else:
+            self.plan.setText(plan_text(config, self._states, self._past))
 
     def _read(self) -> CampaignConfig:
         tables: dict[str, dict[str, Any]] = {"fuzzing": {}, "testing": {}, "limits": {}}
@@ -315,7 +423,11 @@ class CampaignForm(QScrollArea):
             table, _, key = name.partition(".")
             if table in tables:
                 tables[table][key] = value_of(widget)
-        enabled = bool(value_of(self._fields["localization.enabled"]))
+        tables["testing"]["mode"] = Mode(tables["testing"]["mode"])  # Qt knows only its text
+        if tables["testing"]["mode"] is Mode.COMPARE:
+            tables["testing"]["skip_known_bugs"] = False
+        minimizes = bool(value_of(self._fields["minimization.enabled"]))
+        enabled = minimizes or bool(value_of(self._fields["localization.enabled"]))
         project = self._project
         return replace(
             self._config,
@@ -330,6 +442,7 @@ class CampaignForm(QScrollArea):
             testing=OracleSettings(oracles=self.oracles.oracles(), **tables["testing"]),
             limits=UnitLimits(**tables["limits"]),
             localization=replace(self._config.localization, enabled=enabled),
+            minimization=replace(self._config.minimization, enabled=minimizes),
         )
 
     def _read_seeds(self) -> tuple[int, ...]:
@@ -351,17 +464,26 @@ _TIPS = {
     "fuzzing.size": "Number of states that each unit tests. Random walks find them.",
     "fuzzing.walk_length": "Stop a random walk after this many steps.",
     "fuzzing.bias": "Which states random walks prefer.",
-    "fuzzing.horizon": "Number of policy steps that a bias looks ahead.",
-    "fuzzing.budget": "Policy evaluations allowed per walk step.",
+    "fuzzing.horizon": "Number of policy steps that a bias looks ahead; 0 for whole runs.",
+    "fuzzing.budget": "Policy evaluations allowed per walk step; 0 for no limit.",
     "fuzzing.novelty": "Add a state to the pool only if it is this new.",
-    "fuzzing.prune_dead_ends": "Skip states from which no plan exists.",
     "fuzzing.unsolved": "What a random walk does in a state where the policy fails.",
+    "fuzzing.seconds": "Stop looking for states after this time. Without it, random walks stop "
+    "after 200 walks and 20 more per state.",
+    "testing.mode": "Let oracles work as a team to find as many bugs as possible, or each by "
+    "itself to compare what each proves in which time.",
     "testing.objective": "What counts as a bug.",
     "testing.step_limit": "Stop a policy run after this many steps.",
-    "testing.skip_known_bugs": "Test faster; the results of oracles are then not comparable.",
+    "testing.skip_known_bugs": "Test faster: once a state is a bug, the remaining oracles skip it. "
+    "The results of oracles are then not comparable.",
     "localization.enabled": "After testing, find the bad steps of every bug.",
+    "minimization.enabled": "Find the smallest problem that shows each mistake. Localizes bugs.",
     "limits.unit_seconds": "Stop a unit after this time and keep what it found. Results that "
     "depend on a time limit are not exactly repeatable.",
     "limits.unit_megabytes": "Stop a unit that uses more memory and keep what it found. Its "
     "policy and planners count as well.",
+    "limits.oracle_seconds": "Stop an oracle that has used this much processor time on a problem; "
+    "the other oracles continue.",
+    "limits.state_seconds": "Stop an oracle that has used this much processor time on one state "
+    "and continue with the next state.",
 }

@@ -1,4 +1,4 @@
-"""The oracles of a campaign: check boxes with a sentence each, their order and their options."""
+"""The oracles of a campaign in groups: check boxes with a sentence each, order and options."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from app.models.campaign_settings import default_text, oracle_text, written_options
 from app.services.theme import Theme
-from app.widgets.builders import describe, paragraph
+from app.widgets.builders import describe, heading, paragraph
 from engine.errors import PlumblineError
-from engine.oracles.kind import OracleKind
+from engine.oracles.kind import OracleGroup, OracleKind
 from engine.oracles.registry import ORACLES, parse_oracle
 
 _OPTIONS_PER_LINE = 2
@@ -35,11 +35,17 @@ class OracleList(QWidget):
         self._theme = theme
         self._order: list[OracleRow] = []
         self._has_portfolio = False
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(4)
-        self.rows: list[OracleRow] = []
-        for kind in ORACLES.values():
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        self._groups: dict[OracleGroup, QVBoxLayout] = {}
+        for group in OracleGroup:
+            self._groups[group] = rows = QVBoxLayout()
+            rows.setSpacing(4)
+            rows.addWidget(heading(group.value))
+            layout.addLayout(rows)
+        self.rows: list[OracleRow] = []  # in the order in which they are shown
+        for kind in sorted(ORACLES.values(), key=lambda kind: list(OracleGroup).index(kind.group)):
             self._add_row(kind)
 
     def set_oracles(self, oracles: Sequence[str]) -> None:
@@ -92,8 +98,9 @@ class OracleList(QWidget):
         row.earlier_requested.connect(self._move_earlier)
         same = [place for place, other in enumerate(self.rows) if other.kind is kind]
         place = same[-1] + 1 if same else len(self.rows)
+        before = sum(other.kind.group is kind.group for other in self.rows[:place])
         self.rows.insert(place, row)
-        self._layout.insertWidget(place, row)
+        self._groups[kind.group].insertWidget(1 + before, row)
         row.show_missing(self._missing(kind))
         return row
 

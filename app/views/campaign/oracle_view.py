@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.campaign_monitor import BugPoints, CampaignMonitor
-from app.models.campaign_tables import ORACLES
+from app.models.campaign_tables import COMPARED_ORACLES, TEAM
 from app.models.table_model import TableModel
 from app.services.context import Context
+from app.widgets.divisions import remember_division
 from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
 from engine.campaign.timeline import OracleScore
+from engine.records.config import Mode
 
-_WIDTHS = (25, 8, 6, 8, 15, 10, 7, 9)
+_WIDTHS = {Mode.HUNT: (25, 15, 14, 16, 10, 10, 7, 10), Mode.COMPARE: (25, 8, 13, 11, 6, 8, 16, 10)}
+_COLUMNS = {Mode.HUNT: TEAM, Mode.COMPARE: COMPARED_ORACLES}
 
 
 class OracleView(QWidget):
@@ -25,11 +28,16 @@ class OracleView(QWidget):
     ) -> None:
         super().__init__(parent)
         self._monitor = monitor
-        self.model: TableModel[OracleScore] = TableModel(ORACLES, context.theme, self)
-        self.table = TableView("campaign-oracles", "Oracles")
-        self.table.setModel(self.model)
-        self.table.set_widths(*_WIDTHS)
-        self.table.remember(context.settings)
+        self.tables = QStackedWidget()
+        self.models: dict[Mode, TableModel[OracleScore]] = {}
+        for mode, columns in _COLUMNS.items():
+            self.models[mode] = model = TableModel(columns, context.theme, self)
+            table = TableView(f"campaign-oracles-{mode.value}", "Oracles")
+            table.setModel(model)
+            table.set_widths(*_WIDTHS[mode])
+            table.remember(context.settings)
+            context.theme.changed.connect(model.restyle)
+            self.tables.addWidget(table)
         self.scatter = Plot(
             context.theme,
             "plot-costs",
@@ -43,22 +51,25 @@ class OracleView(QWidget):
         hint.setProperty("role", "muted")
         self.scatter.header.insertWidget(1, hint)
         split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.table)
+        split.addWidget(self.tables)
         split.addWidget(self.scatter)
         split.setSizes([180, 320])
         split.setHandleWidth(9)
+        remember_division(split, "campaign-oracles", context.settings)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(split)
         monitor.updated.connect(self.refresh)
-        context.theme.changed.connect(self.model.restyle)
         self._shown: BugPoints | None = None
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        if self._monitor.scores != self.model.rows:
-            self.model.set_rows(self._monitor.scores)
+        progress = self._monitor.progress
+        mode = Mode.HUNT if progress is None else progress.mode
+        self.tables.setCurrentIndex(list(_COLUMNS).index(mode))
+        if self._monitor.scores != self.models[mode].rows:
+            self.models[mode].set_rows(self._monitor.scores)
         points = self._monitor.points
         if points is not self._shown:
             self._shown = points

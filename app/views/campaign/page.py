@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
+    QHBoxLayout,
     QLabel,
     QSplitter,
     QStackedWidget,
@@ -22,13 +22,15 @@ from app.models.campaign_monitor import CampaignMonitor
 from app.models.campaign_settings import default_config
 from app.models.campaign_tables import CampaignLine
 from app.models.project_files import project_files
+from app.models.project_problems import in_short
 from app.services.context import Context
 from app.services.jobs import Failure
 from app.services.messages import Message
 from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
-from app.widgets.builders import action, button
+from app.widgets.builders import action, button, icon_button
 from app.widgets.code_view import CodeView
+from app.widgets.divisions import remember_division
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
@@ -36,15 +38,15 @@ from engine.campaign.config_reader import read_config
 from engine.campaign.config_writer import config_text
 from engine.errors import PlumblineError
 from engine.files import write_text
-from engine.pddl import Diagnostic
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.report.policy_text import policy_name
 
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
 
-LIST_WIDTH, LIST_CHARACTERS = 320, 37
+LIST_WIDTH, LIST_CHARACTERS = 316, 37
 """Of the list, whichever is more."""
+FOLDED = "campaign/list-folded"
 KEEP_MILLISECONDS = 600
 """A while after the last change the form is saved."""
 
@@ -72,7 +74,7 @@ class CampaignPage(Page):
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
-        split = QSplitter(Qt.Orientation.Horizontal)
+        self.split = split = QSplitter(Qt.Orientation.Horizontal)
         split.setHandleWidth(17)
         split.addWidget(self.list)
         split.addWidget(self.stack)
@@ -80,9 +82,19 @@ class CampaignPage(Page):
         characters = LIST_CHARACTERS * QFontMetrics(context.theme.ui_font).averageCharWidth()
         split.setSizes([max(LIST_WIDTH, characters), 900])
         split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
+        remember_division(split, "campaign-list", context.settings)
+        self.unfold = icon_button(
+            context.theme,
+            "right",
+            "campaigns-unfold",
+            "Show the list of campaigns",
+            clicked=self._unfold_list,
+        )
+        layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
-        layout.addWidget(split)
+        layout.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(split, 1)
+        self._fold(context.settings.get(FOLDED, False))
         self._keep = QTimer(self)
         self._keep.setSingleShot(True)
         self._keep.setInterval(KEEP_MILLISECONDS)
@@ -129,6 +141,8 @@ class CampaignPage(Page):
             self.context.messages.warning(f"Cannot run the campaign: {reason}")
             return
         self._keep_draft()
+        if left_out := self._left_out():
+            self.context.messages.warning(left_out)
         self.controller.start(self.form.config(), self.form.executor.choice().executor)
 
     def _blocker(self) -> str:
@@ -150,7 +164,7 @@ class CampaignPage(Page):
         chosen = {config.domain, *config.problems}
         for error in files.errors():
             if error.location.file in chosen or error.location.file is None:
-                return _in_short(error)
+                return in_short(error)
         for spec in config.policies:
             checked = files.policies.get(spec)
             if checked is not None and checked.error:
@@ -164,6 +178,12 @@ class CampaignPage(Page):
                 return f"{policy_name(spec)} needs your consent on the Project screen"
         return ""
 
+    def _left_out(self) -> str:
+        """Which problems the campaign leaves out, with the first reason."""
+        obstacles = self.files.obstacles()
+        names = ", ".join(Path(path).name for path in obstacles)
+        return f"Leaves out {names}: {next(iter(obstacles.values()))}" if obstacles else ""
+
     def _connect(self) -> None:
         self.files.changed.connect(self._fill_form)
         self.files.checked.connect(self._on_files_checked)
@@ -172,6 +192,22 @@ class CampaignPage(Page):
         self.controller.already_done.connect(self._show_done)
         self.controller.failed.connect(self._tell_failure)
         self.list.chosen.connect(self._show_campaign)
+        self.list.fold_requested.connect(self._fold_list)
+
+    @Slot()
+    def _fold_list(self) -> None:
+        self._fold(True)
+        self.unfold.setFocus()
+
+    @Slot()
+    def _unfold_list(self) -> None:
+        self._fold(False)
+        self.list.table.setFocus()
+
+    def _fold(self, folded: bool) -> None:
+        self.list.setVisible(not folded)
+        self.unfold.setVisible(folded)
+        self.context.settings.set(FOLDED, folded)
 
     def _make_actions(self) -> None:
         self.run_action = action(self, "Run", self.run, "F5")
@@ -236,9 +272,14 @@ class CampaignPage(Page):
         self.form.set_project(project)
         if was_empty:
             self.form.show_config(project.draft or default_config(project))
+        self.form.set_past([line.row for line in self.list.lines.rows])
+        self.form.set_obstacles(self.files.obstacles())
+        self.form.set_without_dominance(self.files.without_dominance())
 
     @Slot()
     def _on_files_checked(self) -> None:
+        self.form.set_obstacles(self.files.obstacles())
+        self.form.set_without_dominance(self.files.without_dominance())
         self._show_readiness()
         if self._wants_run and not self.files.is_checking:
             self.run()
@@ -263,7 +304,7 @@ class CampaignPage(Page):
         )
         self.run_action.setEnabled(not reason)
         waiting = "Checking files; the campaign starts when they are checked…"
-        self.reason.setText(waiting if self._wants_run else reason)
+        self.reason.setText(waiting if self._wants_run else reason or self._left_out())
 
     @Slot()
     def _show_toml(self) -> None:
@@ -369,6 +410,7 @@ class CampaignPage(Page):
             view = CampaignView(self.context, self.controller, self.monitor)
             view.bug_requested.connect(self._show_bug)
             view.bugs_requested.connect(self._show_bugs)
+            view.pattern_requested.connect(self._show_pattern)
             view.resume_requested.connect(self._resume)
             view.again_requested.connect(self._use_settings)
             self.stack.addWidget(view)
@@ -378,6 +420,7 @@ class CampaignPage(Page):
     @Slot()
     def _show_form(self) -> None:
         self.list.choose_none()
+        self.form.set_past([line.row for line in self.list.lines.rows])
         self.stack.setCurrentIndex(0)
         self._show_readiness()
 
@@ -408,6 +451,10 @@ class CampaignPage(Page):
     def _show_bugs(self, campaign: int) -> None:
         several = len(self.list.lines.rows) > 1
         self.page_requested.emit("bugs", f"campaign:{campaign}" if several else "")
+
+    @Slot(int)
+    def _show_pattern(self, pattern: int) -> None:
+        self.page_requested.emit("bugs", f"pattern:{pattern}")
 
     @Slot(int)
     def _show_done(self, campaign: int) -> None:
@@ -451,10 +498,3 @@ class CampaignPage(Page):
 
     def _show_project(self) -> None:
         self.page_requested.emit("project", None)
-
-
-def _in_short(error: Diagnostic) -> str:
-    """Shorten the path to the file name."""
-    file = error.location.file
-    place = replace(error.location, file=None if file is None else Path(file).name)
-    return str(replace(error, location=place))

@@ -81,7 +81,7 @@ class PoolChoice(QWidget):
         return None if checked is None or checked.contents is None else checked.contents.states
 
     def show_pool(self, path: str | None) -> None:
-        """One that is not in the project any more is none."""
+        """Show the pool of a campaign, unless it is no longer in the project."""
         with QSignalBlocker(self.box):
             self.box.setCurrentIndex(max(0, self.box.findData(path)))
         self._show_words()

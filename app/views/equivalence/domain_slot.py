@@ -33,8 +33,8 @@ class DomainSlot(QFrame):
         self._letter = letter
         self._name = QLabel()
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._state = QLabel()
-        self._state.setWordWrap(True)
+        self.state = QLabel()
+        self.state.setWordWrap(True)
         self.open_button = button(
             "Open…",
             f"open-{letter}",
@@ -49,7 +49,7 @@ class DomainSlot(QFrame):
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self._name)
-        words.addWidget(self._state)
+        words.addWidget(self.state)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.addWidget(heading)
@@ -126,7 +126,7 @@ class DomainSlot(QFrame):
             self._say("or open a file", "muted")
 
     def _say(self, text: str, role: str) -> None:
-        self._state.setText(text)
-        self._state.setProperty("role", role)
-        self._state.style().unpolish(self._state)
-        self._state.style().polish(self._state)
+        self.state.setText(text)
+        self.state.setProperty("role", role)
+        self.state.style().unpolish(self.state)
+        self.state.style().polish(self.state)

@@ -26,6 +26,7 @@ from app.models.comparison_tables import (
     HISTORY_COLUMNS,
     READING_TIPS,
     STRUCTURE_COLUMNS,
+    answers,
     structure_lines,
 )
 from app.models.project_files import project_files
@@ -110,7 +111,7 @@ class EquivalencePage(Page):
         self.history = TableModel(HISTORY_COLUMNS, theme, self)
         self.history_table = self._table("history", "Earlier comparisons", self.history)
         self._answer_stack = QStackedWidget()
-        self._ready = self._ready_state()
+        self.ready = self._ready_state()
         self.tabs = QTabWidget()
         self._build()
         self._connect()
@@ -163,7 +164,16 @@ class EquivalencePage(Page):
             self.context.messages.error(f"Cannot save the comparison: {error}")
         else:
             self.context.document.notify("comparisons")
-        self._show_comparison(comparison, *self._files)
+        if comparison.stopped and self._shows_more_than(comparison):
+            self.context.messages.info("Stopped; the verdict from before is kept.")
+        else:
+            self._show_comparison(comparison, *self._files)
+
+    def _shows_more_than(self, comparison: Comparison) -> bool:
+        """Whether the verdict on the screen is one of the same files that says more."""
+        if self._answer_stack.currentWidget() is not self.verdict or self._shown[1:] != self._files:
+            return False
+        return answers(comparison) < answers(self._shown[0])
 
     @Slot()
     def _on_ended(self) -> None:
@@ -202,7 +212,7 @@ class EquivalencePage(Page):
         lines = []
         if self.a.domain is not None and self.b.domain is not None:
             lines = structure_lines(diff_domains(self.a.domain, self.b.domain).as_text())
-            self._answer_stack.setCurrentWidget(self._ready)
+            self._answer_stack.setCurrentWidget(self.ready)
         else:
             self._answer_stack.setCurrentIndex(0)
         self.structure.set_rows(lines)
@@ -232,7 +242,7 @@ class EquivalencePage(Page):
 
     def _update_buttons(self) -> None:
         reason = self._blocker()
-        for item in (self.run_button, self._ready.button, self._run_action):
+        for item in (self.run_button, self.ready.button, self._run_action):
             item.setEnabled(not reason)
             item.setToolTip(f"Unavailable: {reason}" if reason else "Compare A and B (F5)")
         for item in (self.stop_button, self._stop_action):
@@ -378,7 +388,7 @@ class EquivalencePage(Page):
                 on_action=self.open_example,
             )
         )
-        self._answer_stack.addWidget(self._ready)
+        self._answer_stack.addWidget(self.ready)
         self._answer_stack.addWidget(self.verdict)
         self.tabs.setObjectName("comparison-tabs")
         self.tabs.setAccessibleName("Views of the comparison")

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.comparison_tables import (
+    MARKS,
     READING_TIPS,
-    VERDICTS,
     Expansion,
     MappingLine,
     explain_difference,
@@ -42,7 +42,7 @@ from engine.records.comparison import (
     Parameters,
     ReadingResult,
 )
-from engine.report.comparison_text import READINGS, exclusion_text
+from engine.report.comparison_text import READINGS, VERDICTS, exclusion_text
 from engine.report.words import count_text, sentence
 
 ICON = QSize(24, 24)
@@ -107,7 +107,7 @@ class VerdictView(QWidget):
         self._theme = theme
         self._comparison: Comparison | None = None
         self._expansion = Expansion("", "")
-        self._cards = {name: _VerdictCard(theme, name) for name in READINGS}
+        self.cards = {name: _VerdictCard(theme, name) for name in READINGS}
         self._group = QButtonGroup(self)
         self._difference = _wrapped("muted")
         self._reason, self._within = _wrapped(""), _wrapped("")
@@ -120,7 +120,7 @@ class VerdictView(QWidget):
         self.macro_code = CodeView(theme, "macro-code", "The macro, written out")
         self.problem_a = CodeView(theme, "problem-a", "The counterexample for A")
         self.problem_b = CodeView(theme, "problem-b", "The counterexample for B")
-        self._plan = _wrapped("")
+        self.plan = _wrapped("")
         self.conflicts = CodeView(theme, "conflicts", "Conflicts")
         self.details = QTabWidget()
         self.details.setObjectName("comparison-details")
@@ -134,22 +134,22 @@ class VerdictView(QWidget):
 
     def show_comparison(self, comparison: Comparison, text_a: str, text_b: str) -> None:
         self._comparison, self._expansion = comparison, Expansion(text_a, text_b)
-        for parameters, card in self._cards.items():
+        for parameters, card in self.cards.items():
             reading = comparison.reading(parameters)
             card.setVisible(reading is not None)
             if reading is not None:
                 card.show_verdict(reading.verdict)
         self._difference.setText(explain_difference(comparison))
         self._difference.setVisible(bool(self._difference.text()))
-        self._cards[comparison.first.parameters].setChecked(True)
+        self.cards[comparison.first.parameters].setChecked(True)
         self._show_reading()
 
     @property
     def reading(self) -> ReadingResult | None:
-        """The one whose card is chosen."""
+        """The reading whose card is selected."""
         if self._comparison is None:
             return None
-        chosen = (name for name, card in self._cards.items() if card.isChecked())
+        chosen = (name for name, card in self.cards.items() if card.isChecked())
         return next(filter(None, map(self._comparison.reading, chosen)), None)
 
     @property
@@ -163,7 +163,7 @@ class VerdictView(QWidget):
             return
         self._reason.setText(sentence(reading.reason))
         notes = [within(reading), *reading.notes]
-        self._within.setText("\n".join(note for note in notes if note))
+        self._within.setText("\n".join(sentence(note) for note in notes if note))
         self._within.setVisible(bool(self._within.text()))
         self.verification.setText(_verification_text(reading))
         self.mapping.set_rows(mapping_lines(reading))
@@ -208,7 +208,7 @@ class VerdictView(QWidget):
             if found.states_explored is not None
             else "the problem is too large to confirm it by search"
         )
-        self._plan.setText(
+        self.plan.setText(
             f"The plan {found.step} solves the problem in {found.solved_by}. "
             f"No plan exists in {other}; {searched}."
         )
@@ -218,7 +218,7 @@ class VerdictView(QWidget):
     def _build(self) -> None:
         top = QGridLayout()
         top.setHorizontalSpacing(8)
-        for number, card in enumerate(self._cards.values()):
+        for number, card in enumerate(self.cards.values()):
             self._group.addButton(card, number)
             top.addWidget(card, 0, number)
         words = QVBoxLayout()
@@ -260,7 +260,7 @@ class VerdictView(QWidget):
     def _counterexample_pane(self) -> QWidget:
         pane = QWidget()
         row = QHBoxLayout()
-        row.addWidget(self._plan, 1)
+        row.addWidget(self.plan, 1)
         row.addWidget(
             button(
                 "Save and add to project…",
@@ -296,7 +296,7 @@ class _VerdictCard(QPushButton):
 
     def show_verdict(self, verdict: EquivalenceVerdict) -> None:
         self._verdict = verdict
-        words, _, _ = VERDICTS[verdict]
+        words = VERDICTS[verdict]
         self.setText(f"{words}\n{READINGS[self._reading]}")
         self.setAccessibleName(f"{READINGS[self._reading]}: {words}")
         self._restyle()
@@ -305,11 +305,11 @@ class _VerdictCard(QPushButton):
     def _restyle(self) -> None:
         if self._verdict is None:
             return
-        _, icon, token = VERDICTS[self._verdict]
+        icon, token = MARKS[self._verdict]
         color, chosen = self._theme.color(token).name(), self._theme.color("selection").name()
         surface, border = self._theme.color("raised").name(), self._theme.color("border").name()
         accent = self._theme.color("accent").name()
-        lines = 2 * QFontMetrics(self._theme.ui_font).height()  # both are seen, however large
+        lines = 2 * QFontMetrics(self._theme.ui_font).height()  # both are visible at any size
         self.setIcon(self._theme.icon(icon, token))
         self.setStyleSheet(
             f"QPushButton {{ color: {color}; background: {surface}; border: 1px solid {border};"

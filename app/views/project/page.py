@@ -33,6 +33,7 @@ from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
 from app.views.project.start import StartView
 from app.widgets.builders import action, button, describe, heading, paragraph
+from app.widgets.divisions import remember_division
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -45,7 +46,8 @@ from engine.report.words import count_text
 from engine.usecases.connect import task_of_bugs
 
 _LEFT_WIDTH = 320
-_COLUMN_WIDTHS = (22, 13, 8, 7, 10, 24, 11)
+_RUN_TIP = "Test the policies with the settings on the Campaign screen (F5)"
+_COLUMN_WIDTHS = (18, 18, 8, 7, 10, 23, 11)
 
 
 class ProjectPage(Page):
@@ -80,7 +82,7 @@ class ProjectPage(Page):
         self._show_checks()
 
     def show_item(self, item: object) -> None:
-        """Takes a list of paths: files to add to the project."""
+        """Add files, given as a list of paths, to the project."""
         if isinstance(item, list):
             self.add_files(item)
 
@@ -110,6 +112,9 @@ class ProjectPage(Page):
             self.context.messages.warning(
                 f"A project has one domain; using {Path(found.domains[0]).name}, ignoring {names}"
             )
+        if found.profiles:
+            name = Path(found.profiles[-1]).name
+            self.context.messages.info(f"Drawing states with the animation profile {name}")
         for item in found.unknown[:3]:
             self.context.messages.warning(f"Skipped {Path(item.name).name}: {item.reason}")
         if len(found.unknown) > 3:
@@ -147,12 +152,12 @@ class ProjectPage(Page):
 
     def _full_view(self) -> QWidget:
         right = QSplitter(Qt.Orientation.Vertical)
-        right.setObjectName("project-split")
         right.addWidget(self._problems_pane())
         right.addWidget(self.source)
         right.setSizes([300, 400])
         right.setChildrenCollapsible(False)
         right.setHandleWidth(9)
+        remember_division(right, "project-split", self.context.settings)
         body = QHBoxLayout()
         body.setSpacing(16)
         body.addWidget(self._left_pane())
@@ -177,7 +182,7 @@ class ProjectPage(Page):
         self.run_button = button(
             "Run campaign",
             "project-run",
-            "Test the policies with the settings on the Campaign screen (F5)",
+            _RUN_TIP,
             clicked=self._run_campaign,
             icon=(self.context.theme, "run"),
             primary=True,
@@ -314,7 +319,10 @@ class ProjectPage(Page):
         self.problems.show_policy(self.cards.choice)
         self.count.setText(self._problem_count())
         doing = "Checking files…" if files.is_checking else "Running the policies…"
-        self.state.setText(doing if files.is_busy else "")
+        obstacle = self._common_obstacle()
+        self.state.setText(doing if files.is_busy else obstacle)
+        self.run_button.setEnabled(not obstacle)
+        self.run_button.setToolTip(f"Unavailable: {obstacle}" if obstacle else _RUN_TIP)
         if self.source.diagnostics != files.diagnostics(self.source.path):
             self.source.show_file(self.source.path, files.diagnostics(self.source.path))
         self._jump_to_first_error()
@@ -359,7 +367,16 @@ class ProjectPage(Page):
         if not rows:
             return "none yet; drop problem files here"
         words = f"{len(rows)}"
+        if barred := len(self.files.obstacles()):
+            words += f" · {barred} cannot be tested"
         return f"{words} · the selected policy solves {solved} of {tried}" if tried else words
+
+    def _common_obstacle(self) -> str:
+        """Return why there is nothing to run, or an empty string."""
+        obstacles = self.files.obstacles()
+        if not obstacles or len(obstacles) < len(self.files.rows):
+            return ""
+        return f"No problem can be tested: {next(iter(obstacles.values()))}"
 
     def _jump_to_first_error(self) -> None:
         """Only once after the files change, so as not to disturb a user who reads the text."""
@@ -481,7 +498,7 @@ class ProjectPage(Page):
 
 
 def _tab_stops(cards: QWidget) -> list[QWidget]:
-    """Of the window itself, not of the lists that boxes open."""
+    """Return the tab stops of the window, without popups of combo boxes."""
     inner = [item for item in cards.findChildren(QWidget) if item.window() is cards.window()]
     return [item for item in inner if item.focusPolicy() & Qt.FocusPolicy.TabFocus]
 

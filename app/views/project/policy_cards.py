@@ -142,7 +142,7 @@ class PolicyCards(QWidget):
         self.chosen.emit(spec)
 
     def _mark_choice(self) -> None:
-        """A single policy needs no mark."""
+        """Mark the selected card, unless it is the only one."""
         for name, card in self.cards.items():
             card.set_chosen(name == self.choice and len(self.cards) > 1)
 

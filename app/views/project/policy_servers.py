@@ -81,7 +81,7 @@ class PolicyServers(QObject):
         self._files.add_server(address)
         if with_task:
             path = task_path(self._context.document.path, address)
-            title = f"Fetch task of {address}"
+            title = f"Fetch task from {address}"
             job = self._context.jobs.start(title, task_of_server, address, path)
             job.finished.connect(self.task_fetched)
 

@@ -86,7 +86,7 @@ class SourceView(QWidget):
                 return
 
     def next_mark(self, step: int) -> None:
-        """To the next error or warning, around at the end."""
+        """Go to the next error or warning, and around at the end."""
         if self._diagnostics:
             row = self.list.currentRow()
             start = row if row >= 0 else (-1 if step > 0 else 0)

@@ -148,7 +148,7 @@ class TrainingForm(QWidget):
         return tuple(row.path for row in self.problems.rows if row.use == use)
 
     def set_use(self, use: str) -> None:
-        """For the selected problems."""
+        """Set the use of the selected problems."""
         chosen = {self.problems.row(number).path for number in self.table.selected_rows()}
         selected = self.table.selected_rows()
         self.problems.set_rows(

@@ -26,9 +26,11 @@ from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress
 from app.views.train.form import TrainingForm
 from app.widgets.builders import action, button, heading
+from app.widgets.divisions import remember_division
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
+from app.widgets.progress import show_running
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.records.events import EpochFinished, ProblemSkipped
@@ -153,8 +155,7 @@ class TrainPage(Page):
 
     @Slot(object)
     def _on_progressed(self, progress: JobProgress) -> None:
-        self.bar.setRange(0, 1000)
-        self.bar.setValue(round(1000 * progress.done / max(progress.total or 1.0, 1e-9)))
+        show_running(self.bar, progress.done, progress.total)
         self.state.setText(progress.text)
 
     @Slot(object)
@@ -227,6 +228,7 @@ class TrainPage(Page):
                     "Solved problems by epoch",
                     ("epoch", "solved problems (%)"),
                     x_counts=True,
+                    from_zero=True,
                 ),
             )
             for plot in self._plots:
@@ -359,6 +361,7 @@ class TrainPage(Page):
         split.setSizes([320, 320])
         split.setHandleWidth(9)
         split.setChildrenCollapsible(False)
+        remember_division(split, "training-plots", self.context.settings)
         shown = QWidget()
         right = QVBoxLayout(shown)
         right.setContentsMargins(0, 0, 0, 0)

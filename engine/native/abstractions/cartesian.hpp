@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "abstractions/cartesian_refinement.hpp"
 #include "abstractions/cartesian_subtasks.hpp"
 #include "abstractions/refinement_tree.hpp"
+#include "abstractions/split_task.hpp"
 #include "core/memory.hpp"
 #include "core/task.hpp"
 #include "search/search.hpp"
@@ -35,7 +37,11 @@ struct CartesianOptions {
 class Cartesian {
  public:
   Cartesian(const SearchRequest& request, Monitor& monitor, const CartesianOptions& options = {})
-      : task_(request.compiled.task), costs_(task_.costs) {
+      : split_(request.compiled.task.conditional.empty()
+                   ? std::nullopt
+                   : std::make_optional(TaskSplit(request.compiled.task).take())),
+        task_(split_ ? *split_ : request.compiled.task),
+        costs_(task_.costs) {
     CartesianSubtasks subtasks(task_, request.start, request.goal);
     is_dead_end_ = !subtasks.is_solvable();
     if (is_dead_end_) return;
@@ -116,6 +122,7 @@ class Cartesian {
     }
   }
 
+  std::optional<Task> split_;  // without conditional effects, if the task has any
   const Task& task_;
   std::vector<Cost> costs_;  // what is left
   bool is_dead_end_ = false;

@@ -1,6 +1,8 @@
 // A task as a set of factors that move together, label by label (Sievers and Helmert 2021, "Merge-and-Shrink:
-// A Compositional Theory of Transformations of Factored Transition Systems"). Labels are the operators; label
-// reduction lets one stand for several.
+// A Compositional Theory of Transformations of Factored Transition Systems"). Labels are the operators, or
+// their cases where effects have conditions; label reduction lets one stand for several. An operator with too
+// many cases is one label with every step that its effects may take: no longer exact, but never too
+// expensive.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "abstractions/merge_tree.hpp"
+#include "abstractions/task_labels.hpp"
 #include "abstractions/transition_system.hpp"
 #include "core/task.hpp"
 #include "search/search.hpp"
@@ -22,7 +25,7 @@ class FactoredTask {
  public:
   // One factor per variable, pruned.
   FactoredTask(const SearchRequest& request, Monitor& monitor)
-      : costs_(request.compiled.task.costs), is_alive_(costs_.size(), 1) {
+      : labels_(request.compiled.task), costs_(labels_.costs()), is_alive_(costs_.size(), 1) {
     add_atomic_systems(request);
     for (const std::int32_t system : active_) prune(system, monitor);
     remove_dead_labels(monitor);
@@ -114,16 +117,11 @@ class FactoredTask {
 
   void add_atomic_systems(const SearchRequest& request) {
     const Task& task = request.compiled.task;
-    // What operators do with a variable: (precondition, effect), -1 for none.
-    std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>>> uses(
-        request.start.size());
-    std::vector<std::vector<std::int32_t>> idle(request.start.size());
-    for (std::int32_t op = 0; op < task.n_operators(); ++op) {
-      std::map<std::int32_t, std::pair<std::int32_t, std::int32_t>> touched;
-      for (const Fact fact : task.preconditions[op]) touched[fact.variable] = {fact.value, -1};
-      for (const Fact fact : task.effects[op])
-        touched.try_emplace(fact.variable, -1, -1).first->second.second = fact.value;
-      for (const auto& [variable, use] : touched) uses[index(variable)][use].push_back(op);
+    // What labels do with a variable, for those that it matters to.
+    std::vector<std::map<std::vector<Transition>, std::vector<std::int32_t>>> uses(request.start.size());
+    for (std::int32_t label = 0; label < n_labels(); ++label) {
+      for (const std::int32_t variable : labels_.touched(label))
+        uses[index(variable)][labels_.arcs(label, variable)].push_back(label);
     }
     for (std::int32_t v = 0; v < task.n_variables(); ++v) {
       TransitionSystem system;
@@ -136,15 +134,11 @@ class FactoredTask {
         system.is_goal[index(fact.value)] = 1;
       }
       system.tree = tree_.add_variable(v, n_values);
-      uses[index(v)][{-1, -1}] = labels_without(uses[index(v)]);
-      for (auto& [use, labels] : uses[index(v)]) {
-        LabelGroup group{std::move(labels), {}, 0};
-        set_cost(group);
-        for (std::int32_t x = 0; x < n_values; ++x) {
-          if (use.first == -1 || use.first == x) group.arcs.push_back({x, use.second == -1 ? x : use.second});
-        }
-        system.groups.push_back(std::move(group));
-      }
+      std::vector<Transition> loops;
+      for (std::int32_t x = 0; x < n_values; ++x) loops.push_back({x, x});
+      system.groups.push_back({labels_without(uses[index(v)]), std::move(loops), 0});
+      for (auto& [arcs, labels] : uses[index(v)]) system.groups.push_back({std::move(labels), arcs, 0});
+      for (LabelGroup& group : system.groups) set_cost(group);
       system.combine_equal_groups();
       active_.push_back(v);
       systems_.push_back(std::move(system));
@@ -257,6 +251,7 @@ class FactoredTask {
     }
   }
 
+  TaskLabels labels_;
   std::vector<Cost> costs_;     // by label
   std::vector<char> is_alive_;  // by label
   std::vector<TransitionSystem> systems_;

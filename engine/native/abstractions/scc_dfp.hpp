@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -14,76 +13,11 @@
 
 #include "abstractions/factored_task.hpp"
 #include "abstractions/transition_system.hpp"
+#include "core/components.hpp"
 #include "core/task.hpp"
 #include "search/search.hpp"
 
 namespace plumbline {
-
-// The strongly connected components of a graph (Tarjan 1972, "Depth-First Search and Linear Graph
-// Algorithms"), each after those that lead to it.
-class Components {
- public:
-  explicit Components(const std::vector<std::vector<std::int32_t>>& successors)
-      : successors_(successors), order_(successors.size(), kUnseen), low_(successors.size()) {
-    for (std::int32_t v = 0; v < static_cast<std::int32_t>(successors.size()); ++v) {
-      if (order_[index(v)] == kUnseen) visit(v);
-    }
-    std::ranges::reverse(components_);
-  }
-
-  const std::vector<std::vector<std::int32_t>>& all() const { return components_; }
-
- private:
-  static constexpr std::int32_t kUnseen = -1;
-  static constexpr std::int32_t kDone = std::numeric_limits<std::int32_t>::max();
-  static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-  // Without recursion: chains of dependencies can be long.
-  void visit(std::int32_t root) {
-    std::vector<std::pair<std::int32_t, std::size_t>> path;  // and the next successor to look at
-    const auto enter = [&](std::int32_t v) {
-      order_[index(v)] = low_[index(v)] = next_++;
-      stack_.push_back(v);
-      path.emplace_back(v, 0);
-    };
-    enter(root);
-    while (!path.empty()) {
-      const std::int32_t v = path.back().first;
-      if (path.back().second < successors_[index(v)].size()) {
-        const std::int32_t successor = successors_[index(v)][path.back().second++];
-        if (order_[index(successor)] == kUnseen) {
-          enter(successor);
-        } else if (order_[index(successor)] != kDone) {
-          low_[index(v)] = std::min(low_[index(v)], order_[index(successor)]);
-        }
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) {
-        std::int32_t& low = low_[index(path.back().first)];
-        low = std::min(low, low_[index(v)]);
-      }
-      if (low_[index(v)] == order_[index(v)]) close(v);
-    }
-  }
-
-  void close(std::int32_t root) {
-    std::vector<std::int32_t> component;
-    do {
-      component.push_back(stack_.back());
-      order_[index(stack_.back())] = kDone;
-      stack_.pop_back();
-    } while (component.back() != root);
-    components_.push_back(std::move(component));
-  }
-
-  const std::vector<std::vector<std::int32_t>>& successors_;
-  std::vector<std::int32_t> order_;
-  std::vector<std::int32_t> low_;
-  std::vector<std::int32_t> stack_;
-  std::int32_t next_ = 0;
-  std::vector<std::vector<std::int32_t>> components_;
-};
 
 class SccDfp {
  public:
@@ -135,20 +69,26 @@ class SccDfp {
  private:
   static constexpr Cost kIdle = -1;
 
-  // What is in a precondition matters to what is changed, and things that are changed together to each other.
+  // What is in a precondition or in the condition of an effect matters to what is changed, and things that
+  // are changed together to each other.
   static std::vector<std::vector<std::int32_t>> causal_graph(const Task& task) {
     std::vector<std::vector<std::int32_t>> successors(static_cast<std::size_t>(task.n_variables()));
     for (std::int32_t op = 0; op < task.n_operators(); ++op) {
-      for (const Fact effect : task.effects[op]) {
-        const auto depends_on = [&](std::span<const Fact> facts) {
-          for (const Fact fact : facts) {
-            if (fact.variable != effect.variable)
-              successors[static_cast<std::size_t>(fact.variable)].push_back(effect.variable);
-          }
-        };
-        depends_on(task.preconditions[op]);
-        depends_on(task.effects[op]);
+      std::vector<Fact> effects(task.effects[op].begin(), task.effects[op].end());
+      for (std::int32_t i = task.conditional.first(op); i < task.conditional.last(op); ++i)
+        effects.push_back(task.conditional.fact(i));
+      const auto depends_on = [&](Fact effect, std::span<const Fact> facts) {
+        for (const Fact fact : facts) {
+          if (fact.variable != effect.variable)
+            successors[static_cast<std::size_t>(fact.variable)].push_back(effect.variable);
+        }
+      };
+      for (const Fact effect : effects) {
+        depends_on(effect, task.preconditions[op]);
+        depends_on(effect, effects);
       }
+      for (std::int32_t i = task.conditional.first(op); i < task.conditional.last(op); ++i)
+        depends_on(task.conditional.fact(i), task.conditional.conditions[i]);
     }
     for (std::vector<std::int32_t>& list : successors) {
       std::ranges::sort(list);

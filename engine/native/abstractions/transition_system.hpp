@@ -87,7 +87,7 @@ inline std::uint64_t hash(std::span<const Transition> arcs) {
 }
 
 // The arcs of all groups by one of their ends.
-struct Neighbours {
+struct Neighbors {
   struct Step {
     std::int32_t to;
     std::int32_t group;
@@ -95,7 +95,7 @@ struct Neighbours {
   std::vector<std::size_t> begin;
   std::vector<Step> steps;
 
-  Neighbours(const TransitionSystem& system, bool backwards)
+  Neighbors(const TransitionSystem& system, bool backwards)
       : begin(system.is_goal.size() + 1), steps(static_cast<std::size_t>(system.n_arcs())) {
     const auto from = [backwards](Transition arc) { return index(backwards ? arc.target : arc.source); };
     for (const LabelGroup& group : system.groups) {
@@ -164,7 +164,7 @@ inline void TransitionSystem::combine_equal_groups() {
 
 inline void TransitionSystem::compute_distances(Monitor& monitor) {
   using transition_systems::index;
-  const transition_systems::Neighbours before(*this, true);
+  const transition_systems::Neighbors before(*this, true);
   using Entry = std::pair<Cost, std::int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   distances.assign(is_goal.size(), kInfinity);
@@ -189,7 +189,7 @@ inline void TransitionSystem::compute_distances(Monitor& monitor) {
 
 inline std::vector<std::int32_t> TransitionSystem::useful_states() const {
   using transition_systems::index;
-  const transition_systems::Neighbours after(*this, false);
+  const transition_systems::Neighbors after(*this, false);
   std::vector<char> is_reached(is_goal.size());
   std::vector<std::int32_t> queue;
   if (initial != kPruned) {

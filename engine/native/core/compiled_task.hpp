@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/packed_axioms.hpp"
 #include "core/packed_operators.hpp"
 #include "core/relevant_task.hpp"
 #include "core/state_packing.hpp"
@@ -23,7 +25,8 @@ struct CompiledTask {
       : task(std::move(flat_task)),
         packing(task),
         generator(task, packing),
-        operators(task, packing, generator.order()),
+        axioms(task.axioms.empty() ? std::nullopt : std::make_optional<PackedAxioms>(task, packing)),
+        operators(task, packing, axioms ? &*axioms : nullptr, generator.order()),
         position(static_cast<std::size_t>(task.n_operators())) {
     for (std::size_t i = 0; i < position.size(); ++i) {
       const std::int32_t op = generator.order()[i];
@@ -36,11 +39,19 @@ struct CompiledTask {
   Task task;
   StatePacking packing;
   SuccessorGenerator generator;
+  std::optional<PackedAxioms> axioms;
   // Everything from here on is by position in the generator's order.
   PackedOperators<0> operators;
   std::vector<PartialState> preconditions;
   std::vector<Cost> costs;
   std::vector<std::size_t> position;  // of the task's operators
+
+  // False if a value is outside its variable's domain. Derived values are computed, whatever is given.
+  bool pack(const std::int32_t* values, Word* words) const {
+    if (!packing.pack(values, words)) return false;
+    if (axioms) axioms->extend(words);
+    return true;
+  }
 
   // What the task's goal depends on; made when it is first asked for, by whichever thread.
   const RelevantPart& relevant() const;

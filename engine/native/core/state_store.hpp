@@ -117,7 +117,7 @@ class StateStore {
   template <class Use>
   bool for_each_packed(std::int64_t n, const std::int32_t* values, Use&& use) {
     for (std::int64_t i = 0; i < n; ++i) {
-      if (!compiled_.packing.pack(values + i * compiled_.packing.n_variables(), state_.data())) return false;
+      if (!compiled_.pack(values + i * compiled_.packing.n_variables(), state_.data())) return false;
       use(i);
     }
     return true;

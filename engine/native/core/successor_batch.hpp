@@ -21,7 +21,8 @@ class SuccessorBatch {
 
   explicit SuccessorBatch(const CompiledTask& compiled)
       : generator_(compiled.generator),
-        operators_(compiled.task, compiled.packing, compiled.generator.order()),
+        operators_(compiled.task, compiled.packing, compiled.axioms ? &*compiled.axioms : nullptr,
+                   compiled.generator.order()),
         width_(compiled.packing.n_words()),
         source_(width_.words()) {}
 
@@ -37,23 +38,10 @@ class SuccessorBatch {
   StateId parent(std::size_t i) const { return entries_[i].parent; }
   std::size_t position(std::size_t i) const { return entries_[i].position; }
 
+  // Decided before the loop: in it even a call that is never made would cost plain tasks registers.
   template <class Table>
   void add_successors_of(StateId id, const Table& table) {
-    table.load(id, source_.data());
-    generator_.for_each_block(source_.data(), [&](std::size_t first, std::uint64_t bits) {
-      std::size_t i = entries_.size();
-      const auto n = static_cast<std::size_t>(std::popcount(bits));
-      entries_.resize(i + n);
-      words_.resize((i + n) * width_.words());
-      for (; bits != 0; bits &= bits - 1, ++i) {
-        const std::size_t position = first + static_cast<std::size_t>(std::countr_zero(bits));
-        Word* successor = words_.data() + i * width_.words();
-        operators_.apply(position, source_.data(), successor);
-        const std::uint64_t hash = table.hash(successor);
-        entries_[i] = {hash, id, static_cast<std::uint32_t>(position)};
-        table.prefetch_slot(hash);
-      }
-    });
+    operators_.is_plain() ? add<true>(id, table) : add<false>(id, table);
   }
 
   template <class Table>
@@ -67,6 +55,30 @@ class SuccessorBatch {
     StateId parent;
     std::uint32_t position;
   };
+
+  template <bool kPlain, class Table>
+  void add(StateId id, const Table& table) {
+    table.load(id, source_.data());
+    generator_.for_each_block(source_.data(), [&](std::size_t first, std::uint64_t bits) {
+      std::size_t i = entries_.size();
+      const auto n = static_cast<std::size_t>(std::popcount(bits));
+      entries_.resize(i + n);
+      words_.resize((i + n) * width_.words());
+      for (; bits != 0; bits &= bits - 1, ++i) {
+        const std::size_t position = first + static_cast<std::size_t>(std::countr_zero(bits));
+        Word* successor = words_.data() + i * width_.words();
+        if constexpr (kPlain) {
+          operators_.apply_plain(position, source_.data(), successor);
+        } else {
+          operators_.apply(position, source_.data(), successor);
+        }
+        const std::uint64_t hash = table.hash(successor);
+        entries_[i] = {hash, id, static_cast<std::uint32_t>(position)};
+        table.prefetch_slot(hash);
+      }
+    });
+  }
+
   const SuccessorGenerator& generator_;
   PackedOperators<kWords> operators_;
   Width<kWords> width_;

@@ -3,21 +3,24 @@
 //
 // Each known state has told the others its bound as it was at some time. A state whose bound has fallen since
 // has something to tell; a state that it improves has nothing to add, because D satisfies the triangle
-// inequality.
+// inequality. States wait in a queue until those before them have told all they have to tell.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <queue>
+#include <unordered_map>
 #include <vector>
 
 #include "core/task.hpp"
+#include "dominance/pair_values.hpp"
 #include "dominance/tables.hpp"
 
 namespace plumbline {
 
-// "The bound of `state` is that of `source` minus `gain`"; no state, no inference.
+// "The bound of a state is that of `source` minus `gain`"; no source, no inference.
 struct Inference {
   std::int32_t source = -1;
   std::int64_t gain = 0;
@@ -27,68 +30,105 @@ struct Inference {
 class DominanceComparison {
  public:
   // The tables must outlive this object.
-  explicit DominanceComparison(const DominanceTables& tables) : tables_(tables) {}
+  explicit DominanceComparison(const DominanceTables& tables) : tables_(tables), pairs_(tables) {}
 
   const DominanceTables& tables() const { return tables_; }
   std::size_t size() const { return states_.size(); }
+  bool has(std::int32_t state) const { return rows_.contains(state); }
 
-  // A state by its number, with its factor states; it has told no other state yet.
-  void add(std::int32_t state, const std::int32_t* ids) {
-    ids_.insert(ids_.end(), ids, ids + tables_.n_factors());
+  // A state by its number, with its bound and its factor states. False if it is there already.
+  bool queue(std::int32_t state, Cost bound, const std::int32_t* ids) {
+    if (!rows_.emplace(state, size()).second) return false;
+    pairs_.add(ids);
     states_.push_back(state);
+    bounds_.push_back(bound);
     told_.push_back(kInfinity);
-    largest_ = std::max(largest_, state);
+    return true;
   }
 
-  // Whether so many bounds, which are by number of state, include those of all known states.
-  bool fits(std::int64_t n_bounds) const { return n_bounds > largest_; }
-
-  // The best bounds that known states imply for others; of equals the one known longest.
-  void infer(std::span<const Cost> bounds, std::int64_t n, const std::int32_t* targets,
-             Inference* best) const {
-    for (std::size_t row = 0; row < size(); ++row) {
-      const Cost bound = bounds[static_cast<std::size_t>(states_[row])];
-      if (bound == kInfinity) continue;  // D says nothing then: docs/theory/pitfalls.md, P13
-      const std::int32_t* target = targets;
-      for (std::int64_t t = 0; t < n; ++t, target += tables_.n_factors()) {
-        const std::int64_t gain = tables_.value(ids(row), target);
-        if (gain != DominanceTables::kNothing && bound - gain < best[t].bound) {
-          best[t] = {states_[row], gain, bound - gain};
-        }
-      }
-    }
+  // The bound of a state fell, which may be of no interest here.
+  void lower(std::int32_t state, Cost bound) {
+    const auto found = rows_.find(state);
+    if (found == rows_.end() || bound >= bounds_[found->second]) return;
+    bounds_[found->second] = bound;
+    if (found->second < n_known_) note(found->second);
   }
 
-  // Lets known states that have something to tell do so, until one improves the bounds of others: `use(state,
-  // gain)` for each of these. The number of that one, or -1 if no state has anything to tell.
+  // Goes on until something follows for the bounds of states: `use(state, gain)` for each of these. The
+  // number of the state that it follows from, or -1 if nothing follows any more.
   template <class Use>
-  std::int32_t tell(std::span<const Cost> bounds, Use&& use) {
-    for (std::size_t row = 0; row < size(); ++row) {
-      const Cost bound = bounds[static_cast<std::size_t>(states_[row])];
-      if (bound >= told_[row]) continue;
-      told_[row] = bound;
-      bool is_news = false;
-      for (std::size_t other = 0; other < size(); ++other) {
-        const std::int64_t gain = tables_.value(ids(row), ids(other));
-        if (gain == DominanceTables::kNothing) continue;
-        if (bound - gain >= bounds[static_cast<std::size_t>(states_[other])]) continue;
-        told_[other] = bound - gain;
-        use(states_[other], gain);
-        is_news = true;
+  std::int32_t step(Use&& use) {
+    while (true) {
+      if (!news_.empty()) {
+        const std::size_t row = news_.top();
+        news_.pop();
+        if (bounds_[row] < told_[row] && tell(row, use)) return states_[row];
+      } else if (n_known_ < size()) {
+        const std::size_t row = n_known_;
+        const Inference best = infer(pairs_.ids(row));
+        ++n_known_;
+        note(row);
+        if (best.bound < bounds_[row]) {
+          use(states_[row], best.gain);
+          return best.source;
+        }
+      } else {
+        return -1;
       }
-      if (is_news) return states_[row];
     }
-    return -1;
+  }
+
+  // The best bound that known states imply for another; of equals the one known longest.
+  Inference infer(const std::int32_t* target) {
+    pairs_.fix_target(target);
+    Inference best;
+    PairValues::Block gains;
+    for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
+      pairs_.values(first / PairValues::kBlock, gains);
+      const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
+      for (std::size_t k = 0; k < n; ++k) {
+        const Cost bound = bounds_[first + k];
+        // D says nothing of what nobody can solve: docs/theory/pitfalls.md, P13
+        if (gains[k] == DominanceTables::kNothing || bound == kInfinity) continue;
+        if (bound - gains[k] < best.bound) best = {states_[first + k], gains[k], bound - gains[k]};
+      }
+    }
+    return best;
   }
 
  private:
-  const std::int32_t* ids(std::size_t row) const { return ids_.data() + row * tables_.n_factors(); }
+  // Those that are known longest tell first.
+  void note(std::size_t row) {
+    if (bounds_[row] < told_[row]) news_.push(row);
+  }
+
+  template <class Use>
+  bool tell(std::size_t row, Use&& use) {
+    const Cost bound = told_[row] = bounds_[row];
+    pairs_.fix_source(pairs_.ids(row));
+    bool is_news = false;
+    PairValues::Block gains;
+    for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
+      pairs_.values(first / PairValues::kBlock, gains);
+      const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
+      for (std::size_t k = 0; k < n; ++k) {
+        if (gains[k] == DominanceTables::kNothing || bound - gains[k] >= bounds_[first + k]) continue;
+        told_[first + k] = bound - gains[k];
+        use(states_[first + k], gains[k]);
+        is_news = true;
+      }
+    }
+    return is_news;
+  }
 
   const DominanceTables& tables_;
-  std::vector<std::int32_t> ids_;  // a row of factor states per known state
+  PairValues pairs_;
   std::vector<std::int32_t> states_;
+  std::vector<Cost> bounds_;
   std::vector<Cost> told_;
-  std::int32_t largest_ = -1;
+  std::unordered_map<std::int32_t, std::size_t> rows_;  // by state
+  std::size_t n_known_ = 0;                             // the others wait
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> news_;
 };
 
 }  // namespace plumbline

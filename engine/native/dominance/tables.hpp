@@ -41,6 +41,12 @@ class DominanceTables {
 
   std::size_t n_factors() const { return factors_.size(); }
 
+  std::int32_t n_states(std::size_t factor) const { return factors_[factor].n_states; }
+  Value factor_value(std::size_t factor, std::int32_t source, std::int32_t target) const {
+    const Factor& own = factors_[factor];
+    return own.table[static_cast<std::int64_t>(source) * own.n_states + target];
+  }
+
   // The factor states of a state given by the values of all variables; false if a value is outside its
   // domain.
   bool find(std::int32_t n_variables, const std::int32_t* values, std::int32_t* ids) const {

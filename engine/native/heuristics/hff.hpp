@@ -1,6 +1,7 @@
 // h_FF: the cost of one relaxed plan, the one that follows the h_add-cheapest achievers back from the goal.
 // Ties: the achiever found first stays; facts of equal value are looked at in the order they got it,
-// operators in the order of the task. Each operator counts once, however many of its effects are used.
+// operators in the order of the task. Each operator counts once, however many of its effects are used: also
+// if a relaxed plan would need it twice, for effects with different conditions.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +34,10 @@ class HFF {
       const std::int32_t achiever = exploration_.achiever(open_.back());
       open_.pop_back();
       if (achiever == RelaxedExploration<Combine::kSum>::kNoAchiever) continue;
-      std::uint64_t& mark = marked_[static_cast<std::size_t>(achiever)];
-      if (mark == evaluation_) continue;
-      mark = evaluation_;
-      plan_cost += relaxed.costs[static_cast<std::size_t>(achiever)];
+      if (!is_new(marked_[static_cast<std::size_t>(achiever)])) continue;
+      if (!relaxed.shares_costs ||
+          is_new(paid_[static_cast<std::size_t>(relaxed.group[static_cast<std::size_t>(achiever)])]))
+        plan_cost += relaxed.costs[static_cast<std::size_t>(achiever)];
       for (const std::int32_t fact : relaxed.preconditions[achiever]) open_.push_back(fact);
     }
     return plan_cost;
@@ -50,11 +51,19 @@ class HFF {
 
   void make_marks() {
     marked_.assign(static_cast<std::size_t>(exploration_.task().n_operators()), evaluation_);
+    paid_ = marked_;
+  }
+
+  bool is_new(std::uint64_t& mark) const {
+    if (mark == evaluation_) return false;
+    mark = evaluation_;
+    return true;
   }
 
   const Task& task_;
   RelaxedExploration<Combine::kSum> exploration_;
-  std::vector<std::uint64_t> marked_;  // last evaluation whose relaxed plan has the operator
+  std::vector<std::uint64_t> marked_;  // last evaluation whose relaxed plan has the relaxed operator
+  std::vector<std::uint64_t> paid_;    // the same by group
   std::uint64_t evaluation_ = 0;
   std::vector<std::int32_t> open_;
 };

@@ -14,6 +14,7 @@
 #include "core/task.hpp"
 #include "heuristics/lmcut_kernel.hpp"
 #include "heuristics/relaxation.hpp"
+#include "heuristics/relaxed_exploration.hpp"
 
 namespace plumbline {
 
@@ -50,7 +51,9 @@ class LmCut {
     rule_ = wanted_rule_;
     narrow_.reset();
     wide_.reset();
-    RelaxedTask relaxed = relax(task_, goal, Costs::kPlain, Dominated::kRemove);
+    hmax_.reset();
+    RelaxedTask relaxed = relax(task_, goal, Costs::kPlain, Dominated::kRemove, Cases::kApart);
+    if (relaxed.shares_costs) hmax_.emplace(relaxed);
     if (LmCutKernel<std::int32_t>::fits(relaxed)) {
       narrow_.emplace(std::move(relaxed));
     } else if (LmCutKernel<std::int64_t>::fits(relaxed)) {
@@ -61,10 +64,11 @@ class LmCut {
   }
 
   Cost operator()(const std::int32_t* values) {
-    return with_kernel([&](auto& kernel) {
+    const Cost found = with_kernel([&](auto& kernel) {
       if (!rule_) return choose_rule(kernel, values);
       return with_rule([&]<LmCutRule kRule>() { return kernel.template evaluate<kRule>(values); });
     });
+    return at_least_hmax(found, values);
   }
 
   // See IncrementalHeuristic.
@@ -76,13 +80,20 @@ class LmCut {
   }
 
   Cost evaluate_successor(const std::int32_t* values, std::int32_t op) {
-    return with_kernel([&](auto& kernel) {
+    const Cost found = with_kernel([&](auto& kernel) {
       return with_rule(
           [&]<LmCutRule kRule>() { return kernel.template evaluate_successor<kRule>(values, op); });
     });
+    return at_least_hmax(found, values);
   }
 
  private:
+  // Where an operator pays once for several pieces, its landmarks can be worth less than h_max (Röger,
+  // Pommerening and Helmert 2014, "Optimal Planning in the Presence of Conditional Effects").
+  Cost at_least_hmax(Cost found, const std::int32_t* values) {
+    return hmax_ ? std::max(found, hmax_->explore(values)) : found;
+  }
+
   template <class Kernel>
   Cost choose_rule(Kernel& kernel, const std::int32_t* values) {
     const Cost delay_open = kernel.template evaluate<LmCutRule::kDelayOpen>(values);
@@ -94,7 +105,8 @@ class LmCut {
   const Task& task_;
   std::optional<LmCutRule> wanted_rule_;
   std::optional<LmCutRule> rule_;
-  std::optional<LmCutKernel<std::int32_t>> narrow_;  // while all values fit 32 bits
+  std::optional<RelaxedExploration<Combine::kMax>> hmax_;  // if some operators have several pieces
+  std::optional<LmCutKernel<std::int32_t>> narrow_;        // while all values fit 32 bits
   std::optional<LmCutKernel<std::int64_t>> wide_;
 };
 

@@ -6,6 +6,9 @@
 // enter Z from outside are a landmark. All rules grow Z backwards from the goal through zero-cost operators,
 // each by one of its most expensive preconditions; they differ in which one.
 //
+// An operator with conditional effects is a group of pieces that share one cost: what a landmark takes from
+// one of them it takes once from all. See docs/theory/conditional-effects.md, "Landmarks".
+//
 // New here: there is no forward search, because a fact cheaper than the goal can always be reached outside Z
 // (the operators on its cheapest path give nothing as expensive as Z). Only the few facts at least as
 // expensive as the goal are looked at, and only those that an operator entering Z asks for. After each cut
@@ -96,7 +99,9 @@ class LmCutKernel {
     reset();
     is_expanded_ = true;
     expanded_value_ = add_landmarks<kRule, true>(values, 0);
-    for (const std::int32_t o : landmark_operators_) start_costs_[index(o)] = operator_at(o).cost;
+    for (const std::int32_t g : landmark_groups_)
+      for_each_piece(g, [this](std::int32_t o) { start_costs_[index(o)] = operator_at(o).cost; });
+    if (!task_.cases_of.empty()) expanded_.assign(values, values + task_.fact_offset.size() - 1);
     for (std::size_t fact = 0; fact < facts_.size(); ++fact) {
       start_facts_[fact].zero_cost_achievers = facts_[fact].zero_cost_achievers;
     }
@@ -110,7 +115,7 @@ class LmCutKernel {
     if (!is_expanded_) return evaluate<kRule>(values);
     if (expanded_value_ == kInfinity) return kInfinity;
     reset();
-    const std::int32_t applied = task_.representative[index(task_operator)];
+    const std::int32_t applied = task_.group_of(task_operator, expanded_.data());
     return add_landmarks<kRule>(values, expanded_value_ - give_back_landmarks_with(applied));
   }
 
@@ -172,8 +177,8 @@ class LmCutKernel {
       const Value cost = apply_cut();
       estimate += static_cast<Cost>(cost);
       if constexpr (kKeep) {
-        landmark_operators_.insert(landmark_operators_.end(), cut_.begin(), cut_.end());
-        landmark_ends_.push_back(landmark_operators_.size());
+        landmark_groups_.insert(landmark_groups_.end(), cut_groups().begin(), cut_groups().end());
+        landmark_ends_.push_back(landmark_groups_.size());
         landmark_costs_.push_back(cost);
       }
       repair();
@@ -184,25 +189,29 @@ class LmCutKernel {
   void forget_expansion() {
     if (!is_expanded_) return;
     is_expanded_ = false;
-    for (const std::int32_t o : landmark_operators_) {
-      operator_at(o).cost = start_costs_[index(o)] = static_cast<Value>(task_.costs[index(o)]);
+    for (const std::int32_t g : landmark_groups_) {
+      for_each_piece(g, [this](std::int32_t o) {
+        operator_at(o).cost = start_costs_[index(o)] = static_cast<Value>(task_.costs[index(o)]);
+      });
     }
     std::copy(base_facts_.begin(), base_facts_.end(), start_facts_.begin());
-    landmark_operators_.clear();
+    landmark_groups_.clear();
     landmark_ends_.clear();
     landmark_costs_.clear();
   }
 
-  // Undoes what the landmarks with an operator took from their operators; returns what they were worth
+  // Undoes what the landmarks with a group took from their groups; returns what they were worth
   // together.
   Cost give_back_landmarks_with(std::int32_t applied) {
     Cost worth = 0;
-    auto begin = landmark_operators_.cbegin();
+    auto begin = landmark_groups_.cbegin();
     for (std::size_t landmark = 0; landmark < landmark_costs_.size(); ++landmark) {
-      const auto end = landmark_operators_.cbegin() + static_cast<std::ptrdiff_t>(landmark_ends_[landmark]);
+      const auto end = landmark_groups_.cbegin() + static_cast<std::ptrdiff_t>(landmark_ends_[landmark]);
       if (std::find(begin, end, applied) != end) {
         worth += static_cast<Cost>(landmark_costs_[landmark]);
-        for (auto o = begin; o != end; ++o) raise_cost(*o, landmark_costs_[landmark]);
+        for (auto g = begin; g != end; ++g) {
+          for_each_piece(*g, [&](std::int32_t o) { raise_cost(o, landmark_costs_[landmark]); });
+        }
       }
       begin = end;
     }
@@ -600,19 +609,49 @@ class LmCutKernel {
     }
   }
 
-  // Takes the cheapest operator's cost from every operator of the cut; that cost is the landmark's.
+  // The operators of the cut as groups, each once.
+  const std::vector<std::int32_t>& cut_groups() const { return task_.shares_costs ? cut_groups_ : cut_; }
+
+  template <class Visit>
+  void for_each_piece(std::int32_t group, Visit visit) {
+    if (!task_.shares_costs) {
+      visit(group);
+    } else {
+      for (const std::int32_t o : task_.pieces[group]) visit(o);
+    }
+  }
+
+  void find_cut_groups() {
+    cut_groups_.clear();
+    for (const std::int32_t o : cut_) cut_groups_.push_back(task_.group[index(o)]);
+    std::ranges::sort(cut_groups_);
+    cut_groups_.erase(std::ranges::unique(cut_groups_).begin(), cut_groups_.end());
+  }
+
+  void take_cost(std::int32_t o, Value amount) {
+    Operator& op = operator_at(o);
+    changed_.push_back(o);
+    op.cost -= amount;
+    // A piece that cannot be reached may share its group with one of the cut: its sums mean nothing.
+    const Value reached = op.supporter_value == kUnreached ? kUnreached : op.supporter_value + op.cost;
+    for (const std::int32_t effect : effects(op)) {
+      if (op.cost == 0) ++fact_at(effect).zero_cost_achievers;
+      improve(effect, reached);
+    }
+  }
+
+  // Takes the cheapest operator's cost from every group of the cut; that cost is the landmark's.
   Value apply_cut() {
     Value least = kUnreached;
     for (const std::int32_t o : cut_) least = std::min(least, operator_at(o).cost);
     if (least <= 0 || least == kUnreached) throw std::logic_error("LM-cut: a cut without a positive cost");
-    for (const std::int32_t o : cut_) {
-      Operator& op = operator_at(o);
-      changed_.push_back(o);
-      op.cost -= least;
-      for (const std::int32_t effect : effects(op)) {
-        if (op.cost == 0) ++fact_at(effect).zero_cost_achievers;
-        improve(effect, op.supporter_value + op.cost);
+    if (task_.shares_costs) {
+      find_cut_groups();
+      for (const std::int32_t g : cut_groups_) {
+        for (const std::int32_t o : task_.pieces[g]) take_cost(o, least);
       }
+    } else {
+      for (const std::int32_t o : cut_) take_cost(o, least);
     }
     return least;
   }
@@ -638,6 +677,7 @@ class LmCutKernel {
   std::vector<std::int32_t> waiting_operators_;  // zero-cost operators with a choice
   std::vector<std::int32_t> entering_;           // operators with a cost that give a fact of the zone
   std::vector<std::int32_t> cut_;
+  std::vector<std::int32_t> cut_groups_;
   std::vector<std::int32_t> changed_;  // operators whose cost is not the start cost any more
   std::vector<std::int32_t> visit_;
   std::vector<std::int32_t> reached_;
@@ -645,7 +685,8 @@ class LmCutKernel {
 
   bool is_expanded_ = false;
   Cost expanded_value_ = 0;
-  std::vector<std::int32_t> landmark_operators_;  // of the expanded state, one landmark after the other
+  std::vector<std::int32_t> expanded_;         // the expanded state, if operators have cases
+  std::vector<std::int32_t> landmark_groups_;  // of the expanded state, one landmark after the other
   std::vector<std::size_t> landmark_ends_;
   std::vector<Value> landmark_costs_;
 };

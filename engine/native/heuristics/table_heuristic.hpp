@@ -1,6 +1,6 @@
 // A heuristic given as one value per state of a small task: states are ranked like the digits of a number,
-// the last variable counting fastest. Any values at all, so that searches can be tested with inconsistent
-// ones.
+// the last state variable counting fastest. Any values at all, so that searches can be tested with
+// inconsistent ones.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@ class TableHeuristic {
   Cost operator()(const std::int32_t* state) const {
     std::size_t rank = 0;
     for (std::size_t v = 0; v < task_.domain_sizes.size(); ++v) {
+      if (task_.axioms.is_derived(static_cast<std::int32_t>(v))) continue;
       rank = rank * static_cast<std::size_t>(task_.domain_sizes[v]) + static_cast<std::size_t>(state[v]);
     }
     return values_[rank];

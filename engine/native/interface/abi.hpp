@@ -8,7 +8,7 @@
 
 namespace plumbline {
 
-inline constexpr std::int32_t kAbiVersion = 7;
+inline constexpr std::int32_t kAbiVersion = 10;
 
 // What every function of the interface returns.
 enum class Status : std::int32_t {
@@ -76,16 +76,22 @@ struct AbstractionSize {
 };
 static_assert(sizeof(AbstractionSize) == 24);
 
-// Which operators of an action schema network are pooled where: a fact of block b has slots[b] pools, and
-// pool i, counted block by block and fact by fact, is the maximum over the operators members[begin[i]] up to
-// members[begin[i + 1]].
-struct PoolIndex {
-  std::int64_t n_blocks;
-  const std::int64_t* facts;
-  const std::int64_t* slots;
-  const std::int64_t* begin;
-  const std::int64_t* members;
+// What a task has beyond preconditions and effects; null pointers where it has none of it. Conditional
+// effects lie in rows by operator, each with a fact (variable, value) and a row of conditions; derived
+// variables have a layer of at least 0, and rules a head and a row of facts.
+struct LaterParts {
+  std::int64_t n_conditional;
+  const std::int32_t* conditional_begin;  // by operator
+  const std::int32_t* conditional_facts;
+  const std::int32_t* condition_begin;  // by conditional effect
+  const std::int32_t* conditions;
+  const std::int32_t* layer;          // by variable
+  const std::int32_t* default_value;  // by variable
+  std::int64_t n_rules;
+  const std::int32_t* heads;
+  const std::int32_t* body_begin;  // by rule
+  const std::int32_t* bodies;
 };
-static_assert(sizeof(PoolIndex) == 40);
+static_assert(sizeof(LaterParts) == 88);
 
 }  // namespace plumbline

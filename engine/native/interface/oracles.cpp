@@ -1,5 +1,6 @@
-// The C interface of what oracles ask often: dominance values, comparisons by them, short look-ahead
-// searches. As in tasks_and_searches.cpp, Python checks sizes and this code checks contents.
+// The C interface of what oracles ask often: dominance values, short look-ahead searches,
+// first steps. As in
+// tasks_and_searches.cpp, Python checks sizes and this code checks contents.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -8,11 +9,11 @@
 #include <vector>
 
 #include "core/state_store.hpp"
-#include "dominance/comparison.hpp"
 #include "dominance/tables.hpp"
 #include "heuristics/heuristic_kernels.hpp"
 #include "heuristics/hff.hpp"
 #include "interface/guarded.hpp"
+#include "search/first_steps.hpp"
 #include "search/lookahead.hpp"
 
 namespace {
@@ -82,69 +83,6 @@ PLUMBLINE_API Status plumbline_tables_values(const DominanceTables* tables, std:
   });
 }
 
-PLUMBLINE_API Status plumbline_comparison_create(const DominanceTables* tables,
-                                                 DominanceComparison** result) {
-  return guarded([&] {
-    *result = std::make_unique<DominanceComparison>(*tables).release();
-    return true;
-  });
-}
-
-PLUMBLINE_API void plumbline_comparison_destroy(DominanceComparison* comparison) {
-  std::unique_ptr<DominanceComparison>{comparison}.reset();
-}
-
-// One more known state; `source` (-1: none) and `gain` receive the best bound that the others imply for it.
-PLUMBLINE_API Status plumbline_comparison_add(DominanceComparison* comparison, std::int64_t n_bounds,
-                                              const std::int64_t* bounds, std::int32_t state,
-                                              const std::int32_t* ids, std::int32_t* source,
-                                              std::int64_t* gain) {
-  return guarded([&] {
-    if (!comparison->fits(n_bounds) || state < 0 || !comparison->tables().has(ids)) return false;
-    Inference best;
-    comparison->infer({bounds, static_cast<std::size_t>(n_bounds)}, 1, ids, &best);
-    comparison->add(state, ids);
-    *source = best.source;
-    *gain = best.gain;
-    return true;
-  });
-}
-
-// The best bound that known states imply for each of these: from which state (-1: none), with which D.
-PLUMBLINE_API Status plumbline_comparison_infer(const DominanceComparison* comparison, std::int64_t n_bounds,
-                                                const std::int64_t* bounds, std::int64_t n,
-                                                const std::int32_t* ids, std::int32_t* sources,
-                                                std::int64_t* gains) {
-  return guarded([&] {
-    if (!comparison->fits(n_bounds) || !all_known(comparison->tables(), n, ids)) return false;
-    std::vector<Inference> best(static_cast<std::size_t>(n));
-    comparison->infer({bounds, static_cast<std::size_t>(n_bounds)}, n, ids, best.data());
-    for (const Inference& inference : best) {
-      *sources++ = inference.source;
-      *gains++ = inference.gain;
-    }
-    return true;
-  });
-}
-
-// `states` and `gains` have room for all known states. `answer` receives how many bounds the source improves
-// and its number, -1 if no known state has anything to tell.
-PLUMBLINE_API Status plumbline_comparison_tell(DominanceComparison* comparison, std::int64_t n_bounds,
-                                               const std::int64_t* bounds, std::int32_t* states,
-                                               std::int64_t* gains, std::int64_t* answer) {
-  return guarded([&] {
-    if (!comparison->fits(n_bounds)) return false;
-    const std::int32_t* const first = states;
-    answer[1] = comparison->tell({bounds, static_cast<std::size_t>(n_bounds)},
-                                 [&](std::int32_t state, std::int64_t gain) {
-                                   *states++ = state;
-                                   *gains++ = gain;
-                                 });
-    answer[0] = states - first;
-    return true;
-  });
-}
-
 PLUMBLINE_API Status plumbline_lookahead_create(StateStore* states, Lookahead** result) {
   return guarded([&] {
     *result =
@@ -181,6 +119,71 @@ PLUMBLINE_API Status plumbline_lookahead_visits(const Lookahead* lookahead, std:
       *costs++ = visit.cost;
       *before++ = visit.before;
       *operators++ = visit.op;
+    }
+    return true;
+  });
+}
+
+PLUMBLINE_API Status plumbline_first_steps_create(StateStore* states, FirstSteps** result) {
+  return guarded([&] {
+    *result = std::make_unique<FirstSteps>(*states).release();
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_first_steps_destroy(FirstSteps* steps) {
+  std::unique_ptr<FirstSteps>{steps}.reset();
+}
+
+PLUMBLINE_API Status plumbline_first_steps_begin(FirstSteps* steps, std::int32_t start) {
+  return guarded([&] {
+    if (!steps->store().has(start)) return false;
+    steps->begin(start);
+    return true;
+  });
+}
+
+// One more level. `answer` receives the number of its states, the row of its cheapest goal (-1: none) and the
+// cost of the way to that.
+PLUMBLINE_API Status plumbline_first_steps_extend(FirstSteps* steps, std::int64_t* answer) {
+  return guarded([&] {
+    if (steps->levels().empty()) return false;
+    steps->extend();
+    const FirstSteps::Level& level = steps->levels().back();
+    const std::int64_t goal = steps->goal();
+    answer[0] = static_cast<std::int64_t>(level.size());
+    answer[1] = goal;
+    answer[2] = goal < 0 ? 0 : level[static_cast<std::size_t>(goal)].cost;
+    return true;
+  });
+}
+
+// The states of the last level, ascending, with the costs of the cheapest ways to them.
+PLUMBLINE_API Status plumbline_first_steps_level(const FirstSteps* steps, std::int32_t* states,
+                                                 std::int64_t* costs) {
+  return guarded([&] {
+    if (steps->levels().empty()) return false;
+    for (const FirstSteps::Place& place : steps->levels().back()) {
+      *states++ = place.state;
+      *costs++ = place.cost;
+    }
+    return true;
+  });
+}
+
+// The way to a row of a level: as many operators as the number of the level, and one more state.
+PLUMBLINE_API Status plumbline_first_steps_way(const FirstSteps* steps, std::int32_t level, std::int64_t row,
+                                               std::int32_t* states, std::int32_t* operators) {
+  return guarded([&] {
+    const std::vector<FirstSteps::Level>& levels = steps->levels();
+    if (level < 0 || static_cast<std::size_t>(level) >= levels.size() || row < 0) return false;
+    if (static_cast<std::size_t>(row) >= levels[static_cast<std::size_t>(level)].size()) return false;
+    for (std::int32_t number = level; number >= 0; --number) {
+      const FirstSteps::Place& place =
+          levels[static_cast<std::size_t>(number)][static_cast<std::size_t>(row)];
+      states[number] = place.state;
+      if (number > 0) operators[number - 1] = place.op;
+      row = place.row;
     }
     return true;
   });

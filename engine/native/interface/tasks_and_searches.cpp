@@ -33,15 +33,37 @@ namespace {
 
 using namespace plumbline;
 
-// False if the operator is not applicable.
-bool apply(const Task& task, std::int32_t op, const std::int32_t* values, std::int32_t* successor) {
-  for (const Fact fact : task.preconditions[op]) {
-    if (values[fact.variable] != fact.value) return false;
+// One state, with what packing it and applying operators to it needs.
+class OneState {
+ public:
+  explicit OneState(const CompiledTask& compiled)
+      : compiled_(compiled),
+        state_(static_cast<std::size_t>(compiled.packing.n_words())),
+        successor_(state_.size()),
+        values_(compiled.task.domain_sizes.size()) {}
+
+  // The values with derived ones computed; nothing if one is outside its variable's domain.
+  const std::int32_t* set(const std::int32_t* values) {
+    if (!compiled_.pack(values, state_.data())) return nullptr;
+    compiled_.packing.unpack(state_.data(), values_.data());
+    return values_.data();
   }
-  std::copy(values, values + task.n_variables(), successor);
-  for (const Fact fact : task.effects[op]) successor[fact.variable] = fact.value;
-  return true;
-}
+
+  // The values after an operator; nothing if it is not applicable.
+  const std::int32_t* apply(std::int32_t op) {
+    const std::size_t position = compiled_.position[static_cast<std::size_t>(op)];
+    if (!compiled_.preconditions[position].holds_in(state_.data())) return nullptr;
+    compiled_.operators.apply(position, state_.data(), successor_.data());
+    compiled_.packing.unpack(successor_.data(), values_.data());
+    return values_.data();
+  }
+
+ private:
+  const CompiledTask& compiled_;
+  std::vector<Word> state_;
+  std::vector<Word> successor_;
+  std::vector<std::int32_t> values_;
+};
 
 struct RegisteredHeuristic {
   std::int32_t number;
@@ -132,7 +154,7 @@ PLUMBLINE_API Status plumbline_task_create(std::int32_t n_variables, const std::
                                            const std::int32_t* preconditions, const std::int32_t* eff_begin,
                                            const std::int32_t* effects, const std::int64_t* costs,
                                            std::int32_t n_goals, const std::int32_t* goal,
-                                           CompiledTask** result) {
+                                           const LaterParts* later, CompiledTask** result) {
   return guarded([&] {
     Task task;
     task.domain_sizes.assign(domain_sizes, domain_sizes + n_variables);
@@ -145,6 +167,8 @@ PLUMBLINE_API Status plumbline_task_create(std::int32_t n_variables, const std::
     task.effects = to_rows(n_operators, eff_begin, effects);
     task.costs.assign(costs, costs + n_operators);
     task.goal = to_facts(n_goals, goal);
+    task.conditional = to_conditional(n_operators, *later);
+    task.axioms = to_axioms(n_variables, *later);
     if (!well_formed(task)) return false;
     *result = std::make_unique<CompiledTask>(std::move(task)).release();
     return true;
@@ -326,9 +350,10 @@ PLUMBLINE_API Status plumbline_evaluator_values(Evaluator* evaluator, const Comp
                                                 std::int64_t n, const std::int32_t* states,
                                                 std::int64_t* values) {
   return guarded([&] {
+    OneState one(*task);
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::int32_t* state = states + i * task->task.n_variables();
-      if (!in_domains(task->task, state)) return false;
+      const std::int32_t* state = one.set(states + i * task->task.n_variables());
+      if (state == nullptr) return false;
       values[i] = evaluator->evaluate(state);
     }
     return true;
@@ -340,12 +365,14 @@ PLUMBLINE_API Status plumbline_evaluator_successors(Evaluator* evaluator, const 
                                                     const std::int32_t* state, std::int64_t n,
                                                     const std::int32_t* operators, std::int64_t* values) {
   return guarded([&] {
-    if (!in_domains(task->task, state) || !are_operators(task->task, n, operators)) return false;
-    std::vector<std::int32_t> successor(task->task.domain_sizes.size());
-    evaluator->expand(state);
+    OneState one(*task);
+    const std::int32_t* start = one.set(state);
+    if (start == nullptr || !are_operators(task->task, n, operators)) return false;
+    evaluator->expand(start);
     for (std::int64_t i = 0; i < n; ++i) {
-      if (!apply(task->task, operators[i], state, successor.data())) return false;
-      values[i] = evaluator->evaluate_successor(successor.data(), operators[i]);
+      const std::int32_t* successor = one.apply(operators[i]);
+      if (successor == nullptr) return false;
+      values[i] = evaluator->evaluate_successor(successor, operators[i]);
     }
     return true;
   });

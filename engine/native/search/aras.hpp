@@ -158,7 +158,7 @@ class Aras {
         size_(first_size),
         max_states_(max_states),
         monitor_(monitor) {
-    compiled_.packing.pack(request.start.data(), start_.data());
+    compiled_.pack(request.start.data(), start_.data());
     PackedPlan positions;
     for (const std::int32_t op : plan) positions.push_back(compiled_.position[static_cast<std::size_t>(op)]);
     set_plan(std::move(positions));

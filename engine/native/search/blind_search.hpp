@@ -67,7 +67,7 @@ SearchResult breadth_first(const SearchRequest& request, Cost step, Monitor& mon
   SuccessorBatch<kWords> batch(compiled);
   const PartialState goal(request.goal, compiled.packing);
   std::vector<Word> start(table.n_words());
-  compiled.packing.pack(request.start.data(), start.data());
+  compiled.pack(request.start.data(), start.data());
   if (request.bound <= 0) return exhausted(true, request.bound);
   table.insert(start.data(), table.hash(start.data()));
   monitor.evaluated = 1;
@@ -148,7 +148,7 @@ SearchResult uniform_cost(const SearchRequest& request, Queue& open, Monitor& mo
   };
 
   std::vector<Word> start(table.n_words());
-  compiled.packing.pack(request.start.data(), start.data());
+  compiled.pack(request.start.data(), start.data());
   reach(start.data(), table.hash(start.data()), 0, kNoState);
   std::vector<StateId> popped;
   while (!open.empty()) {

@@ -60,7 +60,7 @@ class SearchSpace {
   // A state that no operator led to, evaluated; it has no path yet.
   StateId add(const std::vector<std::int32_t>& values) {
     std::vector<Word> words(table_.n_words());
-    compiled_.packing.pack(values.data(), words.data());
+    compiled_.pack(values.data(), words.data());
     const auto inserted = table_.insert(words.data(), table_.hash(words.data()));
     if (inserted.is_new) evaluate(inserted.id, words.data());
     return inserted.id;

@@ -176,7 +176,25 @@ inline std::int64_t check_values(const DominanceTables& function, const WholeSpa
   return n_values;
 }
 
-// Bounds that hold stay so, and in the end no known state has anything to say about another.
+// Lets states tell what they have to tell; bounds that hold stay so.
+inline void spread(DominanceComparison& comparison, std::vector<Cost>& bounds, const WholeSpace& space) {
+  while (true) {
+    std::vector<std::pair<std::int32_t, std::int64_t>> news;
+    const std::int32_t source =
+        comparison.step([&](std::int32_t state, std::int64_t gain) { news.emplace_back(state, gain); });
+    CHECK((source >= 0) == !news.empty());
+    if (source < 0) return;
+    for (const auto& [state, gain] : news) {
+      Cost& bound = bounds[static_cast<std::size_t>(state)];
+      CHECK(bounds[static_cast<std::size_t>(source)] - gain < bound);
+      bound = bounds[static_cast<std::size_t>(source)] - gain;
+      CHECK(bound >= space.hstar[static_cast<std::size_t>(state)]);
+      comparison.lower(state, bound);
+    }
+  }
+}
+
+// The values of blocks are those of pairs; in the end no known state has anything to say about another.
 inline void check_comparison(Random& random, const DominanceTables& function, const WholeSpace& space) {
   DominanceComparison comparison(function);
   std::vector<Cost> bounds;
@@ -185,34 +203,21 @@ inline void check_comparison(Random& random, const DominanceTables& function, co
     bounds.push_back(is_known ? hstar + random.below(9) : kInfinity);
   }
   std::vector<std::size_t> known;
-  for (std::size_t k = 0; k < 30; ++k) {
+  for (std::size_t k = 0; k < 90; ++k) {
     const auto s = static_cast<std::size_t>(random.below(static_cast<std::int32_t>(space.states.size())));
     if (std::find(known.begin(), known.end(), s) != known.end()) continue;
-    Inference best;
-    comparison.infer(bounds, 1, space.states[s].data(), &best);
+    const Inference best = comparison.infer(space.states[s].data());
     CHECK((best.source >= 0) == (best.bound != kInfinity));
     if (best.source >= 0) {
       CHECK(best.bound == bounds[static_cast<std::size_t>(best.source)] - best.gain &&
             best.bound >= space.hstar[s]);
-      bounds[s] = std::min(bounds[s], best.bound);
     }
-    comparison.add(static_cast<std::int32_t>(s), space.states[s].data());
+    CHECK(comparison.queue(static_cast<std::int32_t>(s), bounds[s], space.states[s].data()));
+    CHECK(!comparison.queue(static_cast<std::int32_t>(s), bounds[s], space.states[s].data()));
     known.push_back(s);
-    CHECK(comparison.fits(static_cast<std::int64_t>(s) + 1) || comparison.size() > 1);
+    if (random.below(3) > 0) spread(comparison, bounds, space);
   }
-  while (true) {
-    std::vector<std::pair<std::int32_t, std::int64_t>> news;
-    const std::int32_t source = comparison.tell(
-        bounds, [&](std::int32_t state, std::int64_t gain) { news.emplace_back(state, gain); });
-    CHECK((source >= 0) == !news.empty());
-    if (source < 0) break;
-    for (const auto& [state, gain] : news) {
-      Cost& bound = bounds[static_cast<std::size_t>(state)];
-      CHECK(bounds[static_cast<std::size_t>(source)] - gain < bound);
-      bound = bounds[static_cast<std::size_t>(source)] - gain;
-      CHECK(bound >= space.hstar[static_cast<std::size_t>(state)]);
-    }
-  }
+  spread(comparison, bounds, space);
   for (const std::size_t s : known) {
     for (const std::size_t t : known) {
       const std::int64_t gain = function.value(space.states[s].data(), space.states[t].data());

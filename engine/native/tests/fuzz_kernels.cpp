@@ -6,8 +6,10 @@
 #include <vector>
 
 // With the code itself, so that its declarations exist once.
+#include "dominance/comparison.hpp"
 #include "interface/abstractions.cpp"
 #include "interface/dominance.cpp"
+#include "interface/networks.cpp"
 #include "interface/oracles.cpp"
 #include "interface/tasks_and_searches.cpp"
 #include "tests/random_task.hpp"
@@ -15,6 +17,7 @@
 namespace {
 
 constexpr std::int64_t kMostFacts = 4096;  // larger ones only cost time
+constexpr std::int32_t kFirstAbstraction = kNumHeuristics - 2;
 
 // Zeros follow the last byte.
 class Bytes {
@@ -37,6 +40,12 @@ class Bytes {
   std::int32_t wild(std::int32_t n) {
     const std::int32_t choice = byte();
     return choice < 250 ? choice % n : any<std::int32_t>();
+  }
+
+  // Mostly a number from `first` on, now and then any.
+  std::int32_t wild(std::int32_t first, std::int32_t end) {
+    const std::int32_t choice = byte();
+    return choice < 250 ? first + choice % (end - first) : any<std::int32_t>();
   }
 
  private:
@@ -79,16 +88,80 @@ struct TestTask {
       costs.push_back(price < 250 ? prices[price % 7] : bytes.any<std::int64_t>());
     }
     goal.add(bytes, sizes, 3);
+    const std::int32_t further = bytes.byte();
+    if ((further & 1) != 0) add_conditional(bytes);
+    if ((further & 2) != 0) add_axioms(bytes);
+  }
+
+  void add_conditional(Bytes& bytes) {
+    conditional.begin = {0};
+    for (std::size_t op = 0; op < costs.size(); ++op) {
+      for (std::int32_t n = bytes.below(3); n > 0; --n) {
+        const std::int32_t v = bytes.wild(static_cast<std::int32_t>(sizes.size()));
+        const bool exists = v >= 0 && v < static_cast<std::int32_t>(sizes.size());
+        const std::int32_t size = exists ? sizes[static_cast<std::size_t>(v)] : 1;
+        conditional.pairs.insert(conditional.pairs.end(), {v, bytes.wild(size > 0 ? size : 1)});
+        conditions.add(bytes, sizes, 2);
+      }
+      conditional.begin.push_back(static_cast<std::int32_t>(conditional.pairs.size() / 2));
+    }
+  }
+
+  // Variables that an operator sets are seldom derived: such tasks are refused.
+  void add_axioms(Bytes& bytes) {
+    std::vector<bool> is_set(sizes.size());
+    for (const Rows* rows : {&effects, &conditional}) {
+      for (std::size_t i = 0; i < rows->pairs.size(); i += 2) {
+        const auto v = static_cast<std::size_t>(rows->pairs[i]);
+        if (v < sizes.size()) is_set[v] = true;
+      }
+    }
+    std::vector<std::int32_t> derived;
+    for (std::size_t v = 0; v < sizes.size(); ++v) {
+      const bool can_be = sizes[v] == 2 && (!is_set[v] || bytes.byte() > 250);
+      layer.push_back(can_be ? bytes.wild(-1, 3) : -1);
+      default_value.push_back(bytes.wild(2));
+      if (layer.back() >= 0) derived.push_back(static_cast<std::int32_t>(v));
+    }
+    for (std::int32_t rule = derived.empty() ? 0 : bytes.below(9); rule > 0; --rule) {
+      const std::int32_t chosen = bytes.below(static_cast<std::int32_t>(derived.size()));
+      heads.push_back(bytes.byte() < 250 ? derived[static_cast<std::size_t>(chosen)] : bytes.wild(8));
+      bodies.add(bytes, sizes, 2);
+    }
+  }
+
+  // Python declines what splits into too many operators, and merge-and-shrink with axioms.
+  bool can_be_abstracted() const {
+    if (!layer.empty()) return false;
+    std::int64_t n_facts = 0;
+    for (const std::int32_t size : sizes) n_facts += size;
+    return conditional.begin.empty() || n_facts <= 24;
   }
 
   std::int32_t n_goals() const { return goal.begin.back(); }
 
   CompiledTask* create() const {
     CompiledTask* task = nullptr;
+    LaterParts later{};
+    if (!conditional.begin.empty()) {
+      later.n_conditional = conditional.begin.back();
+      later.conditional_begin = conditional.begin.data();
+      later.conditional_facts = conditional.pairs.data();
+      later.condition_begin = conditions.begin.data();
+      later.conditions = conditions.pairs.data();
+    }
+    if (!layer.empty()) {
+      later.layer = layer.data();
+      later.default_value = default_value.data();
+      later.n_rules = static_cast<std::int64_t>(heads.size());
+      later.heads = heads.data();
+      later.body_begin = bodies.begin.data();
+      later.bodies = bodies.pairs.data();
+    }
     const Status status = plumbline_task_create(
         static_cast<std::int32_t>(sizes.size()), sizes.data(), static_cast<std::int32_t>(costs.size()),
         preconditions.begin.data(), preconditions.pairs.data(), effects.begin.data(), effects.pairs.data(),
-        costs.data(), n_goals(), goal.pairs.data(), &task);
+        costs.data(), n_goals(), goal.pairs.data(), &later, &task);
     CHECK(status == (task != nullptr ? Status::kDone : Status::kBadArgument));
     return task;
   }
@@ -102,6 +175,8 @@ struct TestTask {
   std::vector<std::int32_t> sizes;
   Rows preconditions, effects, goal;
   std::vector<std::int64_t> costs;
+  Rows conditional{{}, {}}, conditions, bodies;
+  std::vector<std::int32_t> layer, default_value, heads;
   bool is_small = false;
 };
 
@@ -180,6 +255,7 @@ void use_searches(Bytes& bytes, const CompiledTask& task, const TestTask& test,
     SearchAnswer answer{};
     SearchResult* result = nullptr;
     if (heuristic == kTableHeuristic) continue;  // Python checks the size of the table
+    if (heuristic >= kFirstAbstraction && !test.can_be_abstracted()) continue;
     if (plumbline_search(&task, algorithm, heuristic, nullptr, 0, start.data(), test.n_goals(),
                          test.goal.pairs.data(), bound, &limits, &progress, &answer,
                          &result) == Status::kDone) {
@@ -233,7 +309,8 @@ void use_evaluators(Bytes& bytes, const CompiledTask& task, const TestTask& test
                     const std::vector<std::int32_t>& start, Cost optimal) {
   Progress progress{};
   const Limits limits = limits_of(bytes);
-  const std::int32_t number = bytes.wild(kNumHeuristics + 2) - 2;
+  const std::int32_t number = bytes.wild(-2, kNumHeuristics);
+  if ((number == -1 || number == -2) && !test.can_be_abstracted()) return;
   Evaluator* evaluator = nullptr;
   AbstractionSize size{};
   Outcome outcome{};
@@ -331,7 +408,7 @@ void use_tables(Bytes& bytes, const TestSystem& test) {
     variables.push_back(bytes.wild(n));
     sizes.push_back(bytes.wild(6));
     lookup_sizes.push_back(bytes.below(7));
-    for (std::int64_t k = 0; k < lookup_sizes.back(); ++k) lookups.push_back(bytes.wild(states + 1) - 1);
+    for (std::int64_t k = 0; k < lookup_sizes.back(); ++k) lookups.push_back(bytes.wild(-1, states));
   }
   DominanceTables* tables = nullptr;
   if (plumbline_tables_create(n, test.n_states.data(), test.tables.data(), n_variables.data(),
@@ -341,29 +418,21 @@ void use_tables(Bytes& bytes, const TestSystem& test) {
   }
   std::vector<std::int32_t> values, ids(test.n_states.size()), others;
   for (std::int32_t i = 0; i < n; ++i) values.push_back(bytes.wild(6));
-  for (const std::int32_t states : test.n_states) others.push_back(bytes.wild(states + 1) - 1);
+  for (const std::int32_t states : test.n_states) others.push_back(bytes.wild(-1, states));
   std::int64_t value = 0;
   if (plumbline_tables_find(tables, 1, n, values.data(), ids.data()) == Status::kDone) {
     plumbline_tables_values(tables, 1, ids.data(), 1, others.data(), &value);
   }
-  DominanceComparison* comparison = nullptr;
-  CHECK(plumbline_comparison_create(tables, &comparison) == Status::kDone);
-  std::vector<std::int64_t> bounds;
-  for (std::int32_t i = 0; i < 4; ++i) bounds.push_back(bytes.below(4) == 0 ? kInfinity : bytes.byte());
+  DominanceComparison comparison(*tables);
   std::vector<std::int32_t> told;
-  std::vector<std::int64_t> gains;
   for (std::int32_t state = 0; state < 3; ++state) {
-    std::int32_t source = 0;
-    told.push_back(0);
-    gains.push_back(0);
-    plumbline_comparison_add(comparison, 4, bounds.data(), state, bytes.below(2) ? others.data() : ids.data(),
-                             &source, &value);
-    std::int64_t answer[2];
-    plumbline_comparison_tell(comparison, 4, bounds.data(), told.data(), gains.data(), answer);
-    plumbline_comparison_infer(comparison, 4, bounds.data(), 1, others.data(), &source, &value);
-    bounds[static_cast<std::size_t>(state)] = bytes.byte();
+    const std::int32_t* const own = bytes.below(2) ? others.data() : ids.data();
+    if (!tables->has(own)) continue;
+    comparison.queue(state, bytes.below(4) == 0 ? kInfinity : bytes.byte(), own);
+    comparison.step([&](std::int32_t fallen, std::int64_t) { told.push_back(fallen); });
+    if (tables->has(others.data())) comparison.infer(others.data());
+    comparison.lower(state, bytes.byte());
   }
-  plumbline_comparison_destroy(comparison);
   plumbline_tables_destroy(tables);
 }
 
@@ -387,14 +456,117 @@ void use_dominance(Bytes& bytes) {
   use_tables(bytes, test);
 }
 
+// An unrolled network: arrays of sizes that fit, entries mostly in range.
+struct TestNetwork {
+  explicit TestNetwork(Bytes& bytes) {
+    const std::int32_t n_blocks = bytes.below(4), n_operators = bytes.below(5), n_chunks = bytes.below(3);
+    std::int32_t n_facts = 0, n_pools = 0, n_products = 0;
+    for (std::int32_t i = 0; i < n_blocks; ++i) {
+      const std::int32_t n = bytes.below(4), slots = bytes.below(3), missing = bytes.below(2);
+      blocks.insert(blocks.end(), {n, slots, bytes.byte() < 254 ? missing : bytes.wild(2)});
+      n_facts += n;
+      n_pools += n * slots;
+      n_products += (n + missing) * slots;
+    }
+    n_states = 1 + bytes.below(2);
+    const std::int32_t n_variables = 1 + bytes.below(4);
+    const std::int32_t units[] = {4, 8, 16, 20}, wrong[] = {0, -4, 6, 4100};
+    const std::int32_t hidden = units[bytes.below(4)];  // Python checks that the table has as many columns
+    shape = {n_variables,
+             bytes.byte() < 254 ? hidden : wrong[bytes.below(4)],
+             1 + bytes.below(3),
+             bytes.below(3),
+             n_facts,
+             n_operators,
+             n_chunks,
+             n_pools,
+             n_blocks};
+    for (std::int32_t i = 0; i < n_facts; ++i)
+      facts.insert(facts.end(), {bytes.wild(-1, n_variables), bytes.wild(3)});
+    add_rows(bytes, required_begin, required, n_operators, n_facts);
+    add_rows(bytes, forbidden_begin, forbidden, n_operators, n_facts);
+    add_rows(bytes, products_begin, products, n_operators, n_products);
+    add_rows(bytes, pools_begin, pools, n_pools, n_operators);
+    add_rows(bytes, sources_begin, sources, n_chunks * n_operators, n_facts + 1);
+    n_rows = 1 + bytes.below(9);
+    for (std::int32_t i = n_chunks * n_operators; i > 0; --i)
+      base.push_back(bytes.wild(static_cast<std::int32_t>(n_rows)));
+    for (std::size_t i = 0; i < sources.size(); ++i) values.push_back(bytes.wild(2));
+    for (std::int32_t op = 0; op < n_operators; ++op) schema.push_back(bytes.wild(3));
+    for (std::int32_t i = n_states * n_variables; i > 0; --i) state.push_back(bytes.wild(4));
+    NetworkWiring sizes{};
+    sizes.hidden = hidden;
+    sizes.layers = shape[2];
+    sizes.n_schemas = shape[3];
+    for (std::size_t i = 0; i < blocks.size(); i += 3)
+      sizes.blocks.push_back({blocks[i], blocks[i + 1], blocks[i + 2]});
+    weights.resize(ActionSchemaNetwork::n_weights(sizes));
+    table.resize(static_cast<std::size_t>(n_rows) * static_cast<std::size_t>(hidden));
+    const float numbers[] = {0.0F,
+                             0.5F,
+                             -0.5F,
+                             3.0F,
+                             -40.0F,
+                             1e30F,
+                             std::numeric_limits<float>::infinity(),
+                             std::numeric_limits<float>::quiet_NaN()};
+    const std::int32_t most = bytes.below(8) + 1;
+    const std::int32_t turn = bytes.byte();
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = numbers[(i * 7 + static_cast<std::size_t>(turn)) % static_cast<std::size_t>(most)];
+    for (std::size_t i = 0; i < table.size(); ++i)
+      table[i] = numbers[(i * 5 + static_cast<std::size_t>(turn)) % static_cast<std::size_t>(most)];
+  }
+
+  static void add_rows(Bytes& bytes, std::vector<std::int32_t>& begin, std::vector<std::int32_t>& entries,
+                       std::int32_t n, std::int32_t end) {
+    begin.push_back(0);
+    for (std::int32_t row = 0; row < n; ++row) {
+      for (std::int32_t i = end > 0 ? bytes.below(3) : 0; i > 0; --i) entries.push_back(bytes.wild(end));
+      begin.push_back(static_cast<std::int32_t>(entries.size()));
+    }
+  }
+
+  std::vector<std::int32_t> shape, facts, blocks, required_begin, required, forbidden_begin, forbidden;
+  std::vector<std::int32_t> products_begin, products, pools_begin, pools, sources_begin, sources;
+  std::vector<std::int32_t> base, values, schema, state;
+  std::vector<float> table, weights;
+  std::int64_t n_rows = 0;
+  std::int32_t n_states = 0;
+};
+
+void use_network(Bytes& bytes) {
+  const TestNetwork test(bytes);
+  ActionSchemaNetwork* network = nullptr;
+  const Status status = plumbline_asnets_create(
+      test.shape.data(), test.facts.data(), test.required_begin.data(), test.required.data(),
+      test.forbidden_begin.data(), test.forbidden.data(), test.base.data(), test.sources_begin.data(),
+      test.sources.data(), test.values.data(), test.schema.data(), test.products_begin.data(),
+      test.products.data(), test.pools_begin.data(), test.pools.data(), test.blocks.data(), test.n_rows,
+      test.table.data(), static_cast<std::int64_t>(test.weights.size()), test.weights.data(), &network);
+  CHECK(status == (network != nullptr ? Status::kDone : Status::kBadArgument));
+  if (network == nullptr) return;
+  const auto n = static_cast<std::size_t>(test.n_states), n_operators = test.schema.size();
+  std::vector<float> logits(n * n_operators);
+  std::vector<std::uint8_t> applicable(n * n_operators);
+  CHECK(plumbline_asnets_logits(network, test.n_states, test.state.data(), logits.data(),
+                                applicable.data()) == Status::kDone);
+  plumbline_asnets_destroy(network);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
-  if (bytes.below(3) == 0) {
-    use_dominance(bytes);
-  } else {
-    use_task(bytes);
+  switch (bytes.below(4)) {
+    case 0:
+      use_dominance(bytes);
+      break;
+    case 1:
+      use_network(bytes);
+      break;
+    default:
+      use_task(bytes);
   }
   return 0;
 }

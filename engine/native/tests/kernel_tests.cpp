@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "core/state_store.hpp"
+#include "fuzzing/random_walks.hpp"
 #include "heuristics/goal_count.hpp"
 #include "heuristics/hff.hpp"
+#include "heuristics/hmax.hpp"
 #include "heuristics/lmcut.hpp"
+#include "oracles/bounds.hpp"
 #include "search/aoca_star.hpp"
 #include "search/astar.hpp"
 #include "search/blind_search.hpp"
@@ -19,6 +22,7 @@
 #include "tests/abstraction_checks.hpp"
 #include "tests/dominance_checks.hpp"
 #include "tests/random_task.hpp"
+#include "tests/run_checks.hpp"
 
 namespace plumbline::testing {
 namespace {
@@ -169,6 +173,66 @@ void check_actions(const CompiledTask& compiled, const State& start, StateStore&
   }
 }
 
+// Walks find exactly the states that they may enter, and know when there are no others.
+void check_walks(Random& random, const CompiledTask& compiled, const State& start) {
+  StateStore store(compiled);
+  std::int32_t init = -1;
+  CHECK(store.add(1, start.data(), &init));
+  std::vector<std::int64_t> words(PythonRandom::kWords);
+  for (std::int64_t& word : words) word = random.below(1 << 30);
+  RandomWalks walks(store, std::make_unique<EvaluatorOf<HMax>>(compiled.task),
+                    PythonRandom(words.data(), PythonRandom::kWords), 100, 3, random.below(3));
+  Progress progress{};
+  Monitor monitor(kNoLimits, &progress);
+  walks.offer(init, -1, {});
+  walks.grow(100, 2000, monitor);
+  CHECK(walks.is_exhausted(monitor) || walks.entries().size() == 100 || walks.statistics().walks == 2000);
+  std::size_t begin = 0;
+  for (const RandomWalks::Entry& entry : walks.entries()) {
+    std::int32_t state =
+        entry.reference < 0 ? init : walks.entries()[static_cast<std::size_t>(entry.reference)].state;
+    for (; begin < entry.operators_end; ++begin) {
+      const std::int32_t op = walks.operators()[begin];
+      const std::int32_t before = state;
+      CHECK(store.apply(1, &before, &op, &state) && state >= 0);
+    }
+    CHECK(state == entry.state && walks.is_known(state));
+  }
+}
+
+// A plan bounds every state on it, and following the steps leads to a goal.
+void check_bounds(Random& random, const CompiledTask& compiled, const State& start, Cost cost) {
+  if (cost == kInfinity) return;
+  StateStore store(compiled);
+  RunGraph graph(store);
+  Bounds bounds(store, &graph);
+  std::int32_t state = -1;
+  CHECK(store.add(1, start.data(), &state));
+  std::vector<std::int32_t> plan;
+  for (std::int32_t here = state; plan.size() < 200;) {
+    std::uint8_t is_goal = 0;
+    CHECK(store.is_goal(1, &here, &is_goal));
+    if (is_goal != 0) break;
+    std::int64_t begin[2] = {0, 0};
+    CHECK(store.count_applicable(1, &here, begin));
+    if (begin[1] == 0) return;
+    std::vector<std::int32_t> operators(static_cast<std::size_t>(begin[1]));
+    CHECK(store.applicable(1, &here, operators.data()));
+    plan.push_back(operators[static_cast<std::size_t>(random.below(static_cast<std::int32_t>(begin[1])))]);
+    const std::int32_t before = here;
+    CHECK(store.apply(1, &before, &plan.back(), &here));
+  }
+  CHECK(bounds.add_plan(state, plan, 2));
+  if (bounds.u(state) == kInfinity) return;  // the walk found no goal
+  CHECK(bounds.u(state) >= cost);
+  Cost left = bounds.u(state);
+  for (std::int32_t here = state; bounds.step(here).via != Bounds::kGoal; here = bounds.step(here).next) {
+    left -= compiled.task.costs[static_cast<std::size_t>(bounds.step(here).via)];
+    CHECK(bounds.u(bounds.step(here).next) == left);
+  }
+  CHECK(left == 0 && bounds.plans() == nullptr);
+}
+
 void check_task(Random& random, std::int32_t n_fillers) {
   const CompiledTask compiled(random_task(random, n_fillers));
   const State start = random_state(random, compiled.task);
@@ -181,8 +245,11 @@ void check_task(Random& random, std::int32_t n_fillers) {
   const std::vector<Cost> costs = store.optimal_costs(compiled.task.goal, monitor);
   check_states(compiled, store);
   check_searches(compiled, start, costs[0]);
+  check_walks(random, compiled, start);
+  check_bounds(random, compiled, start, costs[0]);
   check_actions(compiled, start, store, costs);
   check_abstractions(compiled, start, store, costs);
+  check_runs(random, compiled);
 
   const RelevantPart& part = compiled.relevant();
   State projected;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "core/task.hpp"
@@ -77,9 +78,41 @@ inline bool holds(std::span<const Fact> facts, const State& state) {
   return true;
 }
 
-inline State apply(const Task& task, std::int32_t op, State state) {
-  for (const Fact fact : task.effects[op]) state[static_cast<std::size_t>(fact.variable)] = fact.value;
+// Layer by layer, derived variables have their defaults but for what rules say.
+inline State extend(const Task& task, State state) {
+  const Axioms& axioms = task.axioms;
+  const auto at = [&](std::int32_t variable) -> std::int32_t& {
+    return state[static_cast<std::size_t>(variable)];
+  };
+  const std::set<std::int32_t> layers(axioms.layer.begin(), axioms.layer.end());
+  for (const std::int32_t layer : layers) {
+    if (layer < 0) continue;
+    const auto is_here = [&](std::int32_t v) { return axioms.layer[static_cast<std::size_t>(v)] == layer; };
+    for (std::int32_t v = 0; v < task.n_variables(); ++v) {
+      if (is_here(v)) at(v) = axioms.default_of(v);
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::int32_t rule = 0; rule < axioms.n_rules(); ++rule) {
+        const std::int32_t head = axioms.head(rule), value = 1 - axioms.default_of(head);
+        if (!is_here(head) || at(head) == value || !holds(axioms.bodies[rule], state)) continue;
+        at(head) = value;
+        changed = true;
+      }
+    }
+  }
   return state;
+}
+
+inline State apply(const Task& task, std::int32_t op, const State& before) {
+  State state = before;
+  for (const Fact fact : task.effects[op]) state[static_cast<std::size_t>(fact.variable)] = fact.value;
+  const ConditionalEffects& conditional = task.conditional;
+  for (std::int32_t i = conditional.first(op); i < conditional.last(op); ++i) {
+    if (!holds(conditional.conditions[i], before)) continue;
+    state[static_cast<std::size_t>(conditional.fact(i).variable)] = conditional.fact(i).value;
+  }
+  return extend(task, state);
 }
 
 inline State random_state(Random& random, const Task& task) {
@@ -91,6 +124,7 @@ inline State random_state(Random& random, const Task& task) {
 // The cost of the plan, kInfinity if it is none.
 inline Cost plan_cost(const Task& task, State state, std::span<const std::int32_t> plan) {
   Cost cost = 0;
+  state = extend(task, state);
   for (const std::int32_t op : plan) {
     if (!holds(task.preconditions[op], state)) return kInfinity;
     state = apply(task, op, state);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.policies.kinds import PolicyKind, PolicySource
 from engine.policies.policy import Policy
-from engine.policies.torch_file import ZIP_START, prepare_torch
+from engine.policies.torch_file import ZIP_START
 
 _SQLITE_START = b"SQLite format 3\x00"
 
@@ -16,7 +16,6 @@ def _recognizes(source: PolicySource) -> bool:
 def _open(source: PolicySource, seed: int) -> Policy | None:
     """A `.policy` file of cpddl, or a `.pt` file of our own."""
     del seed
-    prepare_torch()
     from engine.policies.asnets.policy import AsnetsPolicy
 
     if source.head.startswith(_SQLITE_START):
@@ -26,6 +25,4 @@ def _open(source: PolicySource, seed: int) -> Policy | None:
     return AsnetsPolicy.from_checkpoint(source.path, source.checkpoint)
 
 
-KIND = PolicyKind(
-    "asnets", "Action schema network", _recognizes, _open, (".policy", ".pt"), trainable=True
-)
+KIND = PolicyKind("asnets", "Action schema network", _recognizes, _open, (".policy", ".pt"))

@@ -94,13 +94,13 @@ def _modules(
         bias = state_dict[f"{kind}.{layer}.{index}.bias"]
         outputs = 1 if part is Part.ACTION and int(layer) == layers else hidden
         # Shapes first: a tensor can claim to be far larger than the file it came from.
-        if weight.ndim != 2 or weight.numel() > 2**26:
+        if weight.ndim != 2 or weight.size > 2**26:
             raise ValueError(f"'{name}' is not a matrix")
         if weight.shape[0] != outputs or tuple(bias.shape) != (outputs,):
             raise ValueError(f"'{name}' has a wrong size")
-        if not (weight.is_floating_point() and bias.is_floating_point()):
+        if weight.dtype.kind != "f" or bias.dtype.kind != "f":
             raise ValueError(f"'{name}' does not hold real numbers")
-        module = Module(weight.float().numpy(), bias.float().numpy())
+        module = Module(weight.astype(np.float32), bias.astype(np.float32))
         if not (np.isfinite(module.weight).all() and np.isfinite(module.bias).all()):
             raise ValueError(f"'{name}' contains values that are not numbers")
         modules[part, int(layer), int(index)] = module

@@ -1,7 +1,7 @@
 """Published `.policy` files of cpddl: an SQLite database with two tables.
 
 `asnets_info` has the settings, `asnets_weights` one row per matrix or bias, in column-major
-order. The file is opened read-only and as immutable, and whatever is wrong with it is said. A
+order. The file is opened read-only and as immutable, and every defect is reported. A
 stranger may have made it: only these two tables are read, none of their columns is computed, and
 all rows together are no larger than the file.
 See docs/formats.md, "ASNets policies of cpddl".
@@ -130,7 +130,7 @@ def _authorize(
 
 
 class _Room:
-    """What the rows of a file may take: no more than the file, whatever its pages say."""
+    """The memory that the rows of a file may take: no more than the size of the file."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._left = path, path.stat().st_size

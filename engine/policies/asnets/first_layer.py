@@ -8,33 +8,17 @@ schema has many related atoms its bits are cut into chunks, and the rows of the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
-from engine.native import networks as native
+from engine.native.networks import FloatArray
 from engine.policies.asnets.grounding import MISSING, Grounding
-
-
-def elu(rows: Tensor, bias: Tensor | None = None) -> Tensor:
-    """ELU of the rows, with a bias added to each.
-
-    Without gradients the rows are overwritten, by a kernel: torch makes several passes.
-    """
-    if torch.is_grad_enabled():
-        values = rows if bias is None else rows + bias
-        return torch.maximum(values, torch.clamp_max(values, 0.0).exp() - 1.0)
-    native.elu(rows, rows.new_zeros(rows.shape[-1]) if bias is None else bias)
-    return rows
-
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Reals = NDArray[np.float64]
 
 CHUNK_BITS = 10
 PADDING_ROW = 0
@@ -62,14 +46,14 @@ class _SchemaBits:
         starts = range(0, self.bits, CHUNK_BITS)
         return [slice(start, min(start + CHUNK_BITS, self.bits)) for start in starts]
 
-    def inputs(self, chunk: slice) -> Reals:
+    def inputs(self, chunk: slice) -> FloatArray:
         """What the matrix is applied to: per class and pattern of the chunk's bits one row.
 
         Columns: the state's bits, the goal's bits, applicability, and a one for the bias.
         """
         atoms, width = self.bits - 1, chunk.stop - chunk.start
         patterns = (np.arange(2**width)[:, None] >> np.arange(width)) & 1
-        rows = np.zeros((len(self.goals), 2**width, 2 * atoms + 2))
+        rows = np.zeros((len(self.goals), 2**width, 2 * atoms + 2), np.float32)
         held = np.zeros((2**width, self.bits))
         held[:, chunk] = patterns
         rows[:, :, :atoms] = held[:, :atoms]
@@ -84,11 +68,23 @@ class _SchemaBits:
         return rows.reshape(-1, rows.shape[2])
 
 
-class FirstLayer:
-    """`truth` below has one row per wired fact, `applicable` one per operator."""
+@dataclass(frozen=True)
+class Selection:
+    """Bits by operator, those of an operator together: where each is read, and what it counts.
 
-    def __init__(self, grounding: Grounding, facts: Ints, dtype: torch.dtype) -> None:
-        self._inputs: list[tuple[int, Tensor]] = []
+    A bit is read from a fact or, counted on from the last fact, from an operator's applicability.
+    """
+
+    starts: Ints  # by operator
+    sources: Ints
+    values: Ints
+
+
+class FirstLayer:
+    """Which rows of the table a state selects: `base` plus the bits of the selection, by chunk."""
+
+    def __init__(self, grounding: Grounding, facts: Ints) -> None:
+        self.inputs: list[tuple[int, FloatArray]] = []  # schema, and what its matrix is applied to
         schemas = [
             (schema, _schema_bits(grounding, schema, facts))
             for schema in range(len(grounding.related))
@@ -96,49 +92,35 @@ class FirstLayer:
         ]
         chunks = max([1, *(len(bits.chunks()) for _, bits in schemas)])
         operators = len(grounding.operators)
-        base = np.full((chunks, operators), PADDING_ROW, dtype=np.int64)
+        self.base = np.full((chunks, operators), PADDING_ROW, dtype=np.int64)
         entries: list[list[tuple[Ints, Ints, int]]] = [[] for _ in range(chunks)]
         first_row = PADDING_ROW + 1
         for schema, bits in schemas:
             for number, chunk in enumerate(bits.chunks()):
                 inputs = bits.inputs(chunk)
-                self._inputs.append((schema, torch.from_numpy(inputs).to(dtype)))
+                self.inputs.append((schema, inputs))
                 patterns = 2 ** (chunk.stop - chunk.start)
-                base[number, bits.operators] = first_row + bits.kinds * patterns
+                self.base[number, bits.operators] = first_row + bits.kinds * patterns
                 first_row += len(inputs)
                 members = np.arange(bits.operators.start, bits.operators.stop)
                 for place, bit in enumerate(range(chunk.start, chunk.stop)):
                     entries[number].append((members, bits.sources[:, bit], 2**place))
-        self._base = torch.from_numpy(base).unsqueeze(2)
-        self._bags = [_bag(chunk, operators) for chunk in entries]
+        self.selections = [_selection(chunk, operators) for chunk in entries]
 
-    def table(self, weights: list[tuple[Tensor, Tensor]]) -> Tensor:
-        """Rows to be selected; `weights` are matrix and bias by schema.
+    def table(self, weights: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+        """The rows before activation; `weights` are matrix and bias by schema.
 
-        Rows that are not to be added up are activated here: there are fewer than operators.
+        Columns are added one by one: a matrix product adds them in an order of its own.
         """
         hidden = len(weights[0][1])
-        parts = [weights[0][0].new_zeros((PADDING_ROW + 1, hidden))]
-        for schema, inputs in self._inputs:
+        parts = [np.zeros((PADDING_ROW + 1, hidden), np.float32)]
+        for schema, inputs in self.inputs:
             matrix, bias = weights[schema]
-            parts.append(inputs @ torch.cat((matrix, bias.unsqueeze(1)), dim=1).t())
-        rows = torch.cat(parts)
-        return elu(rows) if len(self._bags) == 1 else rows
-
-    def select(self, table: Tensor, truth: Tensor, applicable: Tensor) -> Tensor:
-        """Hidden vectors (operators, states, hidden)."""
-        bits = torch.cat((truth, applicable.to(truth.dtype)))
-        rows: Tensor | None = None
-        for base, (sources, starts, values) in zip(self._base, self._bags, strict=True):
-            codes = functional.embedding_bag(
-                sources, bits, starts, mode="sum", per_sample_weights=values.to(bits.dtype)
-            )
-            chosen = table.index_select(0, (codes.long() + base).view(-1))
-            rows = chosen if rows is None else rows + chosen
-        assert rows is not None
-        if len(self._bags) > 1:
-            rows = elu(rows)
-        return rows.view(len(applicable), applicable.shape[1], -1)
+            rows = np.zeros((len(inputs), hidden), np.float32)
+            for column, factors in enumerate((*matrix.T, bias)):
+                rows += inputs[:, column, None] * factors
+            parts.append(rows)
+        return np.concatenate(parts)
 
 
 def _schema_bits(grounding: Grounding, schema: int, facts: Ints) -> _SchemaBits:
@@ -155,8 +137,7 @@ def _schema_bits(grounding: Grounding, schema: int, facts: Ints) -> _SchemaBits:
     return _SchemaBits(operators, sources, members.reshape(-1), kinds[:, :atoms], kinds[:, atoms:])
 
 
-def _bag(entries: list[tuple[Ints, Ints, int]], operators: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources with their values, those of an operator together, and where each operator starts."""
+def _selection(entries: list[tuple[Ints, Ints, int]], operators: int) -> Selection:
     owners = np.concatenate([members for members, _, _ in entries] or [np.empty(0, np.int64)])
     sources = np.concatenate([source for _, source, _ in entries] or [np.empty(0, np.int64)])
     values = np.concatenate(
@@ -165,8 +146,6 @@ def _bag(entries: list[tuple[Ints, Ints, int]], operators: int) -> tuple[Tensor,
     known = sources != MISSING
     order = np.argsort(owners[known], kind="stable")
     counts = np.bincount(owners[known], minlength=operators)
-    return (
-        torch.from_numpy(sources[known][order]),
-        torch.from_numpy(np.cumsum(counts) - counts),
-        torch.from_numpy(values[known][order]).float(),
+    return Selection(
+        np.cumsum(counts) - counts, sources[known][order], values[known][order].astype(np.int64)
     )

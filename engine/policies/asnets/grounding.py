@@ -149,7 +149,7 @@ class _FactTable:
         return np.where(keys[place] == wanted, place + self.start[predicate], MISSING)
 
     def find_atoms(self, atoms: Iterable[Atom]) -> Mask:
-        """Which facts are among the atoms; atoms that are no facts are passed over."""
+        """Return a mask of the facts among the atoms; other atoms are ignored."""
         mask = np.zeros(len(self.atoms), dtype=np.bool_)
         for predicate, rows in _rows(atoms, self.ids).items():
             found = self.find(predicate, rows)

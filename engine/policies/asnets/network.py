@@ -1,4 +1,6 @@
-"""The action schema network in torch: all operators and a whole batch of states at once.
+"""The action schema network in torch, for training: all operators and a whole batch of states.
+
+Decisions come from a kernel (`compiled.py`), which computes the same.
 
 Formulas: Toyer et al. (JAIR 2020) in the form of the published cpddl policies. A weight matrix
 over the concatenation of hidden vectors is applied block by block to each fact first and then
@@ -13,9 +15,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.policies.asnets.first_layer import elu
 from engine.policies.asnets.relatedness import Relatedness
-from engine.policies.asnets.wiring import Wiring
+from engine.policies.asnets.tensors import TensorWiring, elu
+from engine.policies.asnets.weights import Module, Part, action_inputs, proposition_inputs
 
 EMPTY_POOL = -1.0
 """What an empty pool and a missing fact count as: the lowest value of ELU."""
@@ -113,20 +115,27 @@ class Asnets(nn.Module):
             blocks.append(Proposition(weight[:, :pooled].t(), skip, bias))
         return blocks
 
-    def forward(
-        self,
-        wiring: Wiring,
-        arrangement: Arrangement,
-        truth: Tensor,
-        first: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Logits and applicability (operators, states) for truth values (facts, states).
+    def modules_by_part(self) -> dict[tuple[Part, int, int], Module]:
+        """A copy of the weights as they are now, in the form of `StoredNetwork.modules`."""
+        found = {}
+        for part, layers in ((Part.ACTION, self.action), (Part.PROPOSITION, self.proposition)):
+            for layer, modules in enumerate(layers):
+                assert isinstance(modules, nn.ModuleList)
+                for index, linear in enumerate(modules):
+                    if isinstance(linear, nn.Linear):
+                        weight, bias = (
+                            values.detach().float().numpy().copy()
+                            for values in (linear.weight, linear.bias)
+                        )
+                        found[part, layer, index] = Module(weight, bias)
+        return found
 
-        `first` is `wiring.first.table(arrangement.first)`, for those who keep it.
-        """
+    def forward(
+        self, wiring: TensorWiring, arrangement: Arrangement, truth: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Logits and applicability (operators, states) for truth values (facts, states)."""
         applicable = wiring.applicable(truth)
-        table = wiring.first.table(arrangement.first) if first is None else first
-        actions = wiring.first.select(table, truth, applicable)
+        actions = wiring.first_layer(arrangement.first, truth, applicable)
         facts: dict[int, Tensor] = {}
         for layer in range(self.layers):
             pools = wiring.pool(actions, EMPTY_POOL)
@@ -137,16 +146,8 @@ class Asnets(nn.Module):
         return actions.squeeze(2), applicable
 
 
-def action_inputs(related: int, layer: int, hidden: int) -> int:
-    return 2 * related + 1 if layer == 0 else (related + 1) * hidden
-
-
-def proposition_inputs(slots: int, layer: int, hidden: int) -> int:
-    return slots * hidden if layer == 0 else (slots + 1) * hidden
-
-
 def _proposition_layer(
-    wiring: Wiring,
+    wiring: TensorWiring,
     weights: list[Proposition | None],
     pools: list[Tensor],
     facts: dict[int, Tensor],
@@ -159,12 +160,12 @@ def _proposition_layer(
         outputs = torch.mm(pooled, own.pools)
         if own.skip is not None:
             outputs.addmm_(facts[block.predicate], own.skip)
-        result[block.predicate] = elu(outputs, own.bias)
+        result[block.predicate] = elu(outputs + own.bias)
     return result
 
 
 def _action_layer(
-    wiring: Wiring, weights: ActionLayer, facts: dict[int, Tensor], actions: Tensor
+    wiring: TensorWiring, weights: ActionLayer, facts: dict[int, Tensor], actions: Tensor
 ) -> Tensor:
     """What each operator makes of its facts and of itself, before the activation."""
     states = actions.shape[1]
@@ -179,11 +180,10 @@ def _action_layer(
 
 
 def _products(
-    wiring: Wiring, weights: list[Tensor | None], facts: dict[int, Tensor], width: int
+    wiring: TensorWiring, weights: list[Tensor | None], facts: dict[int, Tensor], width: int
 ) -> Tensor:
     """Per predicate, slot and fact the fact's vector times the slot's matrix, as rows."""
-    table = None
-    parts = []
+    parts = [torch.empty((0, width))]
     for block in wiring.blocks:
         matrix = weights[block.predicate]
         assert matrix is not None
@@ -192,14 +192,8 @@ def _products(
             states = width // matrix.shape[2]
             vectors = torch.cat((vectors, vectors.new_full((states, vectors.shape[1]), EMPTY_POOL)))
         vectors = vectors.expand(block.slots, -1, -1)
-        if torch.is_grad_enabled():
-            parts.append(torch.bmm(vectors, matrix).view(-1, width))
-            continue
-        # Without gradients the products are written where they belong: copies cost more.
-        if table is None:
-            table = vectors.new_empty((wiring.product_rows, width))
-        torch.bmm(vectors, matrix, out=table[block.products].view(block.slots, -1, matrix.shape[2]))
-    return torch.cat(parts) if table is None else table
+        parts.append(torch.bmm(vectors, matrix).view(-1, width))
+    return torch.cat(parts[1:] or parts)
 
 
 def _weights(modules: nn.Module, index: int) -> tuple[Tensor, Tensor]:

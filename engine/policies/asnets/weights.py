@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,6 @@ from numpy.typing import NDArray
 from engine.errors import UnsupportedError
 from engine.pddl.model import Domain
 from engine.policies.asnets.relatedness import Relatedness, relate
-
-if TYPE_CHECKING:
-    from engine.policies.asnets.network import Asnets
-
 
 Floats = NDArray[np.float32]
 
@@ -64,8 +60,6 @@ class StoredNetwork:
         return reasons or tuple(self._wrong_sizes(relatedness))
 
     def _wrong_sizes(self, relatedness: Relatedness) -> Iterator[str]:
-        from engine.policies.asnets.network import action_inputs, proposition_inputs
-
         for layer in range(self.layers + 1):
             for index, schema in enumerate(relatedness.schemas):
                 inputs = action_inputs(len(schema.related), layer, self.hidden)
@@ -81,22 +75,13 @@ class StoredNetwork:
         module = self.modules.get((part, layer, index))
         return module is not None and module.weight.shape[1] == inputs
 
-    def build(self, relatedness: Relatedness) -> Asnets:
-        """The network for a domain that fits."""
-        import torch
 
-        from engine.policies.asnets.network import Asnets
+def action_inputs(related: int, layer: int, hidden: int) -> int:
+    return 2 * related + 1 if layer == 0 else (related + 1) * hidden
 
-        network = Asnets(relatedness, self.hidden, self.layers)
-        parameters = dict(network.named_parameters())
-        with torch.no_grad():
-            for (part, layer, index), module in self.modules.items():
-                kind = "action" if part is Part.ACTION else "proposition"
-                name = f"{kind}.{layer}.{index}"
-                if f"{name}.weight" in parameters:
-                    parameters[f"{name}.weight"].copy_(torch.from_numpy(module.weight.copy()))
-                    parameters[f"{name}.bias"].copy_(torch.from_numpy(module.bias))
-        return network
+
+def proposition_inputs(slots: int, layer: int, hidden: int) -> int:
+    return slots * hidden if layer == 0 else (slots + 1) * hidden
 
 
 def _differences(kind: str, known: Sequence[str], present: Sequence[str]) -> Iterator[str]:
@@ -107,7 +92,7 @@ def _differences(kind: str, known: Sequence[str], present: Sequence[str]) -> Ite
     if missing:
         yield f"the domain lacks the {kind}s {_list(missing)}"
     if not (unknown or missing) and tuple(known) != tuple(present):
-        yield f"the {kind}s of the domain stand in another order"
+        yield f"the {kind}s of the domain are in another order"
 
 
 def _list(names: Sequence[str]) -> str:

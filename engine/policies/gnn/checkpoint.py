@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -133,7 +134,7 @@ class _Weights:
         if not isinstance(aggregation, str):
             aggregation = "something else"
         update = self.entries.get("model.relation_network.update.0.weight")
-        if isinstance(update, Tensor) and tuple(update.shape) == (2 * hidden, 3 * hidden):
+        if isinstance(update, np.ndarray) and update.shape == (2 * hidden, 3 * hidden):
             aggregation = "addmax"
         if aggregation != "max":
             raise _refused(
@@ -156,14 +157,13 @@ class _Weights:
         )
 
     def _take(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        tensor = self.entries.get(name)
-        # Shape first: a tensor can claim to be far larger than the file it came from.
-        if not isinstance(tensor, Tensor) or tuple(tensor.shape) != shape:
+        values = self.entries.get(name)
+        if not isinstance(values, np.ndarray) or values.shape != shape:
             raise _refused(self.path, f"the weights '{name}' are missing or have a wrong size")
-        if not (tensor.is_floating_point() and bool(torch.isfinite(tensor).all())):
+        if values.dtype.kind != "f" or not np.isfinite(values).all():
             raise _refused(self.path, f"the weights '{name}' contain values that are not numbers")
         self.taken.add(name)
-        return tensor.float()
+        return torch.from_numpy(values).float()
 
     def refuse_leftovers(self) -> None:
         for name in self.entries:

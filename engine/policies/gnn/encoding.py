@@ -29,7 +29,7 @@ class GraphEncoding:
     def __init__(self, task: Task, source: PddlSource, relations: Mapping[str, int]) -> None:
         constants, objects = source.domain.constants, source.problem.objects
         distinct = dict.fromkeys(item.name for item in (*constants, *objects))
-        self._nodes = {name: number for number, name in enumerate(distinct)}
+        self.nodes = {name: number for number, name in enumerate(distinct)}
         self._relations = relations
         wanted = map(ground_atom, goal_atoms(source.problem))
         goal = [(predicate + GOAL_SUFFIX, *names) for predicate, *names in wanted]
@@ -38,14 +38,14 @@ class GraphEncoding:
 
     @property
     def objects(self) -> int:
-        return len(self._nodes)
+        return len(self.nodes)
 
     def _by_relation(self, atoms: Iterable[GroundAtom]) -> dict[int, Ints]:
         """Per relation the nodes of its atoms; sorted, so that sums are always in one order."""
         rows: dict[int, list[list[int]]] = {}
         for atom in sorted(set(atoms)):
             if len(atom) > 1:
-                nodes = [self._nodes[name] for name in atom[1:]]
+                nodes = [self.nodes[name] for name in atom[1:]]
                 rows.setdefault(self._relations[atom[0]], []).append(nodes)
         return {relation: np.array(lines, dtype=np.int64) for relation, lines in rows.items()}
 
@@ -59,7 +59,7 @@ class GraphEncoding:
         for fact, atom in enumerate(atoms):
             if atom is not None and len(atom) > 1:
                 self._relation_of_fact[fact] = self._relations[atom[0]]
-                nodes = [self._nodes[name] for name in atom[1:]]
+                nodes = [self.nodes[name] for name in atom[1:]]
                 self._nodes_of_fact[fact, : len(nodes)] = nodes
         self._arity = {
             relation: len(atom) - 1

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.errors import Location, UnsupportedError
 from engine.native.library import Int32Array, Int64Array
 from engine.pddl.model import Domain
 from engine.policies.gnn.checkpoint import (
@@ -31,7 +32,13 @@ from engine.task.states import StateTable
 from engine.task.task import PddlSource, Task
 
 TIE_TOLERANCE = 1e-5
-"""Scores of one state differ by this much when it is evaluated among others."""
+"""Scores this close count as equal, and the first candidate wins."""
+
+BATCH_MARGIN = 5e-5
+"""More than a score changes when its state is evaluated among others."""
+
+ENGINE = f"torch {torch.__version__}, ties alone"
+"""What decides, for descriptions: another engine may break near ties in another way."""
 
 CHUNK_MESSAGES = 2**13
 
@@ -46,7 +53,7 @@ class GnnPolicy:
         return cls(read_gnn_checkpoint(path, contents), seed)
 
     def describe(self) -> PolicyInfo:
-        return PolicyInfo("gnn", None, self._checkpoint.details)
+        return PolicyInfo("gnn", None, {**self._checkpoint.details, "engine": ENGINE})
 
     def misfits(self, domain: Domain) -> tuple[str, ...]:
         known = dict(domain_predicates(self._checkpoint.predicates))
@@ -65,6 +72,13 @@ class GnnPolicy:
 
     def bind(self, task: Task) -> BoundGnn:
         source = pddl_source(task, self._checkpoint.path)
+        for rule in source.domain.derived:
+            raise UnsupportedError(
+                f"this network reads states without derived predicates such as "
+                f"'{rule.predicate.name}'",
+                Location.of(source.domain.path, rule.position.line, rule.position.column),
+                "use another policy for this domain",
+            )
         require_domain(self, source.domain, str(self._checkpoint.path))
         return BoundGnn(self._checkpoint, task, source, self._seed)
 
@@ -84,36 +98,41 @@ class BoundGnn:
     ) -> None:
         self._task = task
         relations = {name: index for index, (name, _) in enumerate(checkpoint.predicates)}
-        self._encoding = GraphEncoding(task, source, relations)
+        self.encoding = GraphEncoding(task, source, relations)
         generator = torch.Generator().manual_seed(seed)
-        shape = (self._encoding.objects, checkpoint.hidden // 2)
-        self._noise = torch.randn(shape, generator=generator)
-        self._network = GnnNetwork(checkpoint, self._noise)
+        shape = (self.encoding.objects, checkpoint.hidden // 2)
+        self.noise = torch.randn(shape, generator=generator)
+        self._network = GnnNetwork(checkpoint, self.noise)
         texts = [_text(operator.name) for operator in task.operators]
         order = sorted(range(len(texts)), key=texts.__getitem__)
         self._rank = np.empty(len(texts), dtype=np.int64)
         self._rank[order] = np.arange(len(texts))
-        self._states_per_pass = max(
-            1, CHUNK_MESSAGES // max(1, self._encoding.messages_per_state())
-        )
+        self._states_per_pass = max(1, CHUNK_MESSAGES // max(1, self.encoding.messages_per_state()))
 
     def decide(self, states: Int32Array) -> Int32Array:
+        """The first of the best successors; near ties are decided for one state alone.
+
+        So a decision does not depend on the states that are asked about with it.
+        """
         decisions = np.full(len(states), NO_ACTION, dtype=np.int32)
-        for state, operators, scores in self._scored(states):
-            best = np.flatnonzero(scores <= scores.min() + TIE_TOLERANCE)[0]
-            decisions[state] = operators[best]
+        for state, operators, scores in self.scored(states):
+            threshold = scores.min() + TIE_TOLERANCE
+            if len(states) > 1 and (scores <= threshold + BATCH_MARGIN).sum() > 1:
+                decisions[state] = self.decide(states[state : state + 1])[0]
+            else:
+                decisions[state] = operators[np.flatnonzero(scores <= threshold)[0]]
         return decisions
 
     def distribution(self, states: Int32Array) -> NDArray[np.float64]:
         """Shares of the sum of the others' scores, as the published server computes them."""
         result = np.zeros((len(states), len(self._task.operators)))
-        for state, operators, scores in self._scored(states):
+        for state, operators, scores in self.scored(states):
             others = scores.sum(dtype=np.float64) - scores
             if others.sum() > 0:
                 result[state, operators] = others / others.sum()
         return result
 
-    def _scored(self, states: Int32Array) -> Iterator[tuple[int, Int32Array, NDArray[np.float32]]]:
+    def scored(self, states: Int32Array) -> Iterator[tuple[int, Int32Array, NDArray[np.float32]]]:
         """Per state that has successors: its operators in order and their scores."""
         candidates = self._candidates(states)
         counts = np.diff(candidates.row_begin)
@@ -122,7 +141,7 @@ class BoundGnn:
             groups = np.repeat(np.arange(part.stop - part.start), counts[part])
             if not len(groups):
                 continue
-            batch = self._encoding.batch(candidates.states[rows], groups, part.stop - part.start)
+            batch = self.encoding.batch(candidates.states[rows], groups, part.stop - part.start)
             scores = self._network.evaluate(batch).numpy()
             for state in range(part.start, part.stop):
                 own = slice(candidates.row_begin[state], candidates.row_begin[state + 1])

@@ -61,7 +61,7 @@ class PluginMistakeError(Exception):
 
 
 def serve(connection: Connection, file: str, factory: str, given: PluginInput) -> None:
-    """Make the plug-in's policy for a task, then answer questions as long as somebody asks."""
+    """Make the plug-in's policy for a task, then answer questions until the connection ends."""
     questions: queue.SimpleQueue[Decide] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, questions), daemon=True).start()
     task = PluginTask(parse_sas(given.sas), given.static_atoms, given.objects)
@@ -82,7 +82,7 @@ def serve(connection: Connection, file: str, factory: str, given: PluginInput) -
 
 
 def _read(connection: Connection, questions: queue.SimpleQueue[Decide]) -> None:
-    """Reads in a thread: even while the plug-in hangs, we notice that nobody waits any more."""
+    """Read in a thread, to notice the end of the connection even while the plug-in hangs."""
     try:
         while isinstance(message := connection.receive(), Events):
             for question in message.events:

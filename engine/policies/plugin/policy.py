@@ -1,7 +1,7 @@
-"""A policy that somebody wrote in a Python file: `path/to/file.py:factory`.
+"""A policy in a Python file of the user: `path/to/file.py:factory`.
 
-It runs in a process of its own, so that a plug-in that crashes, hangs or answers nonsense ends in
-a `PolicyError` and not in the end of the program. The next decision starts it again.
+It runs in a process of its own, so that a plug-in that crashes, hangs or answers nonsense causes a
+`PolicyError` and does not end the program. The next decision starts it again.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PluginPolicy:
         return PolicyInfo("plug-in", None, {"file": str(self.path), "factory": self.factory})
 
     def misfits(self, domain: Domain) -> tuple[str, ...]:
-        """Only the plug-in knows, and it says so when it is bound to a task."""
+        """Nothing: only the plug-in knows, and it says so when it is bound to a task."""
         del domain
         return ()
 
@@ -105,6 +105,11 @@ class BoundPluginPolicy:
         ids = self._require_decisions(answer.operators, len(states))
         self._losses = 0
         return ids
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process, as long as it has one."""
+        return None if self._worker is None else self._worker.pid
 
     def restart(self) -> None:
         """End the process and start a new one, whatever happened before."""

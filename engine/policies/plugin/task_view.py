@@ -20,6 +20,7 @@ from engine.task.task import GroundAtom, Task
 class PluginVariable:
     name: str
     atoms: tuple[str | None, ...]  # per value: "(at b1 rooma)", None where no atom is true
+    derived: bool = False  # its value follows from axioms; no operator sets it
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class PluginOperator:
     precondition: tuple[tuple[int, int], ...]  # (variable, value)
     effect: tuple[tuple[int, int], ...]
     cost: int
+    # ((condition, (variable, value)), ...): applied after `effect`, in this order
+    conditional: tuple[tuple[tuple[tuple[int, int], ...], tuple[int, int]], ...] = ()
 
 
 def _text(atom: GroundAtom | None) -> str | None:
@@ -43,11 +46,18 @@ class PluginTask:
     ) -> None:
         self._task = task
         self.variables = tuple(
-            PluginVariable(variable.name, tuple(map(_text, atoms)))
+            PluginVariable(variable.name, tuple(map(_text, atoms)), variable.is_derived)
             for variable, atoms in zip(task.variables, task.fact_atoms, strict=True)
         )
         self.operators = tuple(
-            PluginOperator(number, f"({item.name})", item.precondition, item.effect, item.cost)
+            PluginOperator(
+                number,
+                f"({item.name})",
+                item.precondition,
+                item.effect,
+                item.cost,
+                item.conditional,
+            )
             for number, item in enumerate(task.operators)
         )
         self.initial_state: tuple[int, ...] = task.init
@@ -85,8 +95,12 @@ class PluginTask:
         return [int(number) for number in np.flatnonzero(possible)]
 
     def successor(self, state: Sequence[int] | Int32Array, operator: int) -> tuple[int, ...]:
-        """The state after an applicable operator."""
-        values = [int(value) for value in state]
+        """The state after an applicable operator; derived values are computed."""
+        before = [int(value) for value in state]
+        after = before.copy()
         for variable, value in self.operators[operator].effect:
-            values[variable] = value
-        return tuple(values)
+            after[variable] = value
+        for condition, (variable, value) in self.operators[operator].conditional:
+            if all(before[named] == wanted for named, wanted in condition):
+                after[variable] = value
+        return self._task.extend(after)

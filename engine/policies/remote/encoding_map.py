@@ -14,9 +14,9 @@ import numpy as np
 
 from engine.errors import PolicyError
 from engine.native.library import Int32Array
-from engine.task.atoms import format_atom
-from engine.task.successors import is_applicable
-from engine.task.task import Fact, GroundAtom, Task
+from engine.task.atoms import format_atom, is_made_up
+from engine.task.successors import choose_operator
+from engine.task.task import Fact, GroundAtom, Task, atom_of_fact
 
 _NO_VALUE = -1
 _SAME_TASK = "start the server with the domain and the problem that are loaded here"
@@ -46,14 +46,18 @@ class EncodingMap:
         self._variables = [
             _map_variable(number, atoms, ours, facts)
             for number, atoms in enumerate(theirs.fact_atoms)
+            if number not in theirs.derived_variables
         ]
 
     def to_theirs(self, states: Int32Array) -> Int32Array:
         if self.identical:
             return states
-        result = np.empty((len(states), len(self._variables)), dtype=np.int32)
+        result = np.zeros((len(states), len(self._theirs.variables)), dtype=np.int32)
         for variable in self._variables:
             result[:, variable.number] = _translate(variable, states)
+        if self._theirs.derived_variables:  # by the server's own axioms
+            rows = [self._theirs.extend(row) for row in result.tolist()]
+            result = np.array(rows, np.int32).reshape(result.shape)
         return result
 
     def to_ours(self, operator: int, state: Sequence[int]) -> int:
@@ -61,22 +65,21 @@ class EncodingMap:
         if self.identical:
             return operator
         name = self._theirs.operators[operator].name
-        same_name = self._ours.operators_of_action.get(name)
-        if same_name is None:
+        chosen = choose_operator(self._ours, name, state)
+        if chosen is None:
             raise PolicyError(f"the server chose ({name}), which this task does not have")
-        applicable = (
-            number for number in same_name if is_applicable(self._ours.operators[number], state)
-        )
-        return next(applicable, same_name[0])
+        return chosen
 
 
 def _same_encoding(ours: Task, theirs: Task) -> bool:
     """Whether states and operator ids mean the same in both; costs and start may differ."""
 
     def meaning(task: Task) -> tuple[object, ...]:
-        values = [variable.values for variable in task.variables]
-        operators = [(item.name, item.precondition, item.effect) for item in task.operators]
-        return values, operators, task.goal
+        variables = [(item.values, item.layer, item.default) for item in task.variables]
+        operators = [
+            (item.name, item.precondition, item.effect, item.conditional) for item in task.operators
+        ]
+        return variables, operators, task.goal, task.axioms
 
     return meaning(ours) == meaning(theirs)
 
@@ -107,12 +110,26 @@ def _goal_atoms(task: Task) -> set[tuple[bool, GroundAtom]]:
     conditions = set()
     for variable, value in task.goal:
         atom = task.fact_atoms[variable][value]
+        if task.variables[variable].is_derived:
+            conditions.add(_derived_condition(task.variables[variable].values[value]))
+            continue
         if atom is not None:
             conditions.add((True, atom))
         else:  # the value that denies all the others
             others = task.fact_atoms[variable]
             conditions.update((False, other) for other in others if other is not None)
     return conditions
+
+
+def _derived_condition(name: str) -> tuple[bool, GroundAtom]:
+    """What a goal asks of a derived predicate; a name that the translator made up says nothing."""
+    atom = atom_of_fact(name.removeprefix("Negated"))
+    if atom is None or is_made_up(atom):
+        raise PolicyError(
+            "the goal is more than a list of facts, and the server encodes the task in another way",
+            hint=_SAME_TASK,
+        )
+    return not name.startswith("Negated"), atom
 
 
 def _check_operators(ours: Task, theirs: Task) -> None:

@@ -32,12 +32,12 @@ _RUNNING = "is the server running?"
 @dataclass(frozen=True, slots=True)
 class RemoteSettings:
     answer_seconds: float = 10.0  # how long to wait for one answer
-    reconnect_seconds: float = 5.0  # how long to look for a server that went away
+    reconnect_seconds: float = 5.0  # how long to wait for a server that disconnected
     in_flight: int = 16  # calls under way at the same time
 
 
 class _ConnectionLostError(Exception):
-    """The server went away during a call; the call may be made again."""
+    """The server disconnected during a call; the call may be repeated."""
 
 
 def open_remote(address: str, settings: RemoteSettings | None = None) -> RemotePolicy:
@@ -64,7 +64,7 @@ class RemotePolicy:
                 *pheromone.UNLIMITED_MESSAGES,
                 ("grpc.enable_http_proxy", 0),  # policy servers are near, proxies are not
                 ("grpc.initial_reconnect_backoff_ms", 100),
-                # Which is how long one attempt may take, whatever its name says.
+                # Despite its name, this limits a single attempt.
                 ("grpc.min_reconnect_backoff_ms", int(1000 * settings.answer_seconds)),
                 ("grpc.max_reconnect_backoff_ms", 2000),
             ],

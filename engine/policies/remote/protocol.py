@@ -20,7 +20,7 @@ from google.protobuf import (  # type: ignore[import-untyped]  # it comes withou
 
 
 def _quiet_grpc() -> Any:
-    """gRPC writes to stderr what our errors say better, unless it is told before its import."""
+    """Keep gRPC from writing to stderr, which has to be set before its import."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc  # type: ignore[import-untyped]  # it comes without annotations
 

@@ -1,8 +1,8 @@
 """Serves one of our policies over the pheromone protocol, for the tools that speak it.
 
 Calls that arrive while the policy is busy are answered together, by one decision batch. A state
-that does not fit the task gets a gRPC error and harms nobody else. The command line and the window
-both serve by `serving`.
+that does not fit the task gets a gRPC error and does not affect other calls. The command line and
+the window both serve by `serving`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -24,9 +24,8 @@ from engine.native.library import Int32Array
 from engine.policies.policy import (
     BoundPolicy,
     Probabilistic,
-    close_policy,
+    bound_policy,
     notes_of,
-    open_policy,
 )
 from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.protocol import grpc
@@ -45,12 +44,8 @@ def serving(spec: str, task: Task, address: str) -> Iterator[PolicyServer]:
     """Serve the policy that a user names, for one task, as long as the context lasts."""
     if not is_address(address, lowest_port=0):
         raise UsageError(f"'{address}' is not an address", hint="write host:port or unix:path")
-    with ExitStack() as stack:
-        policy = open_policy(spec, None if task.source is None else task.source.domain)
-        stack.callback(close_policy, policy)
-        bound = policy.bind(task)
-        stack.callback(close_policy, bound)
-        yield stack.enter_context(PolicyServer(bound, task, address))
+    with bound_policy(spec, task) as bound, PolicyServer(bound, task, address) as server:
+        yield server
 
 
 class PolicyServer:
@@ -130,7 +125,7 @@ class _BatchedPolicy:
                     raise PolicyError("the server was stopped") from None
 
     def stop(self) -> None:
-        """A decision under way may take its time; nobody waits for it any more."""
+        """Stop without waiting for a decision that is under way."""
         self._stopped = True
         self._questions.put(None)
         self._thread.join(POLL_SECONDS)
@@ -162,7 +157,7 @@ class _BatchedPolicy:
                 answers = list(self._policy.decide(states))
             else:
                 answers = list(self._distribution(states))
-        except Exception as error:  # of whatever kind: it belongs to those who wait
+        except Exception as error:  # of any kind: passed on to the waiting calls
             for question in batch:
                 question.answer.set_exception(error)
             return
@@ -212,7 +207,9 @@ class _Service:
         return pheromone.TASK.response(task=self._text)
 
     def operator(self, request: Any, context: Any) -> Any:
-        """The protocol has no word for a chosen action that does nothing: it is none."""
+        """Answer with an operator, or none for an action that does nothing, which the protocol
+        lacks.
+        """
         operator = self._ask(_Ask.OPERATOR, request, context)
         return pheromone.OPERATOR.response(operator=max(int(operator), pheromone.NO_OPERATOR))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from reference.listed_bugs import store_bugs
 
 from app.models.bug_table import BugTable, Group, GroupBy
 from app.models.table_model import ASCENDING, DESCENDING
@@ -17,6 +19,7 @@ from app.views.bugs.table_view import BugTableView
 from engine.records.finding import BugKind, BugStatus
 from engine.workspace.filter import parse_terms
 from engine.workspace.rows import BugRow
+from engine.workspace.workspace import Workspace
 
 TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
 
@@ -29,14 +32,41 @@ def bug(number: int, **changes: object) -> BugRow:
     return replace(row, **changes)  # type: ignore[arg-type]
 
 
+class Shelf:
+    """A workspace, and a table that shows what it holds."""
+
+    def __init__(self, path: Path, theme: Theme) -> None:
+        self._path = path
+        store_bugs(path, [bug(number) for number in range(1, 13)])
+        self.store = Workspace.open(path)
+        self.table = BugTable(theme, self.store.bug_rows)
+        self.table.asked.connect(self.arrange)
+        self.table.missing.connect(lambda bugs: self.table.bring(self.store.bug_rows(bugs)))
+        self.arrange()
+
+    def arrange(self) -> None:
+        overview = self.store.bug_overview()
+        self.table.show_list(self.store.bug_list(self.table.query), overview, [])
+
+    def put(self, *rows: BugRow) -> int:
+        """Bugs change in the workspace, and the table hears of it."""
+        store_bugs(self._path, rows)
+        return self.table.take(self.store.bug_rows([row.id for row in rows]))
+
+
 @pytest.fixture
-def table(theme: Theme) -> Iterator[BugTable]:
-    table = BugTable(theme)
-    tester = QAbstractItemModelTester(table, TESTER)
-    table.take([bug(number) for number in range(1, 13)])
-    yield table
+def shelf(theme: Theme, tmp_path: Path) -> Iterator[Shelf]:
+    shelf = Shelf(tmp_path / "bugs.plumb", theme)
+    tester = QAbstractItemModelTester(shelf.table, TESTER)
+    yield shelf
     tester.deleteLater()
-    table.deleteLater()
+    shelf.table.deleteLater()
+    shelf.store.close()
+
+
+@pytest.fixture
+def table(shelf: Shelf) -> BugTable:
+    return shelf.table
 
 
 @pytest.fixture
@@ -72,8 +102,8 @@ def test_sort_by_several_columns(table: BugTable) -> None:
     assert shown(table) == list(range(1, 13))
 
 
-def test_failures_are_the_worst(table: BugTable) -> None:
-    table.take([bug(5, gap=None, policy_cost=None, kind=BugKind.FAILS)])
+def test_failures_are_the_worst(shelf: Shelf, table: BugTable) -> None:
+    shelf.put(bug(5, gap=None, policy_cost=None, kind=BugKind.FAILS))
     table.sort_by([(column(table, "gap"), DESCENDING)])
     assert shown(table)[0] == 5
     assert table.places_of([5]) == [0]
@@ -91,15 +121,16 @@ def test_groups_hold_their_bugs_and_can_be_closed(table: BugTable) -> None:
     assert table.shown_bugs == 12
     table.toggle(0)
     assert len(shown(table)) == 14
-    table.fold_all(True)
+    for number in (7, 0):
+        table.toggle(number)
     assert all(isinstance(line, str) for line in shown(table))
     group = table.index(0, 0)
     assert group.data() == "Region of bug 2  in p1: 6 bugs, closed"
 
 
-def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
+def test_bugs_without_a_root_cause_come_last(shelf: Shelf, table: BugTable) -> None:
     seven, eight = {"root_cause": 7, "bad_action": "drive a b"}, {"root_cause": 8}
-    table.take([bug(4, **seven), bug(9, **seven), bug(2, **eight, bad_action="take x a")])
+    shelf.put(bug(4, **seven), bug(9, **seven), bug(2, **eight, bad_action="take x a"))
     table.set_group_by(GroupBy.ROOT_CAUSE)
     titles = [line for line in shown(table) if isinstance(line, str)]
     assert titles == [
@@ -115,22 +146,22 @@ def test_bugs_without_a_root_cause_come_last(table: BugTable) -> None:
     assert table.shown_bugs == 2
 
 
-def test_long_names_keep_their_ends(view: BugTableView, table: BugTable) -> None:
+def test_long_names_keep_their_ends(shelf: Shelf, view: BugTableView) -> None:
     pictures = []
     for number in (1, 2):
-        table.take([bug(1, problem=f"prob-blocks-blocks-nblk35-seed2107726020-seq{number}.pddl")])
+        shelf.put(bug(1, problem=f"prob-blocks-blocks-nblk35-seed2107726020-seq{number}.pddl"))
         pictures.append(view.grab().toImage())
     assert pictures[0] != pictures[1]
 
 
-def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
+def test_new_bugs_move_nothing(shelf: Shelf, view: BugTableView, table: BugTable) -> None:
     table.sort_by([(column(table, "gap"), DESCENDING)])
     view.select_bug(6)
     view.selectionModel().select(
         table.index(*table.places_of([8]), 0),
         QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
     )
-    table.take([bug(number) for number in range(13, 40)])
+    shelf.put(*(bug(number) for number in range(13, 40)))
     assert table.places_of([39]) == [], "it appears with the next settle"
     table.settle()
     assert shown(table)[0] == 39
@@ -140,14 +171,18 @@ def test_new_bugs_move_nothing(view: BugTableView, table: BugTable) -> None:
     assert current.id == 6
 
 
-def test_bugs_that_change_keep_their_place_until_the_table_settles(table: BugTable) -> None:
+def test_bugs_that_change_keep_their_place_until_the_table_settles(
+    shelf: Shelf, table: BugTable
+) -> None:
     table.set_terms(parse_terms("status:new"))
-    assert table.take([bug(3, status=BugStatus.CONFIRMED)]) == 1
+    assert shown(table) == list(range(1, 13))
+    assert shelf.put(bug(3, status=BugStatus.CONFIRMED)) == 1
     assert 3 in shown(table)
     assert table.index(2, column(table, "status")).data() == "confirmed"
     table.settle()
     assert 3 not in shown(table)
-    assert table.take([bug(3, status=BugStatus.CONFIRMED)]) == 0, "nothing is new about it"
+    assert table.known(3) is not None
+    assert shelf.put(bug(3, status=BugStatus.CONFIRMED)) == 0, "nothing is new about it"
 
 
 def test_groups_are_opened_and_passed_by_keyboard(

@@ -89,9 +89,12 @@ def test_bad_steps_are_marked_with_words(
     assert bad, "each of these bugs has a bad step"
     for step, note in zip(bad, notes, strict=True):
         assert step.verdict is not None
-        assert note.text.startswith(f"step {step.verdict.index + 1}: ")
-        assert "should be" in note.text
+        assert f"{step.verdict.optimal_high} to go" in note.text
         assert note.better.startswith("(")
+        place = table.lines.index(step)
+        loss = table.index(place, PlanColumn.POLICY_LOSS).data()
+        assert loss == ("lost" if step.verdict.loses_goal else f"+{step.verdict.loss_low}")
+        assert "should be (" in table.index(place + 1, PlanColumn.POLICY_STEP).data()
         assert table.lines[table.lines.index(step) + 1] is note
 
 
@@ -136,9 +139,10 @@ def test_texts_and_tips(
     bug = bug_with("goal")
     comparison = compare(bug)
     table.show_comparison(comparison)
-    index = comparison.cause_step
+    index = comparison.worst_step
     assert index is not None
-    line = table.show_row(comparison.alignment.row_of_policy_step(index))
+    rows = comparison.alignment.rows
+    line = table.show_row([row.policy and row.policy.index for row in rows].index(index))
     cell = table.index(line, PlanColumn.POLICY_ACTION)
     step = comparison.policy.steps[index]
     assert cell.data() == f"({step.action})"
@@ -153,7 +157,7 @@ def test_the_cursor_begins_where_something_is_wrong(
     bug_with: Find, compare: Callable[[Bug], PlanComparison]
 ) -> None:
     comparison = compare(bug_with("goal"))
-    assert interesting_step(comparison) == comparison.cause_step
+    assert interesting_step(comparison) == comparison.worst_step
     unknown = PlanComparison.of(comparison.policy, comparison.better)
     assert comparison.better is not None
     ours, theirs = comparison.policy.steps, comparison.better.steps

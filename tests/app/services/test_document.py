@@ -182,11 +182,11 @@ def test_a_link_that_leads_elsewhere_loses_nothing(
 
 
 def test_a_job_that_has_just_ended_is_no_stranger(context: Context) -> None:
-    notices = WorkspaceNotices(context, lambda: None, context.messages)
+    WorkspaceNotices(context, lambda: None, context.messages)
     context.jobs._ended_pids.add(12345)
-    notices._tell_writer(Writer(12345, "here"))
+    context.document.looked.emit(Writer(12345, "here"))
     assert not context.messages.history
-    notices._tell_writer(Writer(12346, "here"))
+    context.document.looked.emit(Writer(12346, "here"))
     assert "Process 12346 on here is running" in context.messages.history[0].text
 
 

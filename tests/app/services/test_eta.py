@@ -64,6 +64,35 @@ def test_a_new_stage_counts_from_its_start() -> None:
     assert eta.seconds(3.0) == pytest.approx(1.0)
 
 
+def test_nothing_is_left_of_what_is_counted() -> None:
+    """Neither 0 seconds nor fewer while it still runs."""
+    eta = Eta()
+    eta.update(0.0, 0, 10)
+    for done in (10, 12):
+        eta.update(6.0, done, 10)
+        assert eta.seconds(7.0) is None
+
+
+def test_where_a_unit_fails_the_time_begins_anew() -> None:
+    """Two units at a tenth each; one fails, and the other is not quicker for that."""
+    eta = Eta()
+    eta.update(0.0, 0, 2)
+    eta.update(10.0, 0.2, 2)
+    assert eta.seconds(10.0) == pytest.approx(90.0)
+    eta.update(10.1, 0.1, 1)
+    assert eta.seconds(10.1) is None
+    eta.update(20.1, 0.2, 1)
+    assert eta.seconds(20.1) == pytest.approx(80.0)
+
+
+def test_less_to_do_is_no_progress() -> None:
+    eta = Eta()
+    eta.update(0.0, 0, 100)
+    eta.update(10.0, 10, 100)
+    eta.update(11.0, 10, 20)
+    assert eta.seconds(12.0) is None
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0, "1 s"), (8.4, "8 s"), (59.4, "59 s"), (59.6, "1 min"), (150, "2 min"), (3600, "1 h")],

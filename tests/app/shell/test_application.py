@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from reference.forging import forge
@@ -22,6 +23,7 @@ from app.shell.application import Application, QuitOnSignal
 from app.shell.crash import CrashLog, crash_folder
 from app.views.log import LogPage
 from engine.records.events import Warned
+from engine.workspace import seal
 from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
@@ -76,6 +78,22 @@ def test_whoever_quits_at_once_leaves_nobody_reading(application: Application) -
         window.deleteLater()
 
 
+def test_a_large_workspace_that_turns_out_to_be_damaged_is_closed(
+    qtbot: QtBot, application: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large.plumb"
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, "all is well")])
+    forge(path, "UPDATE log SET time = 'soon'")
+    monkeypatch.setattr(seal, "LARGE_BYTES", 1000)
+    window = application.open_workspace(path)
+    assert window is not None
+    qtbot.waitUntil(lambda: window not in application.windows, timeout=PATIENCE)
+    assert len(application.windows) == 1
+    assert "log.time" in errors(application)[-1]
+    assert path not in recent_workspaces(application.settings)
+
+
 def test_garbage_is_collected_in_the_windows_thread_from_the_start(
     qtbot: QtBot, application: Application, tmp_path: Path
 ) -> None:
@@ -94,6 +112,7 @@ def test_garbage_is_collected_in_the_windows_thread_from_the_start(
         (page,) = (window.current_page for window in application.windows)
         assert isinstance(page, LogPage)
         qtbot.waitUntil(lambda: len(page.model.rows) == 5000, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: bool(where), timeout=PATIENCE)
     finally:
         gc.callbacks.remove(note)
     assert set(where) == {threading.current_thread().name}
@@ -351,3 +370,15 @@ def test_a_signal_ends_the_program_in_good_order(
         ears.close()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_signal_before_the_event_loop_runs_is_not_lost(qapp: QApplication) -> None:
+    application = Application(qapp)
+    application.quit_at_once()
+    guard = QTimer()
+    guard.setSingleShot(True)
+    guard.timeout.connect(lambda: qapp.exit(1))
+    guard.start(PATIENCE)
+    assert qapp.exec() == 0
+    guard.stop()
+    application.deleteLater()

@@ -23,7 +23,7 @@ from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, strange_cells
 
-from app.models.project_files import ProjectFiles
+from app.models.project_files import ProjectFiles, project_files
 from app.services.context import Context
 from app.services.settings import (
     AGREED,
@@ -268,7 +268,7 @@ def test_a_training_is_continued_only_where_there_is_one(
     context = make_context(path)
     page = TrainPage(context)
     qtbot.addWidget(page)
-    settled(qtbot, page._files)
+    settled(qtbot, project_files(context))
     page.earlier.setCurrentIndex(page.earlier.findData("odd"))
     assert "Cannot show training" in context.messages.history[-1].text
     page.earlier.setCurrentIndex(page.earlier.findData(plan.folder))

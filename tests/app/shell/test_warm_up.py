@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
 
@@ -38,7 +38,7 @@ def test_steps_are_taken_one_after_the_other(qtbot: QtBot) -> None:
 def test_a_user_who_does_something_is_not_disturbed(qtbot: QtBot) -> None:
     window = QObject()
     warm_up = WarmUp(iter([]), window)
-    timer = warm_up._timer
+    timer = warm_up.findChild(QTimer)
     qtbot.waitUntil(lambda: timer.remainingTime() < IDLE_MILLISECONDS / 2, timeout=PATIENCE)
     key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier)
     before = time.monotonic()

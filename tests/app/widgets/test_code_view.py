@@ -75,7 +75,11 @@ def test_marks_are_seen_and_reached(qtbot: QtBot, view: CodeView) -> None:
 
 def test_a_mark_beyond_the_text_does_no_harm(view: CodeView) -> None:
     view.set_marks([Mark(9999, 1, "at the end"), Mark(1, 9999, "after the line")])
-    view.grab()
+    assert not view.grab().isNull()
+    wave = QTextCharFormat.UnderlineStyle.WaveUnderline
+    waves = [s for s in view.extraSelections() if s.format.underlineStyle() == wave]
+    assert [s.cursor.selectedText() for s in waves] == ["", TEXT.splitlines()[0]]
+    assert view.toPlainText() == TEXT
 
 
 def test_the_pair_of_a_parenthesis_is_shown(view: CodeView) -> None:

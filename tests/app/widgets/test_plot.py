@@ -36,7 +36,7 @@ def drawn(qtbot: QtBot, plot: Plot) -> None:
 
 
 def shown_label(plot: Plot) -> str:
-    return str(plot._label.toPlainText()) if plot._label.isVisible() else ""
+    return str(plot.label.toPlainText()) if plot.label.isVisible() else ""
 
 
 def test_many_updates_are_drawn_once(qtbot: QtBot, plot: Plot) -> None:
@@ -50,7 +50,7 @@ def test_many_updates_are_drawn_once(qtbot: QtBot, plot: Plot) -> None:
 
 
 def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plot) -> None:
-    axis, pictures = plot._item.getAxis("left"), []
+    axis, pictures = plot.item.getAxis("left"), []
     for largest in (10, 1000):
         plot.set_curves([Curve("a", [0, 1], [0, largest])])
         drawn(qtbot, plot)
@@ -66,19 +66,33 @@ def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plo
     assert axis.range[0] <= -5
 
 
+def test_an_axis_from_zero_shows_small_differences_as_small(qtbot: QtBot, theme: Theme) -> None:
+    plot = Plot(theme, "plot", "Solved", ("epoch", "%"), from_zero=True)
+    qtbot.addWidget(plot)
+    plot.show()
+    plot.set_curves([Curve("solved", [1, 2, 3], [65, 80, 100])])
+    drawn(qtbot, plot)
+    low, high = plot.item.vb.viewRange()[1]
+    assert low <= 0
+    assert high >= 100
+    left, right = plot.item.vb.viewRange()[0]
+    assert 0 < left < 1.5
+    assert 2.5 < right < 4
+
+
 def test_time_does_not_begin_before_zero(qtbot: QtBot, plot: Plot) -> None:
     plot.set_curves([Curve("a", [0], [0])])
     drawn(qtbot, plot)
     plot.grab()
     for side in ("bottom", "left"):
-        assert -0.1 < plot._item.getAxis(side).range[0] <= 0
+        assert -0.1 < plot.item.getAxis(side).range[0] <= 0
 
 
 def test_axes_are_not_a_frame_behind(qtbot: QtBot, plot: Plot) -> None:
     for highest in (2, 40):
         plot.set_curves([Curve("a", [0, 1], [0, highest])])
         drawn(qtbot, plot)
-        assert plot._item.getAxis("left").range[1] >= highest  # before anything is painted
+        assert plot.item.getAxis("left").range[1] >= highest  # before anything is painted
 
 
 def test_a_single_value_is_seen(qtbot: QtBot, plot: Plot) -> None:
@@ -91,7 +105,7 @@ def test_a_single_value_is_seen(qtbot: QtBot, plot: Plot) -> None:
 def plot_lines(qtbot: QtBot, plot: Plot, curve: Curve) -> list[PlotDataItem]:
     plot.set_curves([curve])
     drawn(qtbot, plot)
-    return list(plot._drawing._lines)
+    return list(plot.drawing.lines)
 
 
 def test_values_are_told_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
@@ -112,10 +126,10 @@ def test_values_are_told_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
 def test_a_click_on_a_point_says_what_is_behind_it(qtbot: QtBot, plot: Plot) -> None:
     plot.set_points([Points("bugs", [1, 5], [2, 8], [17, 18], "policy")], diagonal=True)
     drawn(qtbot, plot)
-    place = plot._view.mapFromScene(plot._item.vb.mapViewToScene(QPointF(5, 8)))
+    place = plot.canvas.mapFromScene(plot.item.vb.mapViewToScene(QPointF(5, 8)))
     with qtbot.waitSignal(plot.point_activated, timeout=PATIENCE) as clicked:
         QTest.mouseClick(
-            plot._view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.x(), place.y())
+            plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.x(), place.y())
         )
     assert clicked.args == [18]
     assert "bugs" in shown_label(plot)
@@ -125,9 +139,9 @@ def test_whoever_has_the_keyboard_is_framed(qtbot: QtBot, plot: Plot, theme: The
     plot.activateWindow()
     qtbot.waitUntil(plot.isActiveWindow, timeout=PATIENCE)
     pictures = []
-    for focus in (plot.setFocus, plot._button.setFocus):
+    for focus in (plot.setFocus, plot.export_button.setFocus):
         focus()
-        image = plot._view.grab().toImage()
+        image = plot.canvas.grab().toImage()
         pictures.append(image.pixelColor(0, image.height() // 2))
     assert pictures == [theme.color("accent"), theme.color("surface")]
 
@@ -153,7 +167,7 @@ def test_without_points_nothing_is_below_zero(qtbot: QtBot, plot: Plot) -> None:
         drawn(qtbot, plot)
     plot.grab()
     for side in ("bottom", "left"):
-        lowest, highest = plot._item.getAxis(side).range
+        lowest, highest = plot.item.getAxis(side).range
         assert -0.5 < lowest <= 0
         assert 0 < highest < 10
 
@@ -189,9 +203,38 @@ def test_long_curves_are_thinned_but_end_where_they_end(qtbot: QtBot, plot: Plot
     x = np.arange(100_000)
     plot.set_curves([Curve("a", x, x)])
     drawn(qtbot, plot)
-    curve = next(item for item in plot._item.listDataItems() if hasattr(item, "xData"))
+    curve = next(item for item in plot.item.listDataItems() if hasattr(item, "xData"))
     assert len(curve.xData) <= MAX_POINTS
     assert curve.xData[-1] == x[-1]
+
+
+def test_a_long_legend_covers_no_curve(qtbot: QtBot, plot: Plot) -> None:
+    def overlap() -> bool:
+        box = plot.item.vb.sceneBoundingRect()
+        return bool(box.intersects(plot.legend.sceneBoundingRect()))
+
+    names = [f"oracle {number}" for number in range(11)]
+    plot.set_curves([Curve(name, [0, 1], [0, 1]) for name in names])
+    drawn(qtbot, plot)
+    plot.grab()
+    assert not overlap()
+    pens = [line.opts["pen"] for line in plot.drawing.lines]
+    assert len({(pen.color().name(), pen.style()) for pen in pens}) == len(names)
+    plot.set_curves([Curve(name, [0, 1], [0, 1]) for name in names[:2]])
+    drawn(qtbot, plot)
+    plot.grab()
+    assert overlap()  # few lines have room over the curves
+
+
+def test_what_is_laid_over_is_thin_and_in_the_same_color(qtbot: QtBot, plot: Plot) -> None:
+    below = [Curve(name, [0, 1], [0, 1]) for name in ("a", "b")]
+    over = Curve("other: b", [0, 1], [0, 1], style=1, thin=True, legend="")
+    plot.set_curves([*below, over])
+    drawn(qtbot, plot)
+    _, b, other = (line.opts["pen"] for line in plot.drawing.lines)
+    assert (b.color(), b.style()) == (other.color(), other.style())
+    assert other.width() < b.width()
+    assert [label.text for _, label in plot.legend.items] == ["a", "b"]
 
 
 def test_both_themes(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
@@ -210,9 +253,9 @@ def test_words_grow_with_the_text(qtbot: QtBot, plot: Plot, theme: Theme) -> Non
     drawn(qtbot, plot)
 
     def heights() -> list[float]:
-        titles = [plot._item.getAxis(side).label for side in ("bottom", "left")]
-        names = [label.item for _, label in plot._legend.items]
-        (line,) = plot._drawing._heights
+        titles = [plot.item.getAxis(side).label for side in ("bottom", "left")]
+        names = [label.item for _, label in plot.legend.items]
+        (line,) = plot.drawing.heights
         return [item.boundingRect().height() for item in (*titles, *names, line.label.textItem)]
 
     before = heights()
@@ -224,5 +267,5 @@ def test_words_grow_with_the_text(qtbot: QtBot, plot: Plot, theme: Theme) -> Non
 def test_counts_have_whole_ticks(qtbot: QtBot, plot: Plot) -> None:
     plot.set_curves([Curve("a", [0, 1], [0, 2])])
     drawn(qtbot, plot)
-    axis = plot._item.getAxis("left")
+    axis = plot.item.getAxis("left")
     assert all(step >= 1 for step, _ in axis.tickSpacing(0, 2, 300))

@@ -147,6 +147,21 @@ def test_clicks_on_titles_sort(
     assert model.sort_keys == []
 
 
+def test_the_arrow_of_a_narrow_column_stays(qtbot: QtBot, theme: Theme) -> None:
+    title = "A title that is much wider than its column"
+    model = TableModel((Column[Item]("name", title, lambda item: item.name), COLUMNS[1]), theme)
+    table = TableView("narrow", "Narrow")
+    qtbot.addWidget(table)
+    table.setModel(model)
+    table.setColumnWidth(0, 90)
+    header = table.horizontalHeader()
+    pictures = []
+    for order in (ASCENDING, DESCENDING):
+        model.sort_by([(0, order)])
+        pictures.append(header.grab().toImage())
+    assert pictures[0] != pictures[1]
+
+
 def test_rows_are_copied_as_tsv_and_markdown(qtbot: QtBot, table: TableView) -> None:
     clipboard = QGuiApplication.clipboard()
     table.select_row(0)

@@ -13,12 +13,15 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, answered
 
-from app.models.bug_table import BugTable
+from app.models import bug_table
+from app.models.bug_table import BugTable, GroupBy
 from app.services.context import Context
+from app.views.bugs import feed
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
 from engine.errors import WorkspaceError
 from engine.records.finding import BugStatus
+from engine.workspace.bug_list import NO_BUGS
 from engine.workspace.workspace import Workspace
 
 
@@ -26,18 +29,17 @@ def test_a_decision_is_not_undone_by_what_was_read_before(
     qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading = page.context.document.reader._store
-    bugs, is_read, may_come = reading.bugs, threading.Event(), threading.Event()
+    rows_of, is_read, may_come = reading.bug_rows, threading.Event(), threading.Event()
 
     def late(*words: Any, **options: Any) -> Any:
-        rows = bugs(*words, **options)
+        rows = rows_of(*words, **options)
         is_read.set()
         assert may_come.wait(PATIENCE / 1000)
         return rows
 
     answered(qtbot, page.context)
     page.feed.stop()
-    page.feed._all_at = 0.0
-    monkeypatch.setattr(reading, "bugs", late)
+    monkeypatch.setattr(reading, "bug_rows", late)
     page.feed.refresh()
     assert is_read.wait(PATIENCE / 1000)
     (row,) = page.selected()
@@ -70,26 +72,26 @@ def test_a_reading_that_was_given_up_cannot_fail_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     context = make_context(tmp_path / "w.plumb")
-    table = BugTable(context.theme)
-    feed = BugFeed(context.document, table)
+    table = BugTable(context.theme, context.document.store.bug_rows)
+    brings = BugFeed(context.document, table)
     reading = context.document.reader._store
-    bugs, asked = reading.bugs, []
+    listing, asked = reading.bug_list, []
 
-    def fails_once(**options: Any) -> Any:
-        asked.append(options)
+    def fails_once(query: Any) -> Any:
+        asked.append(query)
         if len(asked) == 1:
             raise WorkspaceError("locked")
-        return bugs(**options)
+        return listing(query)
 
-    monkeypatch.setattr(reading, "bugs", fails_once)
-    feed.refresh()
-    feed.stop()
-    feed.refresh()
+    monkeypatch.setattr(reading, "bug_list", fails_once)
+    brings.refresh()
+    brings.stop()
+    brings.refresh()
     answered(qtbot, context)
-    assert feed.complete
+    assert brings.complete
     assert len(asked) == 2
-    feed.stop()
-    feed.deleteLater()
+    brings.stop()
+    brings.deleteLater()
     table.deleteLater()
 
 
@@ -115,22 +117,22 @@ def test_the_next_bug_is_shown_as_a_whole(
     answered(qtbot, page.context)
     monkeypatch.setattr(reading, "bug", late)
     first = detail.header.title.text()
-    detail.tabs.setCurrentWidget(detail.graph)
+    detail.tabs.setCurrentWidget(detail.picture)
     QTest.keyClick(page.view, Qt.Key.Key_J)
     assert detail.known is None  # nothing that is done now is done to the wrong one
     assert detail.header.title.text() == first
     assert detail.cursor_at.comparison is not None
     qtbot.waitUntil(lambda: detail.cursor_at.comparison is None, timeout=PATIENCE)
     assert detail.header.title.text() != first
-    assert detail.graph.title.text() == ""
-    assert not detail.localization.run_button.isEnabled()
+    assert detail.picture.canvas.picture is None
+    assert not detail.localize.isEnabled()
     for _ in range(3):
         QTest.keyClick(page.view, Qt.Key.Key_J)
     may_come.set()
     answered(qtbot, page.context)
     assert detail.known is not None
     assert detail.known.bug.row.id == page.selected()[0].id
-    assert detail.localization.run_button.isEnabled()
+    assert detail.localize.isEnabled()
 
 
 def test_a_bug_that_was_asked_for_is_left_for_good(qtbot: QtBot, page: BugsPage) -> None:
@@ -140,18 +142,60 @@ def test_a_bug_that_was_asked_for_is_left_for_good(qtbot: QtBot, page: BugsPage)
     QTest.keyClick(page.view, Qt.Key.Key_K)
     (row,) = page.selected()
     page.feed.stop()
-    page.feed._all_at = 0.0
     with qtbot.waitSignal(page.feed.read, timeout=PATIENCE):
         page.feed.refresh()
     assert page.selected() == [row]
 
 
-def test_a_sorted_table_that_is_still_read_is_not_empty_by_a_filter(
+def test_a_table_that_is_still_read_is_not_empty_by_a_filter(
     page: BugsPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page.table.sort_by([(0, Qt.SortOrder.DescendingOrder)])
-    page.feed.complete = False
-    monkeypatch.setattr(page.table, "shown_bugs", 0)  # they appear when all are there
+    monkeypatch.setattr(page.feed, "complete", False)
+    monkeypatch.setattr(page.table, "list", NO_BUGS)
     page._show_count()
-    assert page._tables.currentIndex() == 0
+    assert page.view.isVisibleTo(page)
     assert page.count.text() == f"{page.table.total}, reading…"
+
+
+def test_a_long_list_is_made_beside_the_window(
+    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile the old one stays; the bug that is looked at stays, too, if it fits."""
+    monkeypatch.setattr(feed, "AT_ONCE", 0)
+    bugs = page.context.document.store.bugs()
+    wanted = [row.id for row in bugs if row.evidence_kind == "plan"]
+    page.show_item(wanted[-1])
+    page.filter.set_text("evidence:plan")
+    assert page.table.shown_bugs == len(bugs)
+    answered(qtbot, page.context)
+    assert page.table.list.bugs.tolist() == wanted
+    assert [row.id for row in page.selected()] == wanted[-1:]
+    page.group.setCurrentIndex(page.group.findData(GroupBy.PROBLEM))
+    page.filter.set_text("")
+    answered(qtbot, page.context)
+    assert page.table.shown_bugs == len(bugs) < page.table.rowCount()
+    assert [row.id for row in page.selected()] == wanted[-1:]
+    assert page.count.text().startswith(f"{len(bugs)} of {len(bugs)}")
+
+
+def test_few_rows_are_kept_and_what_is_painted_is_read_beside_the_window(
+    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bug_table, "KEPT_ROWS", 100)
+    monkeypatch.setattr(feed, "PAGE", 1)
+    page.feed.arrange_now()
+    last = page.table.rowCount() - 1
+    reads = []
+    read_rows = page.table._read_rows
+    monkeypatch.setattr(
+        page.table, "_read_rows", lambda bugs: reads.append(bugs) or read_rows(bugs)
+    )
+    page.view.scrollToBottom()
+    page.view.grab()
+    assert page.table.peek(last) is None
+    assert not reads, "painting waits for no disk"
+    answered(qtbot, page.context)
+    assert page.table.peek(last) is not None
+    for row in range(last):
+        assert page.table.line(row) == page.table.known(int(page.table.list.bugs[row]))
+    assert len(page.table._kept) <= 100

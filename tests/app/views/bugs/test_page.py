@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, QUrl
+from PySide6.QtGui import QGuiApplication, QTextDocumentFragment
+from PySide6.QtWidgets import QCompleter, QInputDialog, QMenu, QPushButton, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import what_is_known
 from reference.forging import forge
@@ -19,18 +19,34 @@ from reference.hostile_workspaces import altered
 from reference.screens import answered
 
 from app.models.bug_table import Group, GroupBy
-from app.models.plan_table import EndLine, FoldLine, NoteLine, PlanColumn, PlanComparison, StepLine
+from app.models.plan_table import (
+    EndLine,
+    FoldLine,
+    NoteLine,
+    PartLine,
+    PlanColumn,
+    PlanComparison,
+    StepLine,
+)
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
+from app.views.bugs.localize_button import LocalizeButton
 from app.views.bugs.page import BugsPage
+from app.views.bugs.painting import elided_action
 from app.views.bugs.plan_view import PlanView
+from app.views.bugs.table_view import BugTableView
+from app.widgets.divisions import remember_division
+from app.widgets.empty_state import EmptyState
 from engine.cli import main
 from engine.localize.localizer import Localizer
 from engine.records.events import FindingReported
+from engine.report.loss_text import describe_losses
 from engine.report.trace import Ending
 from engine.task.plans import parse_plan
 from engine.task.states import StateTable
+from engine.usecases.localize import LocalizeOptions
+from engine.verify.replay import replay
 from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
@@ -51,6 +67,11 @@ def show(qtbot: QtBot, page: BugsPage, bug: int) -> None:
 
 def shown(page: BugsPage) -> int | None:
     return page.detail.known.bug.row.id if page.detail.known else None
+
+
+def empty_state(page: BugsPage, title: str) -> EmptyState:
+    states = page.findChildren(EmptyState)
+    return next(state for state in states if state.title.text() == title)
 
 
 def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
@@ -186,11 +207,12 @@ def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
     assert page.count.text() == f"{expected} of {total}"
     qtbot.keyClicks(edit, "bound")  # may become a column's name
     qtbot.wait(0)
-    page.filter._apply()
+    page.filter.findChild(QTimer).timeout.emit()
     assert page.table.shown_bugs == expected
     qtbot.keyClicks(edit, ">1000 ")
     assert page.count.text() == f"0 of {total}"
-    assert page._nothing.isVisible()
+    nothing = empty_state(page, "No matching bugs")
+    assert nothing.isVisible()
     qtbot.keyClick(edit, Qt.Key.Key_Backspace)
     assert edit.text() == "bound>1000"
     edit.setText("bnd>3")
@@ -201,18 +223,22 @@ def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
     qtbot.keyClick(edit, Qt.Key.Key_Escape)
     assert not page.filter.problem.isVisible()
     assert page.view.hasFocus()
-    page._clear_filter()
+    qtbot.keyClicks(edit, "bound>1000 ")
+    qtbot.mouseClick(nothing.button, Qt.MouseButton.LeftButton)
     assert page.count.text() == f"{total} of {total}"
 
 
 def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
     page.filter.focus()
-    page.filter.edit.setText("status:new gap>2 ")
-    page.filter._on_edited()
+    QGuiApplication.clipboard().setText("status:new gap>2 ")
+    page.filter.edit.paste()
     assert page.filter.text == "status:new gap>2"
     qtbot.keyClicks(page.filter.edit, "oracle:")
-    assert "oracle:bmo" in page.filter._names.stringList()
-    page.filter._complete("oracle:bmo")
+    completer = page.filter.findChild(QCompleter)
+    offered = completer.completionModel()
+    texts = [offered.index(row, 0).data() for row in range(offered.rowCount())]
+    assert "oracle:bmo" in texts
+    completer.activated.emit("oracle:bmo")
     assert page.filter.text == "status:new gap>2 oracle:bmo"
     page.filter.set_text('kind:fails nonsense:"x y"')
     assert page.filter.edit.text() == 'nonsense:"x y"'
@@ -240,22 +266,22 @@ def test_a_bug_that_is_filtered_away_gives_way_to_its_neighbor(
 
 
 def test_new_bugs_arrive_while_one_looks(qtbot: QtBot, page: BugsPage) -> None:
-    page.view._sort_by_click(next(n for n, c in enumerate(page.table.columns) if c.name == "gap"))
+    gap = next(n for n, c in enumerate(page.table.columns) if c.name == "gap")
+    page.view.horizontalHeader().sectionClicked.emit(gap)
     show(qtbot, page, 8)
     total = page.table.total
     with Workspace.open(page.context.document.path) as store:
         bug = store.bug(8)
-        known = {
-            store.bug(row.id).finding.state for row in store.bugs() if row.unit == bug.row.unit
-        }
-        free = next(row.state for row in store.pool(bug.row.unit) if row.state not in known)
+        plan = store.bug(8).finding.evidence.operators
+        states = replay(bug.finding.state, plan, store.task(bug.problem_id))
+        assert not isinstance(states, str)
+        free = states[-1]  # a goal state is never a bug
         finding = structs.replace(bug.finding, state=free)
         event = FindingReported(bug.row.unit, finding, retrospective=False, seconds=9.0)
         store.apply([event])
     page.context.document.notify("bugs")
     qtbot.waitUntil(lambda: page.table.total == total + 1, timeout=PATIENCE)
-    assert current(page) == 8
-    assert shown(page) == 8
+    assert current(page) == shown(page) == 8
 
 
 def test_f8_goes_from_difference_to_difference(
@@ -267,15 +293,15 @@ def test_f8_goes_from_difference_to_difference(
     assert comparison is not None
     starts = [rows.start for rows in comparison.alignment.differences]
     plan.setCurrentIndex(plan.table.index(0, PlanColumn.POLICY_ACTION))
-    seen = [plan._row_here()] if plan._row_here() in starts else []
+    seen = [plan.row_here()] if plan.row_here() in starts else []
     for _ in range(len(starts)):
-        before = plan._row_here()
+        before = plan.row_here()
         qtbot.keyClick(plan, Qt.Key.Key_F8)
-        if plan._row_here() != before:
-            seen.append(plan._row_here())
+        if plan.row_here() != before:
+            seen.append(plan.row_here())
     assert seen == starts
     qtbot.keyClick(plan, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
-    assert plan._row_here() == (starts[-2] if len(starts) > 1 else starts[-1])
+    assert plan.row_here() == (starts[-2] if len(starts) > 1 else starts[-1])
 
 
 def test_everything_follows_the_step(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -284,6 +310,7 @@ def test_everything_follows_the_step(qtbot: QtBot, page: BugsPage, bug_with: Fin
     slider, cursor = detail.steps.slider, detail.cursor_at
     assert cursor.comparison is not None
     last = len(cursor.comparison.policy.steps)
+    detail.tabs.setCurrentWidget(detail.state)
     slider.setValue(last)
     assert (cursor.side, cursor.index) == (Side.POLICY, last)
     assert detail.state.title.text() == "At the end of the policy"
@@ -313,11 +340,12 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
 ) -> None:
     bug = bug_with("goal").row.id
     show(qtbot, page, bug)
-    assert page.detail.header.localize_button.isVisible()
+    assert "not known yet" in page.detail.header.sentence.text()
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_L)
     assert page.jobs.running("localize")
-    assert page.detail.localization.stop_button.isVisibleTo(page.detail.localization)
+    assert page.detail.localize.stop_button.isVisible()
+    assert not page.detail.localize.button.isVisible()
     done(qtbot, page, "localize")
     found = page.context.document.store.localization(bug)
     assert found is not None
@@ -325,40 +353,138 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     comparison = page.detail.cursor_at.comparison
     assert comparison is not None
     assert comparison.localization == found
-    assert page.detail.cursor_at.index == found.cause.index
-    assert not page.detail.header.localize_button.isVisible()
-    cause = page.detail.header.cause.text()
-    assert f"step {found.cause.index + 1}" in cause
-    assert found.cause.action in cause
-    assert ("root cause: " in cause) == (len(found.bad_steps) > 1)
+    assert page.detail.cursor_at.index == found.worst_step
+    assert page.detail.localize.button.isVisible()
+    plain = QTextDocumentFragment.fromHtml(page.detail.header.sentence.text()).toPlainText()
+    assert plain == describe_losses(found)
     (row,) = page.table.places_of([bug])
-    column = next(n for n, c in enumerate(page.table.columns) if c.name == "action")
-    assert page.table.index(row, column).data() == f"({found.cause.action})"
+    columns = {column.name: n for n, column in enumerate(page.table.columns)}
+    assert page.table.index(row, columns["worst"]).data() == f"({found.worst_action})"
+    assert page.table.index(row, columns["loss"]).data() == f"+{found.worst_loss[0]}"
+    assert not page.view.isColumnHidden(columns["loss"])
     notes = [line for line in page.detail.plan.table.lines if isinstance(line, NoteLine)]
     assert len(notes) == len(found.bad_steps)
     page.detail.cursor_at.move(Side.POLICY, len(comparison.policy.steps))
     qtbot.keyClick(page.view, Qt.Key.Key_B)
-    assert page.detail.cursor_at.index == found.cause.index
-    view = page.detail.localization
-    page.detail.tabs.setCurrentWidget(view)
-    assert view.steps.rowCount() == len(found.steps)
-    assert "more than necessary" in view.why.text()
-    view.table.setFocus()
-    view.table.select_row(0)
+    assert page.detail.cursor_at.index == found.worst_step
+    assert "more than it needs to" in page.detail.evidence.text.toPlainText()
+    page.detail.header.sentence.linkActivated.emit("1")
     assert page.detail.cursor_at.index == 0
 
 
 def test_localize_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
     bug = bug_with("loop").row.id
     show(qtbot, page, bug)
-    view = page.detail.localization
-    page.detail.tabs.setCurrentWidget(view)
-    view.algorithm.setCurrentIndex(view.algorithm.findData("aoca"))
-    view.heuristic.setCurrentIndex(view.heuristic.findData("hmax"))
-    qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
+    localize = page.detail.localize
+    for group, value in ((localize.algorithm, "aoca"), (localize.heuristic, "hmax")):
+        next(action for action in group.actions() if action.data() == value).trigger()
+    assert localize.options == LocalizeOptions("aoca", "hmax")
+    qtbot.mouseClick(localize.button, Qt.MouseButton.LeftButton)
     done(qtbot, page, "localize")
     assert page.context.document.store.localization(bug) is not None
-    assert view.run_button.toolTip() == "Localize again with these settings"
+    another = LocalizeButton(page.context.theme)
+    qtbot.addWidget(another)
+    another.remember(page.context.settings)
+    assert another.options == localize.options
+
+
+def test_the_first_bug_explains_itself(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+    """One number, one sentence, what the bad step costs, what it should have been."""
+    bug = bug_with("goal").row.id
+    show(qtbot, page, bug)
+    qtbot.mouseClick(page.detail.localize.button, Qt.MouseButton.LeftButton)
+    done(qtbot, page, "localize")
+    row = page.table.known(bug)
+    assert row is not None
+    header, plan = page.detail.header, page.detail.plan
+    assert header.gap.text() == f"+{row.gap}"
+    assert header.title.text() == f"Costs {row.policy_cost}; {row.bound} suffices."
+    found = page.context.document.store.localization(bug)
+    assert found is not None
+    lines = plan.table.lines
+    for k in found.bad_steps:
+        (place,) = [n for n, line in enumerate(lines) if is_step(line, k)]
+        loss = found.steps[k].loss_low
+        assert plan.table.index(place, PlanColumn.POLICY_LOSS).data() == f"+{loss}"
+        note = lines[place + 1]
+        assert isinstance(note, NoteLine)
+        assert note.better == plan.table.comparison.better_actions[k]
+    assert sum(found.steps[k].loss_low for k in found.bad_steps) == row.gap
+    assert any(isinstance(line, PartLine) for line in lines)
+    assert not plan.isColumnHidden(PlanColumn.POLICY_LOSS)
+
+
+def test_a_bug_of_another_problem_follows(qtbot: QtBot, page: BugsPage) -> None:
+    """Its states are not drawn as states of the task before."""
+    rows = page.context.document.store.bugs()
+    problems = sorted({row.problem for row in rows})
+    assert len(problems) > 1
+    page.detail.tabs.setCurrentWidget(page.detail.picture)
+    for problem in (*problems, *problems):
+        show(qtbot, page, next(row.id for row in rows if row.problem == problem))
+        assert page.detail.picture.canvas.picture is not None
+
+
+def test_long_actions_keep_what_tells_them_apart(qtbot: QtBot, page: BugsPage) -> None:
+    metrics = page.view.fontMetrics()
+    actions = [f"(switch_on instrument{n} satellite{m})" for n in (4, 5) for m in (2, 3)]
+    for part in (1.0, 0.7, 0.55):
+        width = int(part * metrics.horizontalAdvance(actions[0]))
+        shown = [elided_action(metrics, action, width) for action in actions]
+        assert len(set(shown)) == len(actions)
+        assert all(metrics.horizontalAdvance(text) <= width for text in shown)
+
+
+def is_step(line: object, index: int) -> bool:
+    return (
+        isinstance(line, StepLine)
+        and line.aligned.policy is not None
+        and line.aligned.policy.index == index
+    )
+
+
+def test_a_bug_that_only_a_link_localizes(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
+    bug = bug_with("loop").row.id
+    show(qtbot, page, bug)
+    page.detail.header.sentence.linkActivated.emit("localize")
+    done(qtbot, page, "localize")
+    sentence = page.detail.header.sentence.text()
+    assert "repeat" in sentence
+    assert page.detail.header.gap.text() == "∞"
+
+
+def test_columns_that_say_nothing_hide_themselves(
+    qtbot: QtBot, page: BugsPage, bug_with: Find
+) -> None:
+    columns = {column.name: n for n, column in enumerate(page.table.columns)}
+    assert page.view.isColumnHidden(columns["note"])
+    assert page.view.isColumnHidden(columns["loss"])
+    assert not page.view.isColumnHidden(columns["gap"])
+    bug = bug_with("goal").row.id
+    show(qtbot, page, bug)
+    page.actions_of.write_note()
+    page.detail.header.note.setText("look at this")
+    qtbot.keyClick(page.detail.header.note, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not page.view.isColumnHidden(columns["note"]), timeout=PATIENCE)
+    again = BugTableView(page.context.theme, page.table, lambda _: [])
+    qtbot.addWidget(again)
+    again.remember(page.context.settings)
+    assert not again.isColumnHidden(columns["loss"])  # it is empty, but nobody has hidden it
+
+
+def test_the_header_and_its_buttons_fit_a_small_window(
+    qtbot: QtBot, page: BugsPage, bug_with: Find
+) -> None:
+    page.resize(1000 - 84, 600)
+    show(qtbot, page, bug_with("loop", "dominance").row.id)
+    header = page.detail.header
+    assert header.plan_button.isVisible()
+    for widget in (header.gap, header.title, header.plan_button, header.export_button):
+        place = widget.mapTo(page, widget.rect().bottomRight())
+        assert page.rect().contains(place)
+        assert widget.width() >= widget.sizeHint().width()
+    assert header.minimumSizeHint().width() <= page.width()
+    assert page.detail.plan.width() >= 0.6 * (page.detail.plan.width() + page.detail.tabs.width())
 
 
 def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -396,7 +522,7 @@ def test_the_whole_workspace_is_verified(
     done(qtbot, page, "verify")
     message = page.context.messages.history[-1]
     assert message.level == "error"
-    assert "its units are not its problems, policies and seeds" in message.details
+    assert "its units do not combine every problem, policy and seed" in message.details
     assert "statistics: " in message.details
     assert "not checked: times" in message.details
 
@@ -468,9 +594,10 @@ def test_without_bugs_the_next_step_is_a_campaign(
 ) -> None:
     Workspace.create(tmp_path / "empty.plumb").close()
     page = make_page(tmp_path / "empty.plumb")
-    assert page._empty.isVisible()
+    empty = empty_state(page, "No bugs yet")
+    assert empty.isVisible()
     with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as asked:
-        qtbot.mouseClick(page._empty.button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(empty.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["campaign", None]
 
 
@@ -479,10 +606,10 @@ def test_without_bugs_it_says_what_was_tested(
 ) -> None:
     Workspace.create(tmp_path / "empty.plumb").close()
     page = make_page(tmp_path / "empty.plumb")
-    assert page._empty.title.text() == "No bugs yet"
+    empty = empty_state(page, "No bugs yet")
     page._show_tested(StateCounts(132, 120))
-    assert page._empty.title.text() == "No bugs found"
-    text = page._empty.text.text()
+    assert empty.title.text() == "No bugs found"
+    text = empty.text.text()
     assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
 
 
@@ -523,10 +650,18 @@ def test_a_workspace_that_may_only_be_read(
     assert not page.context.document.undo_stack.canUndo()
 
 
-def test_the_division_of_the_screen_is_remembered(page: BugsPage) -> None:
+def test_the_division_of_the_screen_is_remembered(qtbot: QtBot, page: BugsPage) -> None:
     page.splitter.setSizes([400, 300])
     page.splitter.splitterMoved.emit(400, 1)
-    assert page.context.settings.get("bugs/bugs-splitter", [])[0] == page.splitter.sizes()[0]
+    assert page.context.settings.get("divided/bugs-splitter", [])[0] == page.splitter.sizes()[0]
+    again = QSplitter(Qt.Orientation.Vertical)
+    qtbot.addWidget(again)
+    again.resize(500, 700)
+    for _ in range(2):
+        again.addWidget(QWidget())
+    remember_division(again, "bugs-splitter", page.context.settings)
+    upper, lower = again.sizes()
+    assert upper > lower  # as the user left it, not in halves
 
 
 def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QHeaderView,
+    QLabel,
     QLineEdit,
     QSpinBox,
     QWidget,
@@ -36,11 +37,16 @@ from app.views.campaign import changes_view as compare_view
 from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
+from app.widgets.fields import show_value
 from engine.campaign.config_reader import read_config
 from engine.campaign.summary import summary
-from engine.records.config import CampaignConfig
+from engine.policies.consent import NO_CONSENT
+from engine.records.config import CampaignConfig, Mode
 from engine.records.project import PolicyChecked, Project
 from engine.usecases.campaign import run
+from engine.usecases.localize import localize
+from engine.usecases.minimize import minimize
+from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 
 PATIENCE = 300_000
@@ -174,8 +180,7 @@ def test_its_end_is_never_taken_for_a_crash(qtbot: QtBot, page: CampaignPage) ->
     """The rows that are shown were read before it ended."""
     checked(qtbot, page)
     page.prepare()
-    assert page._view is not None
-    view, seen = page._view, []
+    view, seen = page.findChild(CampaignView), []
     for news in (page.monitor.updated, page.controller.changed, page.list.chosen):
         news.connect(lambda *_: seen.append((view.summary.text(), view.resume.isHidden())))
     page.run()
@@ -213,10 +218,10 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
 ) -> None:
     page, view = first_of_two(qtbot, open_page(finished))
     assert not view.timeline.pool.is_empty
-    assert view.oracles.model.rowCount() > 0
+    assert view.oracles.models[Mode.HUNT].rowCount() > 0
     page.show_item(2)
     assert view.timeline.pool.is_empty
-    assert view.oracles.model.rowCount() == 0
+    assert view.oracles.models[Mode.HUNT].rowCount() == 0
     assert view.left.text() == "Reading…"
     ended(qtbot, page)
     assert not view.timeline.pool.is_empty
@@ -286,9 +291,9 @@ def test_a_point_leads_to_its_bug(
     there = QPointF(points.x[0], points.y[0])
     with qtbot.waitSignal(page.page_requested, timeout=PATIENCE) as wanted:
         QTest.mouseClick(
-            scatter._view.viewport(),
+            scatter.canvas.viewport(),
             Qt.MouseButton.LeftButton,
-            pos=scatter._view.mapFromScene(scatter._item.vb.mapViewToScene(there)),
+            pos=scatter.canvas.mapFromScene(scatter.item.vb.mapViewToScene(there)),
         )
     name, bug = wanted.args
     assert name == "bugs"
@@ -297,6 +302,34 @@ def test_a_point_leads_to_its_bug(
     with qtbot.waitSignal(page.page_requested) as wanted:
         QTest.mouseClick(view.bugs, Qt.MouseButton.LeftButton)
     assert wanted.args[0] == "bugs"
+    checked(qtbot, page)
+
+
+def test_patterns_of_two_campaigns_are_compared(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "minimized.plumb"
+    copy(finished, path)
+    with Workspace.open(path) as store:
+        bug = store.bugs(1)[0].id
+    localize(NULL_LINK, path, [bug])
+    (witness,) = minimize(NULL_LINK, path, [bug], NO_CONSENT)
+    page = open_page(path)
+    page.show_item(2)
+    view = view_of(page)
+    view.tabs.setCurrentWidget(view.changes)
+    answered(qtbot, page.context)
+    compare = view.changes
+    assert compare.pattern_counts.text() == "Patterns: 1 gone"  # all bugs of campaign 2 are known
+    (line,) = compare.pattern_model.rows
+    assert line.pattern.id == witness.pattern
+    assert (line.pattern.bugs_before > 0, line.pattern.bugs_after) == (True, 0)
+    assert "instead of" in line.title
+    with qtbot.waitSignal(page.page_requested) as wanted:
+        compare.patterns.setFocus()
+        compare.patterns.select_row(0)
+        QTest.keyClick(compare.patterns, Qt.Key.Key_Return)
+    assert wanted.args == ["bugs", f"pattern:{line.pattern.id}"]
     checked(qtbot, page)
 
 
@@ -310,17 +343,18 @@ def test_two_campaigns_are_compared(
     fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
     testers = [
         QAbstractItemModelTester(model, fatal, page)
-        for model in (view.changes.model, view.units, view.oracles.model)
+        for model in (view.changes.model, view.units, view.oracles.models[Mode.HUNT])
     ]
     view.tabs.setCurrentWidget(view.changes)
     compare = view.changes
     assert compare.other.currentText().startswith("Campaign 1")
-    bugs = page.list.lines.rows[-1].bugs
+    assert not compare.patterns.parentWidget().isVisibleTo(compare)  # the bugs have its room
+    bugs = page.list.lines.rows[-1].bugs + page.list.lines.rows[-1].further
     answered(qtbot, page.context)
     changes = Counter(compare.model.row(row).change.value for row in range(bugs))
     assert changes["gone"] > 0
     assert sum(changes.values()) == changes["gone"] + changes["not tested"]
-    assert compare.counts.text().startswith(f"0 new, {changes['gone']} gone, 0 still there")
+    assert compare.counts.text().startswith(f"Bugs: 0 new, {changes['gone']} gone, 0 still there")
     assert compare.model.rowCount() == bugs
     problem = QFontMetrics(page.context.theme.mono_font).horizontalAdvance("pfile12.pddl")
     assert compare.table.columnWidth(2) > problem
@@ -339,7 +373,7 @@ def test_two_campaigns_are_compared(
     answered(qtbot, page.context)
     assert compare.other.currentText().startswith("Campaign 2")
     assert compare.direction.text().startswith("from campaign 1 to campaign 2")
-    assert compare.counts.text().startswith(f"0 new, {changes['gone']} gone")
+    assert compare.counts.text().startswith(f"Bugs: 0 new, {changes['gone']} gone")
     ended(qtbot, page)
     checked(qtbot, page)
     assert testers
@@ -386,7 +420,8 @@ def test_many_bugs_are_compared_in_the_background(
     view.tabs.setCurrentWidget(view.changes)
     assert view.changes.counts.text() == "Comparing…"
     qtbot.waitUntil(lambda: "gone" in view.changes.counts.text(), timeout=PATIENCE)
-    assert view.changes.model.rowCount() == page.list.lines.rows[-1].bugs
+    line = page.list.lines.rows[-1]
+    assert view.changes.model.rowCount() == line.bugs + line.further
     ended(qtbot, page)
     checked(qtbot, page)
 
@@ -466,7 +501,8 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     form = page.form
     form.seeds.setText("zero")
     assert "invalid seed 'zero'" in reason()
-    assert form._seeds_problem.isVisible()
+    labels = [label for label in form.findChildren(QLabel) if label.isVisible()]
+    assert any("invalid seed 'zero'" in label.text().lower() for label in labels)
     form.seeds.setText("0")
     assert page.run_button.isEnabled()
     QTest.mouseClick(form.problems.all, Qt.MouseButton.LeftButton)
@@ -483,14 +519,14 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     assert page.run_button.isEnabled()
     spec = "builtin:gc"
     page.files.policies[spec] = PolicyChecked(spec, misfits=("the domain lacks the action 'fly'",))
-    page._show_readiness()
+    page.files.checked.emit()
     assert "builtin:gc does not fit the domain: the domain lacks the action 'fly'" in reason()
     page.files.policies[spec] = PolicyChecked(spec, error="the file is damaged")
-    page._show_readiness()
+    page.files.checked.emit()
     assert "the file is damaged" in reason()
     del page.files.policies[spec]
     (folder / "p03.pddl").unlink()
-    page._show_readiness()
+    page.files.checked.emit()
     assert "no longer exists" in reason()
     qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
 
@@ -603,3 +639,52 @@ def test_everything_has_a_name_and_both_themes(
             continue
         assert widget.accessibleName(), widget
     checked(qtbot, page)
+
+
+def test_one_sentence_says_what_will_happen(page: CampaignPage) -> None:
+    form = page.form
+    assert form.plan.text().startswith("1 problem, 12 states, 2 oracles as a team")
+    show_value(form.field("testing.mode"), Mode.COMPARE)
+    assert "2 oracles, each by itself" in form.plan.text()
+    assert form.config().testing.mode is Mode.COMPARE
+    assert not form.config().testing.skip_known_bugs
+    assert not form.field("testing.skip_known_bugs").isEnabled()
+    form.presets["thorough"].click()
+    assert form.config().localization.enabled
+    assert "every bug localized" in form.plan.text()
+
+
+def test_settings_are_folded_away_until_they_are_wanted_or_wrong(
+    page: CampaignPage, qtbot: QtBot
+) -> None:
+    form = page.form
+    assert not form.folded.isVisible()
+    form.customize.setFocus()
+    qtbot.keyClick(form.customize, Qt.Key.Key_Space)
+    assert form.folded.isVisible()
+    assert page.context.settings.get("campaign/customize", False)
+    qtbot.keyClick(form.customize, Qt.Key.Key_Space)
+    assert not form.folded.isVisible()
+    form.seeds.setText("no seed")
+    assert form.folded.isVisible()
+
+
+def test_the_list_of_campaigns_can_be_folded_away(page: CampaignPage, qtbot: QtBot) -> None:
+    page.list.fold.setFocus()
+    qtbot.keyClick(page.list.fold, Qt.Key.Key_Space)
+    assert not page.list.isVisible()
+    assert page.unfold.isVisible()
+    qtbot.keyClick(page.unfold, Qt.Key.Key_Space)
+    assert page.list.isVisible()
+    assert not page.unfold.isVisible()
+
+
+def test_the_time_is_estimated_from_the_last_campaign_alike(
+    open_page: Callable[[Path], CampaignPage], finished: Path, tmp_path: Path
+) -> None:
+    copy(finished, tmp_path / "w.plumb")
+    page = open_page(tmp_path / "w.plumb")
+    page.new_action.trigger()
+    assert ", about " in page.form.plan.text()
+    show_value(page.form.field("testing.mode"), Mode.COMPARE)
+    assert ", about " not in page.form.plan.text()

@@ -1,0 +1,125 @@
+"""Bugs by the pattern of their mistake: across problems, policies and campaigns of a workspace."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.records.pattern import Certificate, Witness
+from engine.workspace.reader import WorkspaceReader
+from engine.workspace.rows import BugRow, PatternRow, WitnessRow
+
+
+@dataclass(frozen=True, slots=True)
+class PatternBugs:
+    """A pattern with its bugs; `witness` is the number of the smallest bug that shows it."""
+
+    id: int
+    key: str
+    family: str
+    certificate: Certificate
+    witness: int
+    about: Witness
+    bugs: tuple[int, ...]
+    root_causes: tuple[int, ...]
+    problems: tuple[str, ...]
+    policies: tuple[str, ...]
+    campaigns: tuple[int, ...]
+    largest_gap: int | None  # None: the policy fails in one of them
+    witnesses: tuple[int, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        return self.largest_gap is None
+
+
+def pattern_bugs(store: WorkspaceReader, rows: Sequence[BugRow]) -> list[PatternBugs]:
+    """Return the patterns of some bugs, those with the most bugs first."""
+    bugs: defaultdict[int, list[BugRow]] = defaultdict(list)
+    for row in rows:
+        if row.pattern is not None:
+            bugs[row.pattern].append(row)
+    members: defaultdict[int, list[WitnessRow]] = defaultdict(list)
+    for witness in store.witnesses():
+        if witness.pattern is not None:
+            members[witness.pattern].append(witness)
+    found = [
+        _pattern_bugs(row, bugs[row.id], members[row.id])
+        for row in store.patterns()
+        if bugs[row.id] and members[row.id]
+    ]
+    return sorted(found, key=lambda item: (-len(item.bugs), item.id))
+
+
+def _pattern_bugs(
+    pattern: PatternRow, rows: Sequence[BugRow], members: Sequence[WitnessRow]
+) -> PatternBugs:
+    first = members[0]
+    assert first.finding is not None
+    assert first.attempt.witness is not None
+    gaps = [row.gap for row in rows]
+    return PatternBugs(
+        id=pattern.id,
+        key=pattern.key,
+        family=pattern.family,
+        certificate=pattern.certificate,
+        witness=first.finding,
+        about=first.attempt.witness,
+        bugs=tuple(row.id for row in rows),
+        root_causes=tuple(sorted({row.root_cause for row in rows if row.root_cause is not None})),
+        problems=tuple(dict.fromkeys(row.problem for row in rows)),
+        policies=tuple(dict.fromkeys(row.policy for row in rows)),
+        campaigns=tuple(sorted({row.campaign for row in rows})),
+        largest_gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
+        witnesses=tuple(item.finding for item in members if item.finding is not None),
+    )
+
+
+class PatternChange(StrEnum):
+    """How a pattern changed between two campaigns."""
+
+    NEW = "new"
+    GONE = "gone"
+    STILL = "still there"
+    NOT_EXAMINED = "not examined"  # bugs of the other campaign were not minimized
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPattern:
+    id: int
+    family: str
+    change: PatternChange
+    bugs_before: int
+    bugs_after: int
+
+
+def compare_patterns(store: WorkspaceReader, before: int, after: int) -> list[ComparedPattern]:
+    """The patterns of two campaigns; by keys, so problems and policies may differ.
+
+    That a campaign does not have a pattern is known only if all its bugs were minimized.
+    """
+    minimized = {row.root_cause for row in store.witnesses() if row.step is None}
+    rows = {campaign: store.bugs(campaign) for campaign in (before, after)}
+    examined = {
+        campaign: all(row.root_cause is not None and row.root_cause in minimized for row in bugs)
+        for campaign, bugs in rows.items()
+    }
+    counts = {
+        campaign: Counter(row.pattern for row in bugs if row.pattern is not None)
+        for campaign, bugs in rows.items()
+    }
+    found = []
+    for pattern in store.patterns():
+        old, new = counts[before][pattern.id], counts[after][pattern.id]
+        if old and new:
+            change = PatternChange.STILL
+        elif old:
+            change = PatternChange.GONE if examined[after] else PatternChange.NOT_EXAMINED
+        elif new:
+            change = PatternChange.NEW if examined[before] else PatternChange.NOT_EXAMINED
+        else:
+            continue
+        found.append(ComparedPattern(pattern.id, pattern.family, change, old, new))
+    return found

@@ -1,0 +1,227 @@
+"""`plumbline experiment`: repeat a paper's experiment and print its tables."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from engine.commands.arguments import positive_seconds, seconds_left
+from engine.commands.console import Console
+from engine.errors import ExitCode, UsageError
+from engine.experiments.config_reader import preset_experiment, read_experiment, require_preset
+from engine.experiments.config_writer import preset_text
+from engine.experiments.presets import EXPERIMENT_PRESETS
+from engine.experiments.results import experiment_results
+from engine.experiments.suites import folder_suites, read_pairs
+from engine.files import write_text
+from engine.policies.consent import Consent
+from engine.policies.portfolio import named_policies
+from engine.records.codec import to_json
+from engine.records.events import CampaignStatus, UnitFailed, Warned
+from engine.records.experiment import ExperimentConfig, Suite
+from engine.records.policy_spec import PolicySpec
+from engine.report.experiment.cells import text_table
+from engine.usecases.campaign import DEFAULT_EXECUTOR
+from engine.usecases.experiment import run_experiment
+from engine.workspace.workspace import Workspace
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    presets = ", ".join(EXPERIMENT_PRESETS)
+    parser.add_argument(
+        "experiment",
+        nargs="?",
+        metavar="PRESET|CONFIG.toml",
+        help=f"a paper ({presets}), or a configuration file",
+    )
+    parser.add_argument(
+        "--init",
+        metavar="PRESET",
+        help="write the configuration of a paper to PRESET.toml, every setting with its source, "
+        "and exit",
+    )
+    parser.add_argument("--out", type=Path, metavar="W.plumb", help="workspace for the results")
+    parser.add_argument(
+        "--scale",
+        type=_scale,
+        metavar="N",
+        help="divide pool sizes and limits by N, for a first look",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="run what is left of the same experiment"
+    )
+    suites = parser.add_argument_group(
+        "what to run a PRESET on (default: the examples that come with Plumbline)"
+    )
+    suites.add_argument(
+        "--folder",
+        action="append",
+        type=Path,
+        metavar="DIR",
+        help="a folder of domains: each has domain.pddl, problems/ and policies (repeatable)",
+    )
+    suites.add_argument("--domain", type=Path, metavar="DOMAIN.pddl", help="a domain")
+    suites.add_argument("--problem", nargs="+", metavar="PROBLEM.pddl", help="its problems")
+    suites.add_argument("--policy", nargs="+", metavar="POLICY", help="policies for it")
+    suites.add_argument(
+        "--portfolio", nargs="+", metavar="POLICY", help="policies to compare with, or a folder"
+    )
+    suites.add_argument(
+        "--pairs", type=Path, metavar="SUITE.csv", help="pairs of domain versions (for d-val)"
+    )
+    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of a PRESET (default: 0)")
+    parser.add_argument(
+        "--executor",
+        default=DEFAULT_EXECUTOR,
+        metavar="WHERE",
+        help="where to run: local:N for N processes on this machine, dask:ADDRESS for a Dask "
+        "cluster (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        metavar="S",
+        help="stop after this many seconds; --resume runs the rest",
+    )
+    parser.epilog = (
+        "'plumbline report W.plumb --out DIR/' writes its tables and figures as HTML, CSV, LaTeX, "
+        "SVG and PDF. Exit code 3: something failed or is not done yet."
+    )
+
+
+def _scale(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 10_000):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 10000")
+    return int(text)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    if args.init is not None:
+        return _init(args.init, console)
+    if args.experiment is None:
+        raise UsageError("no experiment", hint=f"name one of {', '.join(EXPERIMENT_PRESETS)}")
+    if args.out is None:
+        raise UsageError("no workspace to write to", hint="give --out W.plumb")
+    started = time.monotonic()
+    config = _config(args)
+    with Workspace.create(args.out):
+        pass
+    heard: set[str] = set()
+    with console.link(
+        "Running",
+        keeps_results=True,
+        seconds=seconds_left(args.time_limit, started),
+        hear=lambda event: _show(event, heard, console),
+    ) as link:
+        everything = Consent(to_all=True)  # the user has named the policies
+        end = run_experiment(link, args.out, config, args.executor, everything, resume=args.resume)
+    with Workspace.open(args.out) as store:
+        results = experiment_results(store, end.experiment)
+        units = len(store.experiments.trials(end.experiment)) + sum(
+            len(store.units(part.campaign)) for part in store.experiments.parts(end.experiment)
+        )
+    document: dict[str, Any] = {
+        "kind": config.kind.value,
+        "experiment": end.experiment,
+        "status": end.status.value,
+        "tables": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "columns": [_title(column.group, column.title) for column in table.columns],
+                "rows": [list(row) for row in table.rows],
+                "notes": list(table.notes),
+            }
+            for table in results.tables
+        ],
+        "figures": [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "series": [
+                    {"label": series.label, "x": list(series.x), "y": list(series.y)}
+                    for series in figure.series
+                ],
+            }
+            for figure in results.figures
+        ],
+        "units": units,
+        "seconds": round(end.seconds, 3),
+        "configuration": to_json(config),
+    }
+    text = "\n\n".join(text_table(table) for table in results.tables)
+    console.result(document, f"{text}\n\n{args.out}: {end.status} after {end.seconds:.1f} s")
+    if end.status is CampaignStatus.FINISHED:
+        return ExitCode.DONE
+    return ExitCode.INTERRUPTED if link.interrupted else ExitCode.LIMIT_REACHED
+
+
+def _title(group: str, title: str) -> str:
+    return f"{group}: {title}" if group else title
+
+
+def _init(name: str, console: Console) -> int:
+    require_preset(name)
+    path = Path(f"{name}.toml")
+    if path.exists():
+        raise UsageError(f"{path} already exists", hint="rename it, or edit that file")
+    write_text(path, preset_text(EXPERIMENT_PRESETS[name]))
+    console.result({"config": str(path)}, f"Wrote {path}. Edit it, then run it with --out.")
+    return ExitCode.DONE
+
+
+def _config(args: argparse.Namespace) -> ExperimentConfig:
+    own = args.domain or args.problem or args.policy or args.portfolio
+    if args.experiment not in EXPERIMENT_PRESETS and (
+        Path(args.experiment).suffix == ".toml" or Path(args.experiment).exists()
+    ):
+        if args.folder or own or args.pairs or args.unit_costs or args.seed is not None:
+            raise UsageError(
+                "a configuration file says itself what to run on",
+                hint="write the files, 'unit_costs' or 'seeds' into it, or name a preset instead",
+            )
+        return read_experiment(Path(args.experiment), args.scale)
+    require_preset(args.experiment)
+    suites = [suite for folder in args.folder or () for suite in folder_suites(folder)]
+    if own:
+        suites.append(_suite(args))
+    pairs = read_pairs(args.pairs) if args.pairs else []
+    return preset_experiment(
+        args.experiment,
+        suites,
+        pairs,
+        scale=args.scale or 1,
+        seeds=(args.seed or 0,),
+        unit_costs=args.unit_costs,
+    )
+
+
+def _suite(args: argparse.Namespace) -> Suite:
+    if not args.domain or not args.problem:
+        raise UsageError("a domain needs problems", hint="give --domain and --problem together")
+    policies = [str(PolicySpec.parse(text, Path.cwd())) for text in args.policy or ()]
+    portfolio = list(named_policies(args.portfolio).values()) if args.portfolio else []
+    return Suite(
+        args.domain.resolve().parent.name,
+        str(args.domain.resolve()),
+        tuple(str(Path(name).resolve()) for name in args.problem),
+        tuple(policies),
+        tuple(portfolio),
+    )
+
+
+def _show(event: object, heard: set[str], console: Console) -> None:
+    """Show each message once, even if many units send it."""
+    match event:
+        case UnitFailed():
+            text = f"error: {event.error}"
+        case Warned():
+            text = f"warning: {event.text}"
+        case _:
+            return
+    if text not in heard:
+        heard.add(text)
+        console.message(text)

@@ -1,0 +1,1 @@
+"""Experiments: the papers' comparisons, from a configuration to tables and figures."""

@@ -1,0 +1,179 @@
+// D of one state with many others, in blocks. Where factors have at most 16 states and their values fit into
+// bytes, one instruction looks up the values of 32 states in a factor; elsewhere, and on processors without
+// that instruction, each pair is looked up by itself. Sums are exact either way.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "dominance/tables.hpp"
+
+namespace plumbline {
+
+class PairValues {
+ public:
+  static constexpr std::size_t kBlock = 32;
+  using Block = std::array<std::int64_t, kBlock>;  // DominanceTables::kNothing where nothing is known
+
+  // The tables must outlive this object.
+  explicit PairValues(const DominanceTables& tables) : tables_(tables) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && fits_bytes()) groups_ = make_groups();
+#endif
+  }
+
+  std::size_t size() const { return n_states_; }
+
+  // One more state, given by its factor states.
+  void add(const std::int32_t* ids) {
+    const std::size_t n = tables_.n_factors();
+    ids_.insert(ids_.end(), ids, ids + n);
+    if (n_states_ % kBlock == 0) bytes_.resize(bytes_.size() + n * kBlock);
+    std::uint8_t* block = bytes_.data() + n_states_ / kBlock * n * kBlock + n_states_ % kBlock;
+    bool is_pruned = false;  // then it has no value with any other
+    for (std::size_t i = 0; i < n; ++i) {
+      is_pruned = is_pruned || ids[i] < 0;
+      block[i * kBlock] = static_cast<std::uint8_t>(std::max(ids[i], 0));
+    }
+    is_pruned_.push_back(is_pruned);
+    ++n_states_;
+  }
+
+  const std::int32_t* ids(std::size_t number) const { return ids_.data() + number * tables_.n_factors(); }
+
+  // Asks about D(s, t) of this s (or t) and those that were added.
+  void fix_source(const std::int32_t* ids) { fix(ids, true); }
+  void fix_target(const std::int32_t* ids) { fix(ids, false); }
+
+  // The values with the states of a block; what comes after the last state means nothing.
+  void values(std::size_t block, Block& result) const {
+    const std::size_t first = block * kBlock;
+    const std::size_t last = std::min(first + kBlock, n_states_);
+    if (groups_.empty()) {
+      for (std::size_t k = first; k < last; ++k) {
+        result[k - first] =
+            is_source_ ? tables_.value(fixed_.data(), ids(k)) : tables_.value(ids(k), fixed_.data());
+      }
+      return;
+    }
+    if (is_fixed_pruned_) {
+      result.fill(DominanceTables::kNothing);
+      return;
+    }
+    shuffle(block, result);
+    for (std::size_t k = first; k < last; ++k) {
+      if (is_pruned_[k]) result[k - first] = DominanceTables::kNothing;
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kMostStates = 16;
+  static constexpr std::int64_t kLargest = 127;
+  static constexpr std::int8_t kNoByte = -128;
+
+  bool fits_bytes() const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < tables_.n_factors(); ++i) {
+      if (tables_.n_states(i) > kMostStates || largest(i) > kLargest) return false;
+      sum += largest(i);
+    }
+    return tables_.n_factors() > 0 && sum <= 32767;
+  }
+
+  std::int64_t largest(std::size_t factor) const {
+    std::int64_t most = 0;
+    for (std::int32_t s = 0; s < tables_.n_states(factor); ++s) {
+      for (std::int32_t t = 0; t < tables_.n_states(factor); ++t) {
+        const Value value = tables_.factor_value(factor, s, t);
+        if (value != kNoValue) most = std::max(most, std::abs(std::int64_t{value}));
+      }
+    }
+    return most;
+  }
+
+  // Ends of groups of factors whose values can be added up in bytes.
+  std::vector<std::size_t> make_groups() {
+    std::vector<std::size_t> ends;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < tables_.n_factors(); ++i) {
+      const std::int64_t more = largest(i);
+      if (i > 0 && sum + more > kLargest) {
+        ends.push_back(i);
+        sum = 0;
+      }
+      sum += more;
+    }
+    ends.push_back(tables_.n_factors());
+    rows_.resize(tables_.n_factors() * kMostStates);
+    return ends;
+  }
+
+  void fix(const std::int32_t* ids, bool is_source) {
+    fixed_.assign(ids, ids + tables_.n_factors());
+    is_source_ = is_source;
+    is_fixed_pruned_ = std::ranges::any_of(fixed_, [](std::int32_t id) { return id < 0; });
+    if (groups_.empty() || is_fixed_pruned_) return;
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      for (std::int32_t other = 0; other < tables_.n_states(i); ++other) {
+        const Value value =
+            is_source ? tables_.factor_value(i, fixed_[i], other) : tables_.factor_value(i, other, fixed_[i]);
+        rows_[i * kMostStates + static_cast<std::size_t>(other)] =
+            value == kNoValue ? kNoByte : static_cast<std::int8_t>(value);
+      }
+    }
+  }
+
+#if defined(__x86_64__)
+  [[gnu::target("avx2")]] void shuffle(std::size_t block, Block& result) const {
+    const std::uint8_t* ids = bytes_.data() + block * tables_.n_factors() * kBlock;
+    __m256i low = _mm256_setzero_si256();
+    __m256i high = _mm256_setzero_si256();
+    __m256i least = _mm256_setzero_si256();
+    std::size_t i = 0;
+    for (const std::size_t end : groups_) {
+      __m256i sum = _mm256_setzero_si256();
+      for (; i < end; ++i) {
+        const auto* row = reinterpret_cast<const __m128i*>(rows_.data() + i * kMostStates);
+        const auto* own = reinterpret_cast<const __m256i*>(ids + i * kBlock);
+        const __m256i value =
+            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(row)), _mm256_loadu_si256(own));
+        least = _mm256_min_epi8(least, value);
+        sum = _mm256_add_epi8(sum, value);
+      }
+      low = _mm256_add_epi16(low, _mm256_cvtepi8_epi16(_mm256_castsi256_si128(sum)));
+      high = _mm256_add_epi16(high, _mm256_cvtepi8_epi16(_mm256_extracti128_si256(sum, 1)));
+    }
+    alignas(32) std::array<std::int16_t, kBlock> sums;
+    alignas(32) std::array<std::int8_t, kBlock> smallest;
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums.data()), low);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums.data() + kBlock / 2), high);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(smallest.data()), least);
+    for (std::size_t k = 0; k < kBlock; ++k) {
+      result[k] = smallest[k] == kNoByte ? DominanceTables::kNothing : std::int64_t{sums[k]};
+    }
+  }
+#else
+  void shuffle(std::size_t, Block&) const {}  // there are no groups
+#endif
+
+  const DominanceTables& tables_;
+  std::vector<std::size_t> groups_;  // empty: pairs are looked up one by one
+  std::size_t n_states_ = 0;
+  std::vector<std::int32_t> ids_;    // a row of factor states per state
+  std::vector<std::uint8_t> bytes_;  // per block and factor the states of the factor
+  std::vector<bool> is_pruned_;
+  std::vector<std::int32_t> fixed_;
+  bool is_source_ = true;
+  bool is_fixed_pruned_ = false;
+  std::vector<std::int8_t> rows_;  // the values of the fixed state with each state of a factor
+};
+
+}  // namespace plumbline

@@ -1,0 +1,145 @@
+"""Patterns of mistakes in words: only what is proven, never a reason.
+
+Objects are named by type and letter in the order of the certificate, so that all witnesses of a
+pattern read the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from engine.campaign.patterns import PatternBugs
+from engine.records.localization import CauseKind
+from engine.records.pattern import Certificate, StoppedBy, Witness
+from engine.workspace.reader import WorkspaceReader
+
+MAX_NAMES = 6
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_OUTCOMES = {
+    CauseKind.DEAD_END: "loses the goal",
+    CauseKind.LOOP: "never reaches the goal",
+    CauseKind.NO_ACTION: "gives up",
+    CauseKind.FAULT: "cannot be executed",
+}
+STOPPED_TEXTS = {
+    StoppedBy.REBINDING: "the policy decides otherwise in the state as a problem of its own",
+    StoppedBy.SEARCH: "a search met its limit",
+    StoppedBy.TRIES: "the limit of tries was reached",
+    StoppedBy.TIME: "the time limit was reached",
+    StoppedBy.POLICY: "the policy cannot be asked about another problem",
+    StoppedBy.NO_PDDL: "the problem has no PDDL",
+}
+
+
+def shown_names(certificate: Certificate) -> tuple[str, ...]:
+    """A name per object: `island A`, `island B`, `robot`; constants keep theirs.
+
+    No letter is given twice: actions are written with letters alone.
+    """
+    count = Counter(certificate.colors)
+    given = 0
+    names = []
+    for color in certificate.colors:
+        if color.startswith("="):
+            names.append(color[1:])
+        elif count[color] == 1:
+            names.append(color)
+        else:
+            names.append(f"{color} {letter(given)}")
+            given += 1
+    return tuple(names)
+
+
+def letter(number: int) -> str:
+    """A, B, ..., Z, AA, AB, ..."""
+    text = ""
+    while number >= 0:
+        text = LETTERS[number % 26] + text
+        number = number // 26 - 1
+    return text
+
+
+def short_names(certificate: Certificate, order: Sequence[str]) -> dict[str, str]:
+    """By the names of a witness, what its objects are called within an action: `A`, `robot`."""
+    names = shown_names(certificate)
+    return {own: name.rpartition(" ")[2] for own, name in zip(order, names, strict=True)}
+
+
+def action_text(action: str, names: Mapping[str, str]) -> str:
+    """`sail A B`; empty for no action."""
+    schema, *objects = action.split(" ")
+    return " ".join([schema, *(names.get(name, name) for name in objects)])
+
+
+def pattern_title(certificate: Certificate, witness: Witness) -> str:
+    """`sail A B instead of sail A C: never reaches the goal`."""
+    names = short_names(certificate, witness.order)
+    bad = action_text(witness.action, names) or "nothing"
+    better = [action_text(action, names) for action in witness.better_actions]
+    if len(better) > 2:
+        better = sorted({action.partition(" ")[0] for action in better})
+    instead = f" instead of {' or '.join(better)}" if better else ""
+    return f"{bad}{instead}: {outcome_text(witness)}"
+
+
+def pattern_titles(store: WorkspaceReader) -> dict[int, str]:
+    """The titles of all patterns of a workspace, by number, each from its first witness."""
+    witnesses = [row for row in store.witnesses() if row.attempt.witness is not None]
+    first = {row.pattern: row.attempt.witness for row in reversed(witnesses)}
+    return {
+        row.id: pattern_title(row.certificate, about)
+        for row in store.patterns()
+        if (about := first.get(row.id)) is not None
+    }
+
+
+def outcome_text(witness: Witness) -> str:
+    """What the mistake amounts to."""
+    if witness.kind is CauseKind.DETOUR:
+        return f"costs {witness.loss_after} more"
+    return _OUTCOMES[witness.kind]
+
+
+def pattern_facts(pattern: PatternBugs) -> list[str]:
+    """What is proven of a pattern and how often it occurs, one line each."""
+    about = pattern.about
+    better = ", ".join(f"({action})" for action in about.better_actions)
+    bad = f"({about.action})" if about.action else "no action"
+    gap = "the policy fails" if pattern.fails else f"largest gap {pattern.largest_gap}"
+    problems = ", ".join(pattern.problems[:MAX_NAMES])
+    more = "" if len(pattern.problems) <= MAX_NAMES else ", …"
+    return [
+        f"Policy: {bad}. Optimal: {better}.",
+        f"{_count(len(pattern.bugs), 'bug')}, {_count(len(pattern.root_causes), 'root cause')} "
+        f"in {_count(len(pattern.problems), 'problem')} ({problems}{more}); {gap}.",
+        f"Witness: bug {pattern.witness}, {_count(about.after.objects, 'object')} of "
+        f"{about.before.objects}, {_count(about.after.facts, 'fact')} of {about.before.facts}, "
+        f"{_count(about.after.goals, 'goal')} of {about.before.goals}.",
+        f"Family: {pattern.family}.",
+    ]
+
+
+def trend_text(trend: Sequence[tuple[int, int]]) -> str:
+    """How many bugs of a pattern each campaign has; empty for one campaign."""
+    if len(trend) < 2:
+        return ""
+    parts = [f"campaign {campaign}: {_count(bugs, 'bug')}" for campaign, bugs in trend]
+    return f"Trend: {', '.join(parts)}."
+
+
+def counts_text(bugs: int, root_causes: int, patterns: int, families: int) -> str:
+    """`447 bugs, 63 root causes, 23 patterns, 9 families`."""
+    return ", ".join(
+        (
+            _count(bugs, "bug"),
+            _count(root_causes, "root cause"),
+            _count(patterns, "pattern"),
+            _count(families, "family", "families"),
+        )
+    )
+
+
+def _count(number: int, word: str, plural: str = "") -> str:
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"

@@ -1,0 +1,101 @@
+"""Folders that may not be read, patterns without end, too little memory: an error in words."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from reference.hostile_readers import FERRY
+
+from engine.campaign import config_reader
+from engine.campaign.config_reader import parse_config
+from engine.errors import ConfigurationError
+
+NOBODY = 65534
+MEGABYTES = (60, 100, 150, 200, 260, 320)
+
+
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Nothing is closed to root."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """One that others may look into, as those of tests may not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def config(pattern: str) -> str:
+    return f'domain = "{FERRY}/domain.pddl"\nproblems = ["{pattern}"]\npolicies = ["builtin:gc"]\n'
+
+
+@pytest.mark.parametrize("pattern", ["*/p.pddl", "**/*.pddl", "closed/*.pddl", "closed/p.pddl"])
+def test_a_folder_that_may_not_be_read(open_folder: Path, pattern: str) -> None:
+    closed = open_folder / "closed"
+    closed.mkdir()
+    (closed / "p.pddl").touch()
+    closed.chmod(0)
+    with (
+        without_rights(),
+        pytest.raises(ConfigurationError, match=r"no file matches|does not exist") as e,
+    ):
+        parse_config(config(pattern), open_folder / "campaign.toml")
+    closed.chmod(0o700)
+    assert e.value.location.line == 2
+
+
+def test_what_can_be_read_is_found_beside_it(open_folder: Path) -> None:
+    for name in ("closed", "read"):
+        (open_folder / name).mkdir()
+        (open_folder / name / "p.pddl").touch()
+    (open_folder / "closed").chmod(0)
+    with without_rights():
+        found = parse_config(config("**/*.pddl"), open_folder / "campaign.toml")
+    (open_folder / "closed").chmod(0o700)
+    assert found.problems == (str(open_folder / "read" / "p.pddl"),)
+
+
+@pytest.mark.parametrize("pattern", ["/**/*.pddl", "**/*.pddl", "*/*/*/*/*.pddl"])
+def test_a_pattern_that_reads_the_whole_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    monkeypatch.setattr(config_reader, "MAX_FOLDERS", 30)
+    for number in range(40):
+        (tmp_path / "a" / "b" / str(number)).mkdir(parents=True)
+    with pytest.raises(ConfigurationError, match="looks into more than 30 folders"):
+        parse_config(config(pattern), tmp_path / "campaign.toml")
+    with pytest.raises(ConfigurationError, match="no file matches"):
+        parse_config(config("a/*/*.pddl"), tmp_path / "campaign.toml")
+
+
+@pytest.mark.parametrize("megabytes", MEGABYTES)
+def test_a_shell_with_little_memory(megabytes: int) -> None:
+    """Exit code 1 would be an answer: that something is false."""
+    process = subprocess.run(
+        [sys.executable, "-P", "-m", "engine.cli", "policy", FERRY / "policies" / "policy.pt"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2),
+        check=False,
+    )
+    assert process.returncode == 3, process.stderr
+    assert "not enough memory" in process.stderr
+    assert "Traceback" not in process.stderr

@@ -1,0 +1,140 @@
+"""True workspaces for the claims of witnesses, compared oracles, experiments and derived facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.campaign.config_reader import parse_config
+from engine.experiments.config_reader import preset_experiment
+from engine.policies.consent import Consent
+from engine.records.experiment import DomainPair, Suite
+from engine.usecases import experiment
+from engine.usecases.campaign import run_campaign
+from engine.usecases.experiment import run_experiment
+from engine.workspace.workspace import Workspace
+from reference.bug_workspace import DOMAIN, InThreads, problem_text
+from reference.forged_claims import Forger
+from reference.recording_link import RecordingLink
+
+WITNESSES = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["builtin:hadd"]
+fuzzing.size = 5
+testing.oracles = ["astar:expansions=2000"]
+localization.enabled = true
+minimization.enabled = true
+"""
+COMPARED = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["builtin:gc", "builtin:hadd"]
+fuzzing.size = 6
+testing.oracles = ["undo", "astar:expansions=2000", "lookahead:depth=2"]
+testing.mode = "compare"
+testing.skip_known_bugs = false
+"""
+DERIVED = """\
+domain = "lamps.pddl"
+problems = ["rooms.pddl"]
+policies = ["builtin:gc", "builtin:hadd"]
+fuzzing.size = 6
+testing.oracles = ["astar:expansions=2000", "bmo"]
+testing.skip_known_bugs = false
+localization.enabled = true
+"""
+LAMPS = """\
+(define (domain lamps)
+  (:requirements :adl :derived-predicates :action-costs)
+  (:types room)
+  (:predicates (door ?a ?b - room) (at ?a - room) (lit ?a - room) (bright ?a - room) (done))
+  (:functions (total-cost))
+  (:derived (bright ?a - room)
+    (or (lit ?a) (exists (?b - room) (and (door ?a ?b) (lit ?b)))))
+  (:action walk
+    :parameters (?a ?b - room) :precondition (and (at ?a) (door ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 2)
+                 (when (bright ?b) (done))))
+  (:action press
+    :parameters (?a - room) :precondition (at ?a)
+    :effect (and (when (lit ?a) (not (lit ?a))) (when (not (lit ?a)) (lit ?a))
+                 (increase (total-cost) 1)))
+  (:action climb
+    :parameters (?a ?b - room) :precondition (and (at ?a) (door ?b ?a))
+    :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 5))))
+"""
+ROOMS = """\
+(define (problem rooms) (:domain lamps)
+  (:objects a b c d - room)
+  (:init (at a) (lit c) (= (total-cost) 0)
+         (door a b) (door b c) (door c d) (door d a) (door b a))
+  (:goal (and (done) (at a) (bright d) (not (lit c)) (bright b)))
+  (:metric minimize (total-cost)))
+"""
+
+
+class NewerForger(Forger):
+    """One that knows no letters of bugs."""
+
+    bugs: dict[str, int] = {}  # type: ignore[assignment]  # noqa: RUF012
+
+    def change(self, table: str, column: str, change: Callable[[Any], None], where: str) -> None:
+        """Edit a record in JSON in one row."""
+        number = self.one(f"SELECT id FROM {table} WHERE {where}")
+        document = json.loads(self.one(f"SELECT {column} FROM {table} WHERE id = ?", number))
+        change(document)
+        self.do(f"UPDATE {table} SET {column} = ? WHERE id = ?", json.dumps(document), number)
+
+
+def make_witnesses(folder: Path) -> Path:
+    return _campaign(folder, WITNESSES)
+
+
+def make_compared(folder: Path) -> Path:
+    return _campaign(folder, COMPARED)
+
+
+def make_derived(folder: Path) -> Path:
+    return _campaign(folder, DERIVED)
+
+
+def _campaign(folder: Path, text: str) -> Path:
+    _write(folder)
+    path = folder / "true.plumb"
+    with Workspace.create(path):
+        pass
+    config = parse_config(text, folder / "campaign.toml")
+    run_campaign(RecordingLink(), path, config, "local:1", Consent())
+    return path
+
+
+def _write(folder: Path) -> None:
+    (folder / "domain.pddl").write_text(DOMAIN)
+    (folder / "p2.pddl").write_text(problem_text(2))
+    (folder / "renamed.pddl").write_text(DOMAIN.replace("carries", "holds"))
+    (folder / "lamps.pddl").write_text(LAMPS)
+    (folder / "rooms.pddl").write_text(ROOMS)
+
+
+def make_experiments(folder: Path) -> Path:
+    """Trials of all kinds: actions, plans of policies, and a pair of domains."""
+    _write(folder)
+    domain, problem = str(folder / "domain.pddl"), str(folder / "p2.pddl")
+    suite = Suite("carter", domain, (problem,), ("builtin:optimal",), ("builtin:gc",))
+    pair = DomainPair("carter", "renamed", domain, str(folder / "renamed.pddl"))
+    path = folder / "true.plumb"
+    with Workspace.create(path), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "make_executor", lambda _: InThreads(1))
+        for preset in ("eisenhut-2025", "sievers-2026"):
+            config = replace(preset_experiment(preset, [suite], scale=200), oracles=())
+            config = replace(config, testing=replace(config.testing, oracles=()))
+            run_experiment(RecordingLink(), path, config, "local:1", Consent(to_all=True))
+        config = preset_experiment("d-val", pairs=[pair], scale=60)
+        run_experiment(RecordingLink(), path, config, "local:1", Consent(to_all=True))
+    return path
