@@ -222,6 +222,13 @@ def test_an_aborted_run_is_a_lower_bound_and_no_failure() -> None:
     assert runs.run(cells[:1]).outcome[0] == RunOutcome.SOLVED
 
 
+def test_a_run_that_reaches_the_goal_with_its_last_step_is_solved() -> None:
+    runs, cells = runs_of(corridor(), walking_right(corridor()))
+    assert runs.run(cells[8:9], step_limit=2).outcome[0] == RunOutcome.ABORTED
+    runs, cells = runs_of(corridor(), walking_right(corridor()))
+    assert runs.run(cells[8:9], step_limit=3).outcome[0] == RunOutcome.SOLVED
+
+
 def test_a_limited_run_goes_on_along_known_decisions() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     runs.run(cells[3:4])
@@ -232,8 +239,9 @@ def test_a_stopped_run_is_not_remembered_as_a_failure() -> None:
     """P16: a cut-off run, then the whole one."""
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     cost = sum(i % 3 for i in range(11))
-    assert runs.run_bounded(cells[:1], cost).tolist() == [INFINITY]
+    assert runs.run_bounded(cells[:1], cost - 1).tolist() == [INFINITY]
     assert runs.known(cells[:1]).outcome[0] == RunOutcome.UNKNOWN
+    assert runs.run_bounded(cells[:1], cost).tolist() == [INFINITY]
     assert runs.run_bounded(cells[:1], cost + 1).tolist() == [cost]
     assert runs.run(cells[:1]).cost.tolist() == [cost]
 

@@ -84,7 +84,7 @@ class RunGraph {
   // Whether a policy has yet to be asked about a state.
   bool is_open(std::int32_t state) { return is_undecided((*this)[state]); }
 
-  // Where a run without a result stands now. If nobody has looked at that state, it may be a goal.
+  // Where a run without a result stands now. Only its start may be a goal that has not been looked at.
   std::int32_t open_end(std::int32_t state) {
     grow();
     while (node(state).ahead != kNone) {
@@ -294,7 +294,7 @@ class RunGraph {
       ++inapplicable_;
       return end(state, EndReason::kInapplicable);
     }
-    grow();
+    look(child);  // a run that reaches the goal with its last step is solved
     Node& here = node(state);
     here.decision = answer;
     here.child = child;
