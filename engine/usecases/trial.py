@@ -66,6 +66,8 @@ def run_trial(link: WorkerLink, trial: Trial) -> None:
     link.emit(UnitStarted(trial.number, trial.domain, trial.label, 0))
     try:
         result = _result(link, trial)
+        if not link.limit:
+            link.check()  # what a stop cuts off is no answer
         link.emit(TrialFinished(trial.number, result, link.seconds))
     except CancelledError:
         message = f"{link.limit}, before there was an answer" if link.limit else ""

@@ -21,12 +21,12 @@ from engine.records.localization import (
     StepVerdict,
 )
 from engine.records.verification import HOLDS, Standing, Verdict, false, undecided
-from engine.task.successors import is_goal
 from engine.task.task import Task
 from engine.verify.cost_to_go import CostToGo
 from engine.verify.losses import find_loss_problems, plus
 from engine.verify.optimality import check_at_least, check_at_most
 from engine.verify.replay import cost_of, replay
+from engine.verify.semantics import is_goal
 
 Bounds = tuple[int, int]
 

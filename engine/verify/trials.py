@@ -34,6 +34,7 @@ from engine.records.verification import HOLDS, Standing, Verdict, false, undecid
 from engine.task.task import Task
 from engine.verify.claims import find_end_problem
 from engine.verify.cost_to_go import CostToGo
+from engine.verify.optimality import check_at_least, check_at_most
 from engine.verify.run import Decisions, check_pool_run
 from engine.verify.semantics import is_applicable, is_goal, successor
 from engine.workers.link import NULL_LINK, Link
@@ -145,8 +146,10 @@ def check_actions(result: ActionResult, task: Task, costs: CostToGo) -> Verdict:
     verdicts = [_check_action(item, task, costs) for item in result.answers]
     if result.search is not None and result.search.cost is not None:
         claimed = result.search.cost
-        if costs.low(task.init, claimed) > claimed or costs.high(task.init) < claimed:
-            verdicts.append(false(f"{claimed} is not the cost of an optimal plan"))
+        verdicts += [
+            check_at_most(costs, task.init, claimed),
+            check_at_least(costs, task.init, claimed),
+        ]
     return joined(verdicts)
 
 

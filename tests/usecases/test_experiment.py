@@ -13,11 +13,17 @@ from reference.recording_link import RecordingLink
 
 from engine.errors import UsageError, WorkspaceError
 from engine.experiments.config_reader import preset_experiment
+from engine.experiments.plan import plan_trials
 from engine.experiments.results import experiment_results
 from engine.fuzzing.fuzzer import Fuzzer
 from engine.policies.consent import Consent
 from engine.records.config import UnitLimits
-from engine.records.events import CampaignStatus, ExperimentAdvanced
+from engine.records.events import (
+    CampaignStatus,
+    ExperimentAdvanced,
+    TrialFinished,
+    UnitStopped,
+)
 from engine.records.experiment import (
     DomainPair,
     ExperimentConfig,
@@ -28,6 +34,7 @@ from engine.records.experiment import (
 )
 from engine.usecases import experiment
 from engine.usecases.experiment import resume_experiment, run_experiment
+from engine.usecases.trial import run_trial
 from engine.workspace.workspace import Workspace
 
 TRUST = Consent(to_all=True)
@@ -166,6 +173,34 @@ def test_stopped_and_resumed_gives_the_same(
     with Workspace.open(path) as store:
         resumed = experiment_results(store, end.experiment)
     assert resumed.tables[0] == whole.tables[0]
+
+
+@pytest.mark.parametrize("preset", ["sievers-2026", "eisenhut-2025", "d-val"])
+def test_what_a_stop_cuts_off_is_no_answer(
+    preset: str, make: Callable[..., ExperimentConfig], folder: Path
+) -> None:
+    """Otherwise it would pass for a problem that was not solved in time, also after a resume."""
+    domain = str(folder / "domain.pddl")
+    pairs = [DomainPair("loads", "again", domain, domain)]
+    is_pair = preset == "d-val"
+    config = preset_experiment(preset, pairs=pairs, scale=60) if is_pair else make(preset)
+    trial = plan_trials(config)[0]
+    endings = set()
+    for moment in (1, 2, 3, 5, 8, 13, 21, 34, 10**9):
+        asked = 0
+
+        def is_stopped(moment: int = moment) -> bool:
+            nonlocal asked
+            asked += 1
+            return asked > moment
+
+        link = RecordingLink(cancelled=is_stopped)
+        run_trial(link, trial)
+        is_finished = bool(link.heard(TrialFinished))
+        assert is_finished is not bool(link.heard(UnitStopped))
+        assert is_finished is (asked <= moment)
+        endings.add(is_finished)
+    assert endings == {True, False}
 
 
 def test_pools_are_made_once_and_shared(

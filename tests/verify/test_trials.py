@@ -81,9 +81,13 @@ def test_forged_verdicts_about_actions_are_noticed(
             forged = replace(result, answers=(replace(item, verdict=turned[item.verdict]),))
             assert check_actions(forged, task, CostToGo(task)).standing is Standing.FALSE
         if result.search is not None:
-            cheaper = replace(result.search, cost=(result.search.cost or 0) - 1)
-            forged = replace(result, search=cheaper)
-            assert check_actions(forged, task, CostToGo(task)).standing is Standing.FALSE
+            for difference in (-1, 1):
+                other = replace(result.search, cost=(result.search.cost or 0) + difference)
+                forged = replace(result, search=other, answers=())
+                assert check_actions(forged, task, CostToGo(task)).standing is Standing.FALSE
+                # A limit of the verifier's own search is no proof.
+                undecided = check_actions(forged, task, CostToGo(task, 10)).standing
+                assert undecided is Standing.UNDECIDED
 
 
 def test_forged_plans_are_noticed(
