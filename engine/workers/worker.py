@@ -186,6 +186,10 @@ class ProcessLink(WorkerLink):
         with self._reports:
             self._progress = JobProgress(done, total, text)
 
+    def close(self) -> None:
+        super().close()
+        self.at_limit.set()  # wakes who waits for a limit
+
     def finish(self, end: End) -> None:
         """Send what is left, and how it ended."""
         self.close()

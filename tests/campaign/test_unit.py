@@ -256,6 +256,7 @@ def test_a_time_limit_finishes_the_unit(
 
     link = RecordingLink(pass_time, ProcessLimits(unit.limits.unit_seconds))
     run_unit(link, unit)
+    link.close()
     events = link.events
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 0.5 s"

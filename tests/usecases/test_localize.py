@@ -133,6 +133,7 @@ def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
 
     link = RecordingLink(refuse_memory, ProcessLimits(megabytes=10**6))
     run_unit(link, unit)
+    link.close()
     events = link.events
     assert isinstance(events[-1], UnitFinished)
     assert events[-1].statistics.limit == "stopped at its limit of 1000000 MB"

@@ -140,6 +140,7 @@ def test_a_limit_before_the_first_state_is_a_failure_with_words(
     link = RecordingLink(limits=ProcessLimits(megabytes=64))
     link.memory_is_over()
     run_unit(link, make_unit())
+    link.close()
     (failure,) = link.heard(UnitFailed)
     assert failure.error == "stopped at its limit of 64 MB, before it could test a state"
 

@@ -10,7 +10,7 @@ import pytest
 from engine.records.codec import Record
 from engine.records.events import Warned
 from engine.workers.channel import Call, ChannelError, Connection, End, Events, unpack
-from engine.workers.limits import NO_LIMITS
+from engine.workers.limits import NO_LIMITS, ProcessLimits
 from engine.workers.worker import ProcessLink, find_function, serve
 
 
@@ -41,6 +41,21 @@ def test_what_there_was_no_memory_to_send_is_sent_later() -> None:
     link.finish(End())
     assert connection.sent == [Warned(1, "first"), Warned(1, "second")]
     connection.theirs.close()
+    connection.close()
+
+
+def test_a_link_leaves_no_thread_behind() -> None:
+    before = set(threading.enumerate())
+    ours, theirs = socket.socketpair()
+    link = ProcessLink(Connection(ours), ProcessLimits(seconds=1000.0))
+    own = [thread for thread in threading.enumerate() if thread not in before]
+    assert len(own) == 4
+    link.finish(End())
+    theirs.close()
+    for thread in own:
+        thread.join(30)
+        assert not thread.is_alive(), thread.name
+    ours.close()
 
 
 @pytest.mark.parametrize(
