@@ -1,5 +1,5 @@
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from random import Random
 from types import SimpleNamespace
 
@@ -13,6 +13,8 @@ from reference.soundness import TablePolicy, Truth, optimal_policy, policies, ra
 from engine.fuzzing import fuzzer as fuzzer_module
 from engine.fuzzing.biases import BIASES, Judgment, make_bias
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
+from engine.native import walks
+from engine.native.library import NativeLimits
 from engine.policies.runs import PolicyRuns
 from engine.records.config import Unsolved
 from engine.records.finding import INFINITY, RunOutcome
@@ -53,6 +55,29 @@ def test_the_same_seed_gives_the_same_pool() -> None:
     )
     assert first == again
     assert first != other
+
+
+@pytest.mark.parametrize("bias", [None, "plan-length"])
+def test_walks_get_on_however_little_time_a_call_has(
+    bias: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state with very many successors takes longer than the time between two looks at Ctrl-C."""
+    task = dials(4, 5)
+
+    def pool() -> list:
+        table = StateTable(task)
+        runs = PolicyRuns(TablePolicy(optimal_policy(Truth.of(task))), table)
+        return pool_of(Fuzzer(table, bias and make_bias(bias, runs), FuzzOptions(40, walks=500)))
+
+    whole, calls = pool(), count()
+
+    def shortest(seconds: float) -> NativeLimits:
+        del seconds
+        assert next(calls) < 100_000
+        return NativeLimits(1e-9, 0, 2**63)
+
+    monkeypatch.setattr(walks, "_slice", shortest)
+    assert pool() == whole
 
 
 def test_novelty_filters_what_is_not_new() -> None:

@@ -3,6 +3,8 @@
 // Walks without a bias are made here as a whole; whoever has a bias asks for the candidates of each step and
 // offers states itself. Either way it is known at once when walks can find no other state: all that can be
 // reached from entries were offered. What was found to be so stays so, because the pool only grows.
+//
+// Limits are looked at after something was done, so that every call gets on, however little time it has.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +91,6 @@ class RandomWalks {
   // The steps a walk may take: not to goals, nor to states without successors or known dead ends. What was
   // found out before an interruption is known when it is asked again.
   const std::vector<Candidate>& candidates(std::int32_t state, Monitor& monitor) {
-    monitor.check();
     std::int64_t begin[2] = {0, 0};
     store_.count_applicable(1, &state, begin);
     applicable_.resize(static_cast<std::size_t>(begin[1]));
@@ -121,7 +122,7 @@ class RandomWalks {
 
   // Whether all states that walks can end in were offered.
   bool is_exhausted(Monitor& monitor) {
-    for (; first_open_ < open_.size(); ++first_open_, is_looking_ = false) {
+    for (; first_open_ < open_.size(); ++first_open_, is_looking_ = false, monitor.check()) {
       const Open open = open_[first_open_];
       if (!is_looking_) {
         to_look_at_ = candidates(open.state, monitor);
@@ -178,22 +179,21 @@ class RandomWalks {
   void step(Monitor& monitor) {
     candidates(walk_->state, monitor);
     random_.shuffle(candidates_);
-    if (candidates_.empty()) {
+    if (const std::size_t n = candidates_.size(); n == 0) {
       ++statistics_.failed_walks;
       walk_.reset();
-      return;
+    } else {
+      const auto drawn = static_cast<std::size_t>(random_.real() * static_cast<double>(n));
+      const Candidate chosen = candidates_[std::min(drawn, n - 1)];
+      walk_->state = chosen.state;
+      --walk_->left;
+      path_.push_back(chosen.op);
     }
-    const std::size_t n = candidates_.size();
-    const auto drawn = static_cast<std::size_t>(random_.real() * static_cast<double>(n));
-    const Candidate chosen = candidates_[std::min(drawn, n - 1)];
-    walk_->state = chosen.state;
-    --walk_->left;
-    path_.push_back(chosen.op);
+    monitor.check();
   }
 
   bool may_enter(std::int32_t state, Monitor& monitor) {
     if (const Verdict known = status(state).verdict; known != kUndecided) return known == kMayEnter;
-    monitor.check();
     std::uint8_t is_goal = 0;
     store_.is_goal(1, &state, &is_goal);
     std::int64_t begin[2] = {0, 0};
@@ -204,6 +204,7 @@ class RandomWalks {
       may = hmax_->evaluate(values_.data()) != kInfinity;
     }
     status(state).verdict = may ? kMayEnter : kMustNotEnter;
+    monitor.check();
     return may;
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "core/state_store.hpp"
@@ -112,17 +113,18 @@ PLUMBLINE_API Status plumbline_walks_entries(const RandomWalks* walks, std::int6
 }
 
 // The steps a walk may take from a state; `count` receives how many there are, at most those that are
-// applicable, or -1 if a limit was reached.
+// applicable, or -1 if the time was over.
 PLUMBLINE_API Status plumbline_walks_candidates(RandomWalks* walks, std::int32_t state, const Limits* limits,
                                                 Progress* progress, std::int64_t* count) {
   return guarded([&] {
     if (!walks->store().has(state)) return false;
     Monitor monitor(*limits, progress);
     *count = -1;
-    run_limited(monitor, [&] {
+    const Outcome outcome = run_limited(monitor, [&] {
       *count = static_cast<std::int64_t>(walks->candidates(state, monitor).size());
       return Outcome::kSolved;
     });
+    if (outcome == Outcome::kMemoryLimit) throw std::bad_alloc{};
     return true;
   });
 }
