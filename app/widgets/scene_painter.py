@@ -9,8 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
 from app.services.theme import COLORS, Theme
-from engine.pictures.scene import OUTLINES, Box, Glyph, Item, Line, Scene, Text, kind_colors
-from engine.pictures.svg import WHITE, arrow_head
+from engine.pictures.scene import Box, Item, Line, Scene, Text, kind_colors
+from engine.pictures.svg import WHITE
 
 Colors = Callable[[str], QColor]
 IMAGE_SCALE = 2
@@ -47,8 +47,6 @@ def _moved(old: Item, new: Item, progress: float) -> Item:
         return replace(new, x1=mix(old.x1, new.x1), y1=mix(old.y1, new.y1), x2=x2, y2=y2)
     if isinstance(old, Text) and isinstance(new, Text):
         return replace(new, x=mix(old.x, new.x), y=mix(old.y, new.y))
-    if isinstance(old, Glyph) and isinstance(new, Glyph):
-        return replace(new, x=mix(old.x, new.x), y=mix(old.y, new.y))
     return new
 
 
@@ -79,8 +77,6 @@ class ScenePainter:
                     self._box(painter, item)
                 case Text():
                     self._text(painter, item, dots)
-                case Glyph():
-                    self._glyph(painter, item)
                 case Line():
                     self._line(painter, item)
         painter.setOpacity(1.0)
@@ -101,7 +97,12 @@ class ScenePainter:
             return
         painter.setPen(self._pen(box.edge, box.stroke, box.dashed))
         painter.setBrush(self.color(box.fill) if box.fill else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(rect, box.radius, box.radius)
+        if box.sign == "circle":
+            painter.drawEllipse(rect)
+        elif box.sign:
+            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in box.outline()]))
+        else:
+            painter.drawRoundedRect(rect, box.radius, box.radius)
 
     def _image(self, box: Box) -> QImage | None:
         """The image of a box, multiplied by its color; None if it cannot be read."""
@@ -134,18 +135,6 @@ class ScenePainter:
             x -= painter.fontMetrics().horizontalAdvance(text.text) / 2
         painter.drawText(QPointF(x, text.y), text.text)
 
-    def _glyph(self, painter: QPainter, glyph: Glyph) -> None:
-        painter.setPen(self._pen(glyph.edge, 1.3))
-        painter.setBrush(self.color(glyph.fill) if glyph.fill else Qt.BrushStyle.NoBrush)
-        if glyph.shape == "circle":
-            painter.drawEllipse(QRectF(glyph.x, glyph.y, glyph.size, glyph.size))
-            return
-        points = [
-            QPointF(glyph.x + x * glyph.size, glyph.y + y * glyph.size)
-            for x, y in OUTLINES[glyph.shape]
-        ]
-        painter.drawPolygon(QPolygonF(points))
-
     def _line(self, painter: QPainter, line: Line) -> None:
         path = QPainterPath(QPointF(line.x1, line.y1))
         path.quadTo(QPointF(*line.middle), QPointF(line.x2, line.y2))
@@ -155,7 +144,7 @@ class ScenePainter:
         if line.arrow:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self.color(line.color))
-            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in arrow_head(line)]))
+            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in line.head()]))
 
 
 def _small(image: QImage) -> QImage:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from engine.pictures.heads import EM, Item, counted, shortened, text_width, wrapped
+from engine.pictures.heads import EM, GOES, counted, mark_style, shortened, text_width, wrapped
 from engine.pictures.layout import MARGIN, PARTS_GAP, ROOT, TOP, Layout
 from engine.pictures.places import Rect, Size, flow
-from engine.pictures.scene import SHAPES, Box, Glyph, Line, Scene, Text
-from engine.pictures.scene import Item as SceneItem
+from engine.pictures.scene import SHAPES, Box, Item, Line, Point, Scene, Text, placed
 from engine.pictures.views import View
 from engine.task.atoms import format_atom
 from engine.task.task import GroundAtom
@@ -37,39 +35,31 @@ class Drawing:
     def __init__(self, layout: Layout, views: Sequence[View]) -> None:
         self.layout, self.views, self.heads = layout, layout.views, layout.heads
         self.roles, self.facts = layout.views.roles, layout.views.roles.facts
-        nodes = sorted(set().union(*(view.drawn for view in views)), key=self.views.order)
-        kinds = dict.fromkeys(
-            self.views.kind(node) for node in nodes if not self.heads.is_frame(node)
-        )
-        kinds = dict.fromkeys(sorted(kinds, key=lambda kind: kind.startswith("@")))
-        self.looks = {kind: i % len(SHAPES) for i, kind in enumerate(kinds)}
         self.goals_of = _by_object(self.facts.goals, 1)
         self.static_of = _by_object(atom for rows in self.facts.static.values() for atom in rows)
-        self.static_signs = self._static_signs()
+        self.static_signs = dict(self._static_signs())
         self.towers, towers_size = self._goal_towers()
-        body = layout.size
-        width = body[0] + (PARTS_GAP + towers_size[0] if self.towers else 0.0)
+        width = layout.size[0] + (PARTS_GAP + towers_size[0] if self.towers else 0.0)
         self.width = round(max(width, 300.0) + 2 * MARGIN, 1)
-        self.lamps, self.header = self._header_places(views)
-        self.body_bottom = TOP + self.header + max(body[1], towers_size[1])
+        self.lamps = self._lamps(views)
+        self.top = max((rect.bottom - 4 for rect in self.lamps.values()), default=TOP - 20) + 20
+        layout.corners = {n: r.moved(0.0, self.top - TOP) for n, r in layout.corners.items()}
+        self.bottom = self.top + max(layout.size[1], towers_size[1])
         lines = max((len(self.also(view)) for view in views), default=0)
-        self.legend = list(self._legend(self.body_bottom + 14.0 + 12.0 * lines))
-        last = self.legend[-1]
-        assert isinstance(last, Text)
-        self.height = round(last.y + 13.0, 1)
-
-    def boxes(self, step: Step) -> dict[str, Rect]:
-        return self.below_header(self.layout.boxes(step.view, step.after))
-
-    def below_header(self, boxes: dict[str, Rect]) -> dict[str, Rect]:
-        return {n: r._replace(y=round(r.y + self.header, 1)) for n, r in boxes.items()}
+        self.legend = list(self._legend(self.bottom + 14.0 + 12.0 * lines))
+        self.height = round(max(i.y for i in self.legend if isinstance(i, Text)) + 13.0, 1)
 
     def scene(self, step: Step) -> Scene:
-        return _Painter(self, step).scene()
+        painter = _Painter(self, step)
+        return Scene(
+            self.width,
+            self.height,
+            (*painter.items(), *self.legend),
+            step.title,
+            painter.in_words(),
+        )
 
-    # What all steps share.
-
-    def _static_signs(self) -> dict[str, Glyph]:
+    def _static_signs(self) -> Iterator[tuple[str, Box]]:
         """Static unary predicates that make a difference within a kind, with a sign for each."""
         found = []
         for predicate, atoms in self.facts.static_relations(1):
@@ -78,14 +68,15 @@ class Drawing:
             drawn = any(self.views.is_drawable(atom[1]) for atom in atoms)
             if predicate not in self.roles.members and differs and drawn:
                 found.append(predicate)
-        signs = enumerate(zip(found, STATIC_SHAPES, strict=False), 4)
-        return {p: Glyph("", s, 1, 1, 8, f"fill{i}", f"edge{i}") for i, (p, s) in signs}
+        for i, (predicate, sign) in enumerate(zip(found, STATIC_SHAPES, strict=False), 4):
+            yield predicate, Box("", 1, 1, 8, 8, f"fill{i}", f"edge{i}", 1.3, sign=sign)
 
     def _goal_towers(self) -> tuple[list[tuple[str, Rect, GroundAtom | None]], Size]:
         """Goals of stacks as towers at the right of the picture."""
         upper = self.layout.towers
+        lower = {name for name, _ in upper.values()}
         columns: dict[str, list[tuple[str, GroundAtom | None]]] = {}
-        for base in upper.keys() - {name for name, _ in upper.values()}:
+        for base in (base for base in upper if base not in lower):
             columns[base] = [(base, None)]
             while (top := upper.get(columns[base][-1][0])) and top not in columns[base]:
                 columns[base].append(top)
@@ -93,56 +84,50 @@ class Drawing:
             return [], (0.0, 0.0)
         names = [shortened(name) for column in columns.values() for name, _ in column]
         width = max(text_width(name, 11.0) for name in names) + 18
-        order = [base for base in upper if base in columns]
-        found = flow(order, {base: (width, 20.0 * len(columns[base])) for base in order}, 1.2)
-        left = MARGIN + self.layout.size[0] + PARTS_GAP
-        rows = []
+        sizes = {base: (width, 20.0 * len(column)) for base, column in columns.items()}
+        found = flow(list(columns), sizes, 1.2)
+        left, rows = MARGIN + self.layout.size[0] + PARTS_GAP, []
         for base, rect in found.at.items():
-            bottom = max(other.bottom for other in found.at.values() if other.y == rect.y)
+            bottom = max(other.bottom for other in found.at.values() if other.y == rect.y) + 20
             for i, (name, goal) in enumerate(columns[base], 1):
-                place = Rect(left + rect.x, TOP + 20 + bottom - 20.0 * i, width, 20.0)
-                rows.append((name, place, goal))
+                rows.append((name, Rect(left + rect.x, bottom - 20.0 * i, width, 20.0), goal))
         return rows, (found.size[0], found.size[1] + 24.0)
 
-    def _header_places(self, views: Sequence[View]) -> tuple[dict[str, Rect], float]:
+    def _lamps(self, views: Sequence[View]) -> dict[str, Rect]:
         """Fixed places for global gauges and lamps, below the title."""
-        lamps = {atom for view in views for atom in view.header if len(atom) == 1}
         told = self.views.told
-        goals = {goal for goal in self.facts.goals if len(goal) == 1}
-        lamps |= {goal for goal in goals if goal in told and told[goal].how == "header"}
-        extra = dict.fromkeys(self.roles.global_gauges, 60.0)
-        extra |= {atom[0]: 24.0 if atom in goals else 10.0 for atom in self.facts.in_order(lamps)}
-        widths = [text_width(name, 9.0) + more for name, more in extra.items()]
-        places = list(wrapped(widths, MARGIN, self.width - MARGIN, 6.0))
-        rows = zip(extra, places, widths, strict=True)
-        found = {name: Rect(x, 30.0 + 17.0 * line, wide, 14.0) for name, (x, line), wide in rows}
-        return found, (20.0 + 17.0 * places[-1][1] if places else 0.0)
+        atoms = {atom for view in views for atom in view.header}
+        atoms |= {g for g in self.facts.goals if g in told and told[g].how == "header"}
+        names = dict.fromkeys(self.roles.global_gauges, 60.0)
+        for atom in self.facts.in_order(atoms):
+            names.setdefault(atom[0], 24.0 if atom in self.facts.goals else 10.0)
+        widths = [text_width(name, 9.0) + more for name, more in names.items()]
+        places = wrapped(widths, MARGIN, self.width - MARGIN, 6.0)
+        rows = zip(names, places, widths, strict=True)
+        return {name: Rect(x, 30.0 + 17.0 * line, wide, 14.0) for name, (x, line), wide in rows}
 
     def also(self, view: View) -> list[str]:
         """The facts that words have to tell, in lines; the last says how many are left out."""
-        words = [format_atom(atom) for atom in view.listed]
-        words += [f"not {format_atom(atom)}" for atom in view.denied]
+        facts = view.in_words()
+        words = ["Also:", *facts] if facts else []
         room = int((self.width - 2 * MARGIN) / (9.0 * EM))
-        lines = ["Also:"] if words else []
-        for i, word in enumerate(words):
-            if len(lines[-1]) + 1 + len(word) <= room or lines[-1] == "Also:":
-                lines[-1] += f" {word}"
-            elif len(lines) < MAX_ALSO:
-                lines.append(word)
-            else:
-                lines[-1] = f"{lines[-1][: max(10, room - 12)]} and {len(words) - i} more"
-                break
-        return lines
+        lines: list[list[str]] = [[] for _ in words]
+        for word, (_, line) in zip(words, wrapped(map(len, words), 0, room, 1), strict=True):
+            lines[line].append(word)
+        found = [" ".join(line) for line in lines[:MAX_ALSO] if line]
+        if hidden := sum(map(len, lines[MAX_ALSO:])):
+            found[-1] = f"{found[-1][: max(10, room - 12)]} and {hidden} more"
+        return found
 
-    def _legend(self, top: float) -> Iterator[SceneItem]:
+    def _legend(self, top: float) -> Iterator[Box | Text | Line]:
         right = self.width - MARGIN
-        signs: dict[str, Glyph | Box] = {
-            kind: Glyph("", SHAPES[look], 0, 0, 10, f"fill{look}", f"edge{look}")
-            for kind, look in self.looks.items()
-            if not kind.startswith("@")
-        }
+        signs = {}
+        for kind in self.heads.kinds:
+            look = self.heads.look(self.roles.members[kind][0])
+            sign = SHAPES[look]
+            signs[kind] = Box("", 0, 0, 10, 10, f"fill{look}", f"edge{look}", 1.3, sign=sign)
         fill = Box("", 0, 0, 10, 10, "fill2", "border", radius=2)
-        dot = Glyph("", "circle", 1, 1, 8, "edge0", "edge0")
+        dot = Box("", 1, 1, 8, 8, "edge0", "edge0", 1.3, sign="circle")
         signs |= dict(zip(self.heads.cell_predicates, (fill, dot), strict=False))
         signs |= self.static_signs
         if self.facts.goals:
@@ -150,9 +135,9 @@ class Drawing:
         signs["in the action"] = Box("", 0, 0, 10, 10, "", "accent", 2.0, radius=2)
         yield Line("legend", MARGIN, top, right, top, "grid", 1.0)
         places = wrapped((16 + text_width(text, 9.5) for text in signs), MARGIN, right, 11)
-        for (text, sign), (x, line) in zip(signs.items(), places, strict=True):
+        for (text, box), (x, line) in zip(signs.items(), places, strict=True):
             y = top + 8.0 + 16.0 * line
-            yield replace(sign, key=f"legend sign {text}", x=sign.x + x, y=sign.y + y)
+            yield placed(box, f"legend {text}", x, y)
             yield Text(f"legend {text}", x + 15, y + 9, text, 9.5, "muted")
 
 
@@ -160,37 +145,28 @@ class _Painter:
     """One step."""
 
     def __init__(self, drawing: Drawing, step: Step) -> None:
-        self._d, self._heads, self._step = drawing, drawing.heads, step
-        self._view, self._after = step.view, step.after
-        self._items: list[SceneItem] = []
-        self._boxes = drawing.boxes(step)
-        self._facts_of = _by_object(sorted(step.state, key=drawing.views.number.__getitem__))
-        self._actors = frozenset(self._find_actors())
-        self._sharing: dict[Rect, list[str]] = {}  # folded objects have one box
-        for node in sorted(self._boxes, key=drawing.views.order):
-            self._sharing.setdefault(self._boxes[node], []).append(node)
+        self._d, self._heads, self._layout = drawing, drawing.heads, drawing.layout
+        self._step, self._view, self._after = step, step.view, step.after
+        self._boxes = drawing.layout.boxes(step.view, step.after)
 
-    def scene(self) -> Scene:
+    def items(self) -> Iterator[Item]:
         d = self._d
-        self._header()
-        self._roads()
-        for nodes in sorted(self._sharing.values(), key=self._depth):
-            self._node(nodes)
-        self._ghosts()
-        self._towers()
-        self._arrows()
+        shared: dict[Rect, list[str]] = {}  # folded objects have one box
+        yield from self._header()
+        yield from self._roads()
+        for node in sorted(self._boxes, key=d.views.order):
+            shared.setdefault(self._boxes[node], []).append(node)
+        actors = frozenset(self._actors())
+        facts = _by_object(sorted(self._step.state, key=d.views.number.__getitem__))
+        for nodes in sorted(shared.values(), key=lambda n: (len([*self._view.around(n[0])]), n[0])):
+            yield from self._node(nodes, not actors.isdisjoint(nodes), facts)
+        yield from self._ghosts()
+        yield from self._towers()
+        yield from self._arrows()
         for i, line in enumerate(d.also(self._view)):
-            self._add(Text(f"also {i}", MARGIN, d.body_bottom + 18 + 12 * i, line, 9.0, "muted"))
-        items = (*self._items, *d.legend)
-        return Scene(d.width, d.height, items, self._step.title, self._in_words())
+            yield Text(f"also {i}", MARGIN, d.bottom + 18 + 12 * i, line, 9.0, "muted")
 
-    def _add(self, *items: SceneItem) -> None:
-        self._items += items
-
-    def _depth(self, nodes: Sequence[str]) -> tuple[int, str]:
-        return sum(1 for _ in self._view.around(nodes[0])), nodes[0]
-
-    def _find_actors(self) -> Iterator[str]:
+    def _actors(self) -> Iterator[str]:
         """Objects of the action that a changing literal mentions which is no gauge."""
         roles, action = self._d.roles, self._step.action
         for schema in roles.facts.schemas:
@@ -204,214 +180,139 @@ class _Painter:
 
     # Objects.
 
-    def _node(self, nodes: Sequence[str]) -> None:
+    def _node(
+        self, nodes: Sequence[str], acting: bool, facts: dict[str, list[GroundAtom]]
+    ) -> Iterator[Item]:
         """One box, of one object or of equal ones that are folded."""
         d, heads, node = self._d, self._heads, nodes[0]
-        box, kind = self._boxes[node], d.views.kind(node)
-        cell, frame, look = node in heads.cells, heads.is_frame(node), d.looks.get(kind, 0)
-        label = heads.label(node) if len(nodes) == 1 else counted(len(nodes), kind)
-        marks = d.layout.marks(self._view, self._after, node)
-        items = heads.head(node, marks, label)[1]
-        fill, edge = ("window", "border") if frame else (f"fill{look}", f"edge{look}")
-        for item in items:
-            if item.form == "fill" and item.atom in self._view.marks.get(node, ()):
-                fill = item.atom[-1] if len(item.atom) > 2 else "fill2"
-        acting = not self._actors.isdisjoint(nodes)
+        box, cell, frame = self._boxes[node], node in heads.cells, heads.is_frame(node)
+        marks = self._layout.marks(self._view, self._after, node)
+        fill, edge = "window", "border"
+        if not frame:
+            fill, edge = f"fill{heads.look(node)}", f"edge{heads.look(node)}"
+        inner: list[Box] = []
+        for atom, note in marks if cell else ():
+            key, form = f"{node}/{' '.join(atom)}", heads.form(atom, node)
+            side, color, tip = mark_style((atom, note))
+            if form == "dot":
+                dot = "edge0" if color == "text" else "", side if note else "edge0"
+                at = box.right - 12, box.bottom - 12, 8, 8
+                inner.append(Box(key, *at, *dot, 1.3, sign="circle"))
+            elif form == "fill":
+                fill = fill if color == "better" else atom[-1] if len(atom) > 2 else "fill2"
+                if note:
+                    place = box.x + 4, box.y + 4, box.w - 8, box.h - 8
+                    inner.append(Box(key, *place, "", side, 1.4, 2.0, note != GOES, tip))
+                if color == "better" and len(atom) > 2:
+                    place = box.x + 7, box.bottom - 15, 8.0, 8.0
+                    inner.append(Box(f"{key}/color", *place, atom[-1], "better", 1.0, 2.0))
         edge, stroke = ("accent", 2.6) if acting else (edge, 1.0)
         dashed, radius = node.startswith("!") and not acting, 3.0 if cell else 6.0 if frame else 4.0
-        tip = self._tip(nodes)
-        self._add(Box(f"{node}/box", *box, fill, edge, stroke, radius, dashed, tip, node))
-        font, key = heads.font(node), f"{node}/name"
-        if cell:
-            text = ",".join(re.findall(r"\d+", node)) or node
-            self._add(Text(key, box.x + 3, box.y + 9, text, 7.5, "muted"))
-        elif frame:
-            text, y = shortened(label, 22), box.y + 14 * font / 11
-            self._add(Text(key, box.x + 6, y, text, font, "muted", bold=True))
-        else:
-            shape = "person" if node.startswith("@") else SHAPES[look]
-            sign = Glyph(f"{node}/sign", shape, 0, 0, 0, "surface", f"edge{look}")
-            self._chip(node, box, sign, Text(key, 0, 0, shortened(label)))
+        tip = _some(nodes) if len(nodes) > 1 else self._tip(node, facts)
+        yield Box(f"{node}/box", *box, fill, edge, stroke, radius, dashed, tip, node)
         signs = [p for p in d.static_signs if cell and (p, node) in d.static_of.get(node, ())]
         for i, predicate in enumerate(signs):
-            sign, x = d.static_signs[predicate], box.right - 13 - 11 * i
-            key = f"static {predicate} {x} {box.y + 2}"
-            self._add(replace(sign, key=key, x=x + 1, y=box.y + 3))
-        self._goal_sign(node, box)
-        for item in items:
-            self._mark(node, item, box)
+            yield placed(
+                d.static_signs[predicate], f"{node}/{predicate}", box.right - 13 - 11 * i, box.y + 2
+            )
+        yield from inner
+        goals = d.goals_of.get(node, ())
+        done = all(goal in self._step.state or goal not in d.views.told for goal in goals)
+        label = counted(len(nodes), d.views.kind(node)) if len(nodes) > 1 else ""
+        for item in heads.head(node, marks, label, "reached" if done else "")[1]:
+            yield placed(item, node, box.x, box.y)
 
-    def _chip(self, node: str, box: Rect, sign: Glyph, name: Text) -> None:
-        """A sign and a name, in the first line of a box."""
-        font, middle = self._heads.font(node), box.y + self._heads.line(node) / 2
-        size = 8.0 if node in self._heads.small else 11.0
-        self._add(
-            replace(sign, x=box.x + 4, y=middle - size / 2, size=size),
-            replace(name, x=box.x + size + 8, y=middle + font * 0.36, size=font),
-        )
-
-    def _goal_sign(self, node: str, box: Rect) -> None:
-        """A tick if all goals about an object hold, else a ring."""
-        goals = self._d.goals_of.get(node)
-        if goals and node not in self._heads.cells:
-            told, state = self._d.views.told, self._step.state
-            done = all(goal in state or goal not in told for goal in goals)
-            size, right = (8.0 if node in self._heads.small else 9.0), box.right - 1
-            if node in self._d.layout.members:
-                right = min(box.right, box.x + self._heads.head(node)[0][0])
-            x, y = right - size - 4, box.y + (self._heads.line(node) - size) / 2
-            fill = "better" if done else ""
-            self._add(Glyph(f"{node}/goal", "circle", x, y, size, fill, "better"))
-            if done:
-                tick = Glyph(f"{node}/tick", "tick", x + 1, y + 1, size - 2, "surface", "surface")
-                self._add(tick)
-
-    def _mark(self, node: str, item: Item, box: Rect) -> None:
-        atom, key = item.atom, f"{node}/{' '.join(item.atom)}"
-        is_true = atom in self._view.marks.get(node, ())
-        then = is_true if self._after is None else atom in self._after.marks.get(node, ())
-        goes, comes = is_true and not then, then and not is_true
-        edge = "bad" if goes else "border" if is_true else "better"
-        note = "becomes false" if goes else "becomes true" if comes else "" if is_true else "goal"
-        tip = f"{format_atom(atom)} ({note})" if note else format_atom(atom)
-        x, y, color = box.x + item.x, box.y + item.y, "text" if is_true else "better"
-        match item.form:
-            case "fill" if goes or not is_true:
-                inset = Rect(box.x + 4, box.y + 4, box.w - 8, box.h - 8)
-                self._add(Box(key, *inset, "", edge, 1.4, 2.0, not goes, tip))
-                if not is_true and len(atom) > 2:
-                    place = Rect(inset.x + 3, inset.bottom - 11, 8, 8)
-                    self._add(Box(f"{key}/color", *place, atom[-1], "better", 1.0, 2.0))
-            case "dot":
-                fill, edge = "edge0" if is_true else "", "edge0" if edge == "border" else edge
-                self._add(Glyph(key, "circle", box.right - 12, box.bottom - 12, 8, fill, edge))
-            case "gauge":
-                self._gauge(key, replace(item, x=x, y=y), goes or comes, is_true)
-            case "aim":
-                self._add(Text(key, x, y + 9, item.text, 8.0, "better"))
-            case "pill" | "copy":
-                copy, fill = item.form == "copy", "surface" if is_true else ""
-                dashed = copy or not is_true
-                self._add(Box(key, x, y, item.w, item.h, fill, edge, 1.0, 3.0, dashed, tip))
-                if copy:  # of an object that may never be drawn itself
-                    roles = self._d.roles
-                    kind = roles.kind[next(name for name in atom[1:] if name != node)]
-                    look = self._d.looks.get(kind, sorted(roles.members).index(kind) % len(SHAPES))
-                    sign = SHAPES[look], x + 4, y + 3.5, 8, "", f"edge{look}"
-                    self._add(Glyph(f"{key}/sign", *sign))
-                x, y = x + (16.0 if copy else 4.0), y + item.h - 3.2
-                self._add(Text(f"{key}/text", x, y, item.text, 9.0, color, struck=goes))
-
-    def _gauge(self, key: str, item: Item, changes: bool, is_true: bool) -> None:
-        """A bar as full as its value; a goal or coming value is written only."""
-        x, y, value, roles = item.x, item.y, item.atom[2], self._d.roles
-        chain = roles.chains.get(roles.kind[value], [value])
-        share = chain.index(value) / max(1, len(chain) - 1) if value in chain else 0.0
-        edge = "accent" if changes else "border" if is_true else "better"
-        tip, stroke = format_atom(item.atom), 1.6 if changes else 1.0
-        self._add(Box(key, x, y + 2, 24, 8, "surface", edge, stroke, 3.0, not is_true, tip))
-        if is_true and share > 0:
-            wide = round(22 * share, 1)
-            self._add(Box(f"{key}/bar", x + 1, y + 3, wide, 6, "accent", "", 0.0, 2.0))
-        color = "muted" if is_true else "better"
-        self._add(Text(f"{key}/text", x + 27, y + 9, item.text, 8.0, color))
+    def _tip(self, node: str, facts: dict[str, list[GroundAtom]]) -> str:
+        if node.startswith(("@", "!")):
+            return self._heads.label(node)
+        told = [*facts.get(node, ()), *self._d.static_of.get(node, ())]
+        more = [f"and {len(told) - MAX_TIP} more"] if len(told) > MAX_TIP else []
+        kind = f"{node} ({self._d.views.kind(node)})"
+        return "\n".join([kind, *map(format_atom, told[:MAX_TIP]), *more])
 
     # Goals.
 
-    def _ghosts(self) -> None:
-        """Draw the places of objects that are not there."""
+    def _ghosts(self) -> Iterator[Item]:
+        """Places of objects that are not there."""
         d = self._d
         together: dict[tuple[float, float, str], list[str]] = {}
-        for goal, node, host in d.layout.ghosts:
-            if goal not in self._step.state and host in self._boxes:
-                at, box = d.layout.inner(host).at, self._boxes[host]
-                slot = at.get(node, at.get((d.views.kind(node), "ghost")))
-                if slot is not None and self._view.parent.get(node) != host:
-                    y = slot.bottom - 20 if node in d.layout.piled else slot.y
-                    key = box.x + slot.x, box.y + y, d.views.kind(node)
-                    together.setdefault(key, []).append(node)
+        for goal, node, host in self._layout.ghosts:
+            away = goal not in self._step.state and self._view.parent.get(node) != host
+            if away and host in self._boxes:
+                at, kind = self._layout.inner(host).at, d.views.kind(node)
+                if slot := at.get(node, at.get((kind, "ghost"))):
+                    y = slot.bottom - 20 if node in self._layout.piled else slot.y
+                    corner = slot._replace(y=y).moved(*self._boxes[host][:2])[:2]
+                    together.setdefault((*corner, kind), []).append(node)
         for (x, y, kind), nodes in together.items():
             label = nodes[0] if len(nodes) == 1 else counted(len(nodes), kind)
-            width, height = self._heads.head(nodes[0], (), label)[0]
-            height = min(height, self._heads.line(nodes[0]))
-            name, tip = f"ghost {nodes[0]} {x} {y}", f"goal: {_some(nodes)}"
+            (width, height), items = self._heads.head(nodes[0], (), label, "ghost")
+            key, tip = f"ghost {nodes[0]} {x} {y}", f"goal: {_some(nodes)}"
             place = round(x, 1), round(y, 1), width, height
-            self._add(Box(name, *place, "", "better", 1.2, 4.0, True, tip))
-            shape = SHAPES[d.looks.get(kind, 0)]
-            sign = Glyph(f"{name}/sign", shape, 0, 0, 0, "", "better")
-            text = Text(f"{name}/name", 0, 0, shortened(label), color="better")
-            self._chip(nodes[0], Rect(x, y, width, height), sign, text)
+            yield Box(key, *place, "", "better", 1.2, 4.0, True, tip)
+            for item in items:
+                yield placed(item, key, x, y)
 
-    def _towers(self) -> None:
-        rows = self._d.towers
+    def _towers(self) -> Iterator[Item]:
+        rows, top = self._d.towers, self._d.top
         if rows:
-            left, top = min(rect.x for _, rect, _ in rows), TOP + self._d.header + 12
-            self._add(Text("towers", left, top, "goal", 11.0, "better", bold=True))
+            left = min(rect.x for _, rect, _ in rows)
+            yield Text("towers", left, top + 12, "goal", 11.0, "better", bold=True)
         for name, rect, goal in rows:
-            box = rect.moved(0.0, self._d.header)
-            reached = goal in self._step.state
-            tip = f"goal: {format_atom(goal)}, {'reached' if reached else 'open'}" if goal else name
-            key, stroke, color = (
-                f"tower {name} {rect.x}",
-                1.6 if reached else 1.0,
-                "better" if goal else "muted",
-            )
-            middle = rect.x + rect.w / 2
-            self._add(
-                Box(key, *box, "", "better", stroke, 4.0, not reached, tip),
-                Text(f"{key}/name", middle, box.y + 14, shortened(name), 11.0, color, middle=True),
-            )
+            box, key = rect.moved(0.0, top), f"tower {name} {rect.x}"
+            done = goal in self._step.state
+            tip = f"goal: {format_atom(goal)}, {'reached' if done else 'open'}" if goal else name
+            yield Box(key, *box, "", "better", 1.6 if done else 1.0, 4.0, not done, tip)
+            x, color = box.x + box.w / 2, "better" if goal else "muted"
+            yield Text(f"{key}/name", x, box.y + 14, shortened(name), 11.0, color, middle=True)
 
     # The step.
 
-    def _roads(self) -> None:
+    def _roads(self) -> Iterator[Item]:
         d, boxes, cells = self._d, self._boxes, self._heads.cells
         chained = {name for chain in d.roles.chains.values() for name in chain}
-        for container in sorted(d.layout.edges):
-            for a, b in sorted(d.layout.edges[container]):
+        for container in sorted(self._layout.edges):
+            for a, b in sorted(self._layout.edges[container]):
                 if boxes.keys() >= {a, b} and not cells >= {a, b} and not chained >= {a, b}:
-                    line = Line(f"road {a} {b}", *_middle(boxes[a]), *_middle(boxes[b]), "scroll")
-                    self._add(line)
+                    one, other, key = boxes[a], boxes[b], f"road {a} {b}"
+                    yield Line(key, *_middle(one), *_middle(other), "scroll")
                     length = d.facts.lengths.get((a, b))
-                    if length is not None and container == ROOT:
-                        self._length(line.key, boxes[a], boxes[b], f"{length:g}")
-        for a, b in d.layout.walls:
-            one, other, key = boxes[a], boxes[b], f"wall {a} {b}"
+                    if length is not None and container == ROOT:  # in the middle of what is seen
+                        text = f"{length:g}"
+                        ends = _border(one, other), _border(other, one)
+                        x, y = ((u + v) / 2 for u, v in zip(*ends, strict=True))
+                        wide = text_width(text, 8.0) + 4
+                        place = round(x - wide / 2, 1), round(y - 6, 1), wide, 12
+                        yield Box(f"{key}/paper", *place, "surface", "", 0.0, 2.0)
+                        at = round(x, 1), round(y + 3, 1)
+                        yield Text(f"{key}/length", *at, text, 8.0, "muted", middle=True)
+        for a, b in self._layout.walls:
+            one, other = boxes[a], boxes[b]
             x, y = (one.right + other.x) / 2, (one.bottom + other.y) / 2
             beside = one.y == other.y
-            ends = (x, one.y, x, one.bottom) if beside else (one.x, y, one.right, y)
-            self._add(Line(key, *ends, "text", 2.4))
+            wall = (x, one.y, x, one.bottom) if beside else (one.x, y, one.right, y)
+            yield Line(f"wall {a} {b}", *wall, "text", 2.4)
 
-    def _length(self, key: str, one: Rect, other: Rect, text: str) -> None:
-        """The number of a road, in the middle of the part that is seen."""
-        ends = _border(one, _middle(other)), _border(other, _middle(one))
-        x, y = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
-        wide = text_width(text, 8.0) + 4
-        place = round(x - wide / 2, 1), round(y - 6, 1), wide, 12
-        self._add(
-            Box(f"{key}/paper", *place, "surface", "", 0.0, 2.0),
-            Text(f"{key}/length", round(x, 1), round(y + 3, 1), text, 8.0, "muted", middle=True),
-        )
-
-    def _arrows(self) -> None:
+    def _arrows(self) -> Iterator[Item]:
         """An arrow from who moves to where it will be."""
-        d, now, after = self._d, self._view, self._after
-        then = d.below_header(d.layout.boxes(after)) if after else {}
+        now, after = self._view, self._after
+        then = self._layout.boxes(after) if after else {}
         for node in sorted(then.keys() & self._boxes):
             if after and after.parent.get(node) != now.parent.get(node):
                 target, source = then[node], self._boxes[node]
-                start, end = _border(source, _middle(target)), _border(target, _middle(source))
+                start, end = _border(source, target), _border(target, source)
                 apart = ((start[0] - end[0]) ** 2 + (start[1] - end[1]) ** 2) ** 0.5
-                bend, tip = round(min(apart * 0.12, 26.0), 1), f"{d.heads.label(node)} moves here"
-                self._add(
-                    Box(f"{node}/target", *target, "", "accent", 1.6, 4.0, True, tip),
-                    Line(f"{node}/arrow", *start, *end, "accent", 2.0, bend, True),
+                bend, tip = (
+                    round(min(apart * 0.12, 26.0), 1),
+                    f"{self._heads.label(node)} moves here",
                 )
+                yield Box(f"{node}/target", *target, "", "accent", 1.6, 4.0, True, tip)
+                yield Line(f"{node}/arrow", *start, *end, "accent", 2.0, bend, True)
 
-    def _header(self) -> None:
+    def _header(self) -> Iterator[Item]:
         d, title = self._d, self._step.title
         size = min(13.0, max(7.0, round((d.width - 2 * MARGIN) / (len(title) * EM * 1.1 + 0.1), 1)))
-        self._add(Text("title", MARGIN, 20, title, size, "text", bold=True))
+        yield Text("title", MARGIN, 20, title, size, "text", bold=True)
         true = {atom[0]: atom for atom in self._view.header}
         then = {atom[0]: atom for atom in self._after.header} if self._after else true
         for name, rect in d.lamps.items():
@@ -420,57 +321,34 @@ class _Painter:
                 edge = "border" if now == soon else "accent" if soon else "bad"
                 fill, edge, color = ("grid", edge, "text") if now else ("", "better", "better")
                 atom, key = now or soon or (name,), f"lamp {name}"
-                tick = " \N{CHECK MARK}" if goal and now else ""
-                text = f"{name}: {atom[1]}" if len(atom) > 1 else name + tick
+                text = f"{name}: {atom[1]}" if len(atom) > 1 else name
+                text += " \N{CHECK MARK}" if goal and now else ""
+                yield Box(key, *rect, fill, edge, 1.0, 7.0, now is None, format_atom(atom))
                 gone = now is not None and soon is None
-                self._add(
-                    Box(key, *rect, fill, edge, 1.0, 7.0, now is None, format_atom(atom)),
-                    Text(f"{key}/text", rect.x + 5, rect.y + 10.5, text, 9.0, color, struck=gone),
-                )
+                yield Text(f"{key}/text", rect.x + 5, rect.y + 10.5, text, 9.0, color, struck=gone)
 
-    # Words.
-
-    def _tip(self, nodes: Sequence[str]) -> str:
-        node = nodes[0]
-        if len(nodes) > 1:
-            return _some(nodes)
-        if node.startswith(("@", "!")):
-            return self._heads.label(node)
-        facts = [*self._facts_of.get(node, ()), *self._d.static_of.get(node, ())]
-        more = [f"and {len(facts) - MAX_TIP} more"] if len(facts) > MAX_TIP else []
-        return "\n".join(
-            [f"{node} ({self._d.views.kind(node)})", *map(format_atom, facts[:MAX_TIP]), *more]
-        )
-
-    def _in_words(self) -> str:
+    def in_words(self) -> str:
         """The text alternative: one sentence per top container, then the step and the goals."""
         d, view = self._d, self._view
         inside: dict[str, list[str]] = {}
         for node in sorted(view.drawn, key=d.views.order):
             inside.setdefault(view.parent.get(node, ROOT), []).append(node)
 
-        def words(node: str) -> str:
-            notes = [d.heads.text_of(atom, node) for atom in view.marks.get(node, ())]
+        def words(node: str, verb: str = "with") -> str:
+            notes = [self._heads.text_of(atom, node) for atom in view.marks.get(node, ())]
             held = ", ".join(map(words, inside.get(node, ())))
+            if held and verb == "holds":
+                return f"{self._heads.label(node)} holds {held}"
             notes += [f"with {held}"] if held else []
-            return d.heads.label(node) + (f" ({'; '.join(notes)})" if notes else "")
+            return self._heads.label(node) + (f" ({'; '.join(notes)})" if notes else "")
 
-        parts = []
-        for top in inside.get(ROOT, ()):
-            if held := ", ".join(map(words, inside.get(top, ()))):
-                parts.append(f"{d.heads.label(top)} holds {held}.")
-            elif view.marks.get(top):
-                parts.append(f"{words(top)}.")
+        tops = [top for top in inside.get(ROOT, ()) if top in inside or view.marks.get(top)]
+        parts = [f"{words(top, 'holds')}." for top in tops]
         if self._step.action:
             parts.append(f"Next: {' '.join(self._step.action)}.")
         told = [goal for goal in d.facts.goals if goal in d.views.told]
-        rows = {
-            "Open goals": [format_atom(goal) for goal in told if goal not in self._step.state],
-            "Also": [
-                *map(format_atom, view.listed),
-                *(f"not {format_atom(a)}" for a in view.denied),
-            ],
-        }
+        goals = [format_atom(goal) for goal in told if goal not in self._step.state]
+        rows = {"Open goals": goals, "Also": view.in_words()}
         parts += [f"{title}: {' '.join(row)}." for title, row in rows.items() if row]
         return " ".join(parts)
 
@@ -489,14 +367,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_TIP]) + more
 
 
-def _middle(rect: Rect) -> tuple[float, float]:
+def _middle(rect: Rect) -> Point:
     return round(rect.x + rect.w / 2, 1), round(rect.y + rect.h / 2, 1)
 
 
-def _border(rect: Rect, outside: tuple[float, float]) -> tuple[float, float]:
-    """Where the line from the middle of a box to a point outside leaves the box."""
-    x, y = _middle(rect)
-    dx, dy = outside[0] - x, outside[1] - y
-    factors = [half / abs(d) for half, d in ((rect.w / 2, dx), (rect.h / 2, dy)) if d]
+def _border(rect: Rect, other: Rect) -> Point:
+    """Where the line from the middle of a box to that of another leaves the box."""
+    (x, y), (to_x, to_y) = _middle(rect), _middle(other)
+    factors = [half / abs(d) for half, d in ((rect.w / 2, to_x - x), (rect.h / 2, to_y - y)) if d]
     share = min([*factors, 1.0])
-    return round(x + dx * share, 1), round(y + dy * share, 1)
+    return round(x + (to_x - x) * share, 1), round(y + (to_y - y) * share, 1)

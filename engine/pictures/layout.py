@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from engine.pictures import places
 from engine.pictures.facts import has_word, words
-from engine.pictures.heads import Heads, counted
+from engine.pictures.heads import COMES, GOAL, GOES, Heads, Mark, counted
 from engine.pictures.places import Arrangement, Cell, Ground, Rect, Size, in_columns, lined_up
 from engine.pictures.views import View, Views
 from engine.task.task import GroundAtom
@@ -54,7 +54,8 @@ class Layout:
         self.edges: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)  # by container
         self._directed: dict[str, list[tuple[str, str, Cell]]] = defaultdict(list)
         self._find_edges()
-        self.heads = Heads(views, *self._cells())
+        nodes = set().union(*(view.drawn for view, _ in self._pairs))
+        self.heads = Heads(views, nodes, *self._cells())
         self.head_sizes = self._largest_heads()
         self.piled = {n for v, _ in self._pairs for s in v.standing for n in (s, v.parent[s])}
         self._pile_widths: dict[str, float] = {}  # all things of a piled kind have one width
@@ -159,12 +160,15 @@ class Layout:
                 found[node] = max(width, old[0]), max(height, old[1])
         return found
 
-    def marks(self, view: View, after: View | None, node: str) -> tuple[GroundAtom, ...]:
+    def marks(self, view: View, after: View | None, node: str) -> tuple[Mark, ...]:
         """What is written at a node: what is true, what comes in this step, what is to come."""
         now = view.marks.get(node, ())
+        then = after.marks.get(node, ()) if after else now
+        found = {atom: "" if atom in then else GOES for atom in now}
         gauges = {atom[0] for atom in now if (atom[0], 0) in self.roles.gauges}
-        then = [a for a in after.marks.get(node, ()) if a[0] not in gauges] if after else ()
-        return tuple(dict.fromkeys((*now, *then, *self.goal_marks.get(node, ()))))
+        found |= {a: COMES for a in then if a not in found and a[0] not in gauges}
+        found |= {a: GOAL for a in self.goal_marks.get(node, ()) if a not in found}
+        return tuple(found.items())
 
     # Sizes, from the inside out.
 

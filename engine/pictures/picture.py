@@ -73,7 +73,7 @@ class Picture:
     def json(self, step: Step) -> dict[str, object]:
         """What is drawn and what is listed, for programs and for the test that nothing vanishes."""
         view = step.view
-        boxes = self.drawing.boxes(step)
+        boxes = self.layout.boxes(view, step.after)
         objects = {
             node: {
                 "box": [round(float(part), 1) for part in box],

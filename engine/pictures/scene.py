@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle; `edge` and `fill` are names of colors or `#rrggbb`, empty for none."""
+    """A rectangle, or a `sign` in it; `edge` and `fill` are names of colors, `#rrggbb` or empty."""
 
     key: str
     x: float
@@ -22,6 +25,11 @@ class Box:
     tip: str = ""
     object: str = ""  # whom a click on it selects
     image: str = ""  # a name in the scene's images, stretched and tinted by the fill
+    sign: str = ""  # `circle`, or one of the outlines
+
+    def outline(self) -> Iterator[Point]:
+        for x, y in OUTLINES[self.sign]:
+            yield self.x + x * self.w, self.y + y * self.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +48,6 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Glyph:
-    """A small sign in a square with this upper left corner."""
-
-    key: str
-    shape: str
-    x: float
-    y: float
-    size: float
-    fill: str = ""
-    edge: str = "text"
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """From one point to another; `bend` is how far its middle is pulled aside."""
 
@@ -67,16 +62,29 @@ class Line:
     arrow: bool = False
 
     @property
-    def middle(self) -> tuple[float, float]:
+    def middle(self) -> Point:
         """The control point of the curve."""
-        length = max(((self.x2 - self.x1) ** 2 + (self.y2 - self.y1) ** 2) ** 0.5, 1.0)
-        return (
-            round((self.x1 + self.x2) / 2 - (self.y2 - self.y1) * self.bend / length, 1),
-            round((self.y1 + self.y2) / 2 + (self.x2 - self.x1) * self.bend / length, 1),
-        )
+        dx, dy = self.x2 - self.x1, self.y2 - self.y1
+        share = self.bend / max((dx**2 + dy**2) ** 0.5, 1.0)
+        x, y = (self.x1 + self.x2) / 2 - dy * share, (self.y1 + self.y2) / 2 + dx * share
+        return round(x, 1), round(y, 1)
+
+    def head(self, length: float = 8.0) -> Iterator[Point]:
+        """The tip of an arrow and its two barbs."""
+        dx, dy = self.x2 - self.middle[0], self.y2 - self.middle[1]
+        far = max((dx * dx + dy * dy) ** 0.5, 0.1)
+        dx, dy = dx / far * length, dy / far * length
+        yield self.x2, self.y2
+        for side in (0.45, -0.45):
+            yield self.x2 - dx - dy * side, self.y2 - dy + dx * side
 
 
-Item = Box | Text | Glyph | Line
+Item = Box | Text | Line
+
+
+def placed(item: Box | Text, key: str, x: float, y: float) -> Box | Text:
+    """A part of something, where that is drawn."""
+    return replace(item, key=f"{key}/{item.key}", x=item.x + x, y=item.y + y)
 
 
 @dataclass(frozen=True)
@@ -94,14 +102,12 @@ class Scene:
         return {i.object: i for i in self.items if isinstance(i, Box) and i.object}
 
 
-Outline = tuple[tuple[float, float], ...]
-
 SHAPES = (
     *("circle", "square", "diamond", "triangle", "hexagon"),
     *("house", "star", "cross", "drop", "bar"),
 )
-OUTLINES: dict[str, Outline] = {
-    name: tuple((int(x) / 20, int(y) / 20) for x, y in (p.split(",") for p in points.split()))
+OUTLINES: dict[str, list[Point]] = {
+    name: [(int(x) / 20, int(y) / 20) for x, y in (p.split(",") for p in points.split())]
     for name, points in {
         "square": "2,2 18,2 18,18 2,18",
         "diamond": "10,0 20,10 10,20 0,10",
@@ -117,24 +123,13 @@ OUTLINES: dict[str, Outline] = {
     }.items()
 }
 """Signs as polygons in the unit square; `circle` is one itself."""
-
-LIGHT_KINDS = (
-    ("#DCEEFA", "#0072B2"), ("#FBE6C8", "#B36B00"), ("#D5F0E6", "#00734F"), ("#F6DCE9", "#A8527F"),
-    ("#FBF7C4", "#8A7F00"), ("#FADACB", "#B04A00"), ("#E3E3E3", "#4A4A4A"), ("#DDF1FB", "#2F86B5"),
-    ("#E8E0F5", "#6B4FA0"), ("#E6EFD6", "#5C7A1E"),
-)  # fmt: skip
-DARK_KINDS = (
-    ("#273B4A", "#529FCB"), ("#40372A", "#C48C38"), ("#283C3C", "#57A38B"), ("#403642", "#C286A5"),
-    ("#383A29", "#A19933"), ("#423631", "#CB8857"), ("#36393F", "#969696"), ("#293B49", "#599EC4"),
-    ("#383748", "#A08EC2"), ("#333B32", "#8A9F5D"),
-)  # fmt: skip
-"""Fill and edge of each kind: text on a fill, and an edge on the surface, can be read."""
-KINDS = len(SHAPES)
+LIGHT_KINDS = """#DCEEFA #0072B2 #FBE6C8 #B36B00 #D5F0E6 #00734F #F6DCE9 #A8527F #FBF7C4 #8A7F00
+    #FADACB #B04A00 #E3E3E3 #4A4A4A #DDF1FB #2F86B5 #E8E0F5 #6B4FA0 #E6EFD6 #5C7A1E"""
+DARK_KINDS = """#273B4A #529FCB #40372A #C48C38 #283C3C #57A38B #403642 #C286A5 #383A29 #A19933
+    #423631 #CB8857 #36393F #969696 #293B49 #599EC4 #383748 #A08EC2 #333B32 #8A9F5D"""
 
 
 def kind_colors(dark: bool) -> dict[str, str]:
-    """Colors of kinds by name: `fill0`, `edge0`, ..."""
-    found: dict[str, str] = {}
-    for i, (fill, edge) in enumerate(DARK_KINDS if dark else LIGHT_KINDS):
-        found |= {f"fill{i}": fill, f"edge{i}": edge}
-    return found
+    """Colors of kinds by name; text on a fill, and an edge on the surface, can be read."""
+    names = (f"{part}{number}" for number in range(len(SHAPES)) for part in ("fill", "edge"))
+    return dict(zip(names, (DARK_KINDS if dark else LIGHT_KINDS).split(), strict=True))

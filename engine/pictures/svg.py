@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from html import escape
 
-from engine.pictures.scene import OUTLINES, Box, Glyph, Item, Line, Scene, Text, kind_colors
+from engine.pictures.scene import Box, Item, Line, Point, Scene, kind_colors
 
 LIGHT = {
     "window": "#F5F6F8", "surface": "#FFFFFF", "text": "#1B1F24", "muted": "#57606A",
@@ -26,9 +25,6 @@ def svg(scene: Scene, width: float | None = None, brief: bool = False) -> str:
     With `brief`, for a page with many of them, only objects have tooltips.
     """
     scale = 1.0 if width is None else width / scene.width
-    if brief:
-        few = (replace(i, tip=i.object) if isinstance(i, Box) else i for i in scene.items)
-        scene = replace(scene, items=tuple(few))
     size = f'width="{scene.width * scale:.0f}" height="{scene.height * scale:.0f}"'
     images = {name: f"image{number}" for number, (name, _) in enumerate(scene.images)}
     parts = [
@@ -37,13 +33,20 @@ def svg(scene: Scene, width: float | None = None, brief: bool = False) -> str:
         f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc>",
         f'<rect width="100%" height="100%" fill="{_color(scene.paper)}"/>',
         *_definitions(scene),
-        *(_element(item, images) for item in scene.items),
+        *(_element(item, images, brief) for item in scene.items),
     ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def _color(name: str) -> str:
     return COLORS.get(name, name) or "none"
+
+
+def _tag(name: str, inner: str, **attributes: str | float) -> str:
+    """An element; attributes without a text are left out."""
+    texts = {key: f"{v:g}" if isinstance(v, float | int) else v for key, v in attributes.items()}
+    head = [f'{key.replace("_", "-")}="{text}"' for key, text in texts.items() if text]
+    return f"<{' '.join([name, *head])}" + (f">{inner}</{name}>" if inner else "/>")
 
 
 def _definitions(scene: Scene) -> Iterator[str]:
@@ -64,68 +67,51 @@ def _definitions(scene: Scene) -> Iterator[str]:
     yield "</defs>"
 
 
-def _element(item: Item, images: dict[str, str]) -> str:
-    match item:
-        case Box():
-            return _box(item, images)
-        case Text():
-            return _text(item)
-        case Glyph():
-            return _glyph(item)
-        case Line():
-            return _line(item)
+def _element(item: Item, images: dict[str, str], brief: bool) -> str:
+    if isinstance(item, Box):
+        return _box(item, images, item.object if brief else item.tip)
+    if isinstance(item, Line):
+        return _line(item)
+    paint: dict[str, str | float] = {"font_size": item.size, "fill": _color(item.color)}
+    paint |= {"font_weight": "bold"} if item.bold else {}
+    paint |= {"text_anchor": "middle"} if item.middle else {}
+    paint |= {"text_decoration": "line-through"} if item.struck else {}
+    return _tag("text", escape(item.text), x=item.x, y=item.y, **paint)
 
 
-def _box(box: Box, images: dict[str, str]) -> str:
-    tip = f"<title>{escape(box.tip)}</title>" if box.tip else ""
+def _box(box: Box, images: dict[str, str], tip: str) -> str:
+    title = f"<title>{escape(tip)}</title>" if tip else ""
+    paint: dict[str, str | float] = {"fill": _color(box.fill)}
+    paint |= {"stroke": _color(box.edge), "stroke_width": box.stroke} if box.edge else {}
+    if box.sign == "circle":
+        half = box.w / 2
+        return _tag("circle", "", cx=box.x + half, cy=box.y + half, r=half, **paint)
+    if box.sign:
+        return _tag("polygon", "", points=_points(box.outline()), **paint, stroke_linejoin="round")
     if box.image in images:
-        tint = "" if box.fill.lower() == WHITE else f' filter="url(#tint{box.fill[1:]})"'
-        where = f'transform="translate({box.x:g} {box.y:g}) scale({box.w:g} {box.h:g})"'
-        return f'<g{tint}><use href="#{images[box.image]}" {where}>{tip}</use></g>'
-    edge = f' stroke="{_color(box.edge)}" stroke-width="{box.stroke:g}"' if box.edge else ""
-    dash = ' stroke-dasharray="3 2"' if box.dashed else ""
-    place = f'x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}"'
-    head = f'<rect {place} rx="{box.radius:g}" fill="{_color(box.fill)}"{edge}{dash}'
-    return f"{head}>{tip}</rect>" if tip else f"{head}/>"
-
-
-def _text(text: Text) -> str:
-    extra = ' font-weight="bold"' if text.bold else ""
-    extra += ' text-anchor="middle"' if text.middle else ""
-    extra += ' text-decoration="line-through"' if text.struck else ""
-    place = f'x="{text.x:g}" y="{text.y:g}" font-size="{text.size:g}"'
-    return f'<text {place} fill="{_color(text.color)}"{extra}>{escape(text.text)}</text>'
-
-
-def _points(points: Iterator[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-def _glyph(glyph: Glyph) -> str:
-    paint = f'fill="{_color(glyph.fill)}" stroke="{_color(glyph.edge)}" stroke-width="1.3"'
-    x, y, size = glyph.x, glyph.y, glyph.size
-    if glyph.shape == "circle":
-        return f'<circle cx="{x + size / 2:g}" cy="{y + size / 2:g}" r="{size / 2:g}" {paint}/>'
-    points = _points((x + dx * size, y + dy * size) for dx, dy in OUTLINES[glyph.shape])
-    return f'<polygon points="{points}" {paint} stroke-linejoin="round"/>'
+        tint = "" if box.fill.lower() == WHITE else f"url(#tint{box.fill[1:]})"
+        where = f"translate({box.x:g} {box.y:g}) scale({box.w:g} {box.h:g})"
+        return _tag(
+            "g", _tag("use", title, href=f"#{images[box.image]}", transform=where), filter=tint
+        )
+    place: dict[str, str | float] = {
+        "x": box.x,
+        "y": box.y,
+        "width": box.w,
+        "height": box.h,
+        "rx": box.radius,
+    }
+    return _tag("rect", title, **place, **paint, stroke_dasharray="3 2" if box.dashed else "")
 
 
 def _line(line: Line) -> str:
-    paint = f'fill="none" stroke="{_color(line.color)}" stroke-width="{line.width:g}"'
-    mx, my = line.middle
-    bent = f"Q{mx:g},{my:g} " if line.bend else "L"
-    curve = f'<path d="M{line.x1:g},{line.y1:g} {bent}{line.x2:g},{line.y2:g}" {paint}/>'
-    if not line.arrow:
-        return curve
-    return f'{curve}<polygon points="{_points(arrow_head(line))}" fill="{_color(line.color)}"/>'
+    bent = "Q{:g},{:g} ".format(*line.middle) if line.bend else "L"
+    way = f"M{line.x1:g},{line.y1:g} {bent}{line.x2:g},{line.y2:g}"
+    color = _color(line.color)
+    curve = _tag("path", "", d=way, fill="none", stroke=color, stroke_width=line.width)
+    head = _tag("polygon", "", points=_points(line.head()), fill=color) if line.arrow else ""
+    return curve + head
 
 
-def arrow_head(line: Line, length: float = 8.0) -> Iterator[tuple[float, float]]:
-    """The tip of an arrow and its two barbs."""
-    mx, my = line.middle
-    dx, dy = line.x2 - mx, line.y2 - my
-    far = max((dx * dx + dy * dy) ** 0.5, 0.1)
-    dx, dy = dx / far * length, dy / far * length
-    yield line.x2, line.y2
-    for side in (0.45, -0.45):
-        yield line.x2 - dx - dy * side, line.y2 - dy + dx * side
+def _points(points: Iterable[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.pictures.roles import Roles
+from engine.task.atoms import format_atom
 from engine.task.task import GroundAtom
 
 MAX_TAGS = 3
@@ -61,6 +62,10 @@ class View:
         while at is not None:
             yield at
             at = self.parent.get(at)
+
+    def in_words(self) -> list[str]:
+        """What no place and no mark tells."""
+        return [*map(format_atom, self.listed), *(f"not {format_atom(a)}" for a in self.denied)]
 
 
 class Views:
