@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import networkx as nx
+
 from engine.pictures import places
 from engine.pictures.facts import has_word, words
 from engine.pictures.heads import COMES, GOAL, GOES, Heads, Mark, counted
-from engine.pictures.places import Arrangement, Cell, Ground, Rect, Size, in_columns, lined_up
+from engine.pictures.places import Arrangement, Rect, Size, in_columns, larger, lined_up
 from engine.pictures.views import View, Views
 from engine.task.task import GroundAtom
 
@@ -41,10 +43,7 @@ class Layout:
 
     def __init__(self, views: Views, runs: Sequence[Sequence[View]], fold: bool = True) -> None:
         self.views, self.roles, self._fold = views, views.roles, fold
-        ends = [[*run[1:], None] for run in runs]
-        self._pairs = [
-            pair for run, end in zip(runs, ends, strict=True) for pair in zip(run, end, strict=True)
-        ]
+        self._pairs = [pair for run in runs for pair in zip(run, [*run[1:], None], strict=True)]
         self.ghosts: list[Ghost] = []
         self.towers: dict[str, tuple[str, GroundAtom]] = {}  # by base: who belongs on it
         self.goal_marks: dict[str, list[GroundAtom]] = {}
@@ -52,17 +51,21 @@ class Layout:
         self.members = self._gather()
         self._holders = self.members.keys() - {ROOT}
         self.edges: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)  # by container
-        self._directed: dict[str, list[tuple[str, str, Cell]]] = defaultdict(list)
+        self._directed: dict[str, list[tuple[str, str, complex]]] = defaultdict(list)
         self._find_edges()
         nodes = set().union(*(view.drawn for view, _ in self._pairs))
         self.heads = Heads(views, nodes, *self._cells())
-        self.head_sizes = self._largest_heads()
+        self.head_sizes: dict[str, Size] = defaultdict(lambda: (40.0, 20.0))  # the largest
+        self.head_sizes |= {ghost.node: self.heads.head(ghost.node)[0] for ghost in self.ghosts}
+        for view, after in self._pairs:
+            for node in view.drawn:
+                size = self.heads.head(node, self.marks(view, after, node))[0]
+                self.head_sizes[node] = larger(size, self.head_sizes.get(node, size))
         self.piled = {n for v, _ in self._pairs for s in v.standing for n in (s, v.parent[s])}
-        self._pile_widths: dict[str, float] = {}  # all things of a piled kind have one width
+        self._pile_widths: dict[str, float] = defaultdict(float)  # all of a piled kind have one
         for node in self.piled:
-            kind = self.views.kind(node)
-            wide = self.head_sizes[node][0]
-            self._pile_widths[kind] = max(self._pile_widths.get(kind, 0.0), wide)
+            kind, width = views.kind(node), self.head_sizes[node][0]
+            self._pile_widths[kind] = max(self._pile_widths[kind], width)
         self._inner: dict[str, Arrangement] = {}
         self._open: set[str] = set()
         self.forms: list[str] = []
@@ -72,6 +75,7 @@ class Layout:
     # What there is over all states.
 
     def _sort_goals(self) -> None:
+        moving = self.roles.tokens.keys() | self.roles.rides.keys()
         for goal in self.roles.facts.goals:
             how, who, where = self.views.told.get(goal, ("", "", ""))
             if goal in self.views.coarse:
@@ -80,66 +84,62 @@ class Layout:
                 self.goal_marks.setdefault(who, []).append(goal)
             elif how == "place" and goal[0] in self.roles.stacks:
                 self.towers[where] = who, goal
-            elif how == "place" and goal[0] not in {*self.roles.tokens, *self.roles.rides}:
+            elif how == "place" and goal[0] not in moving:
                 self.ghosts.append(Ghost(goal, who, where))
 
     def _gather(self) -> dict[str, dict[str, int]]:
         """Who is ever where, as bits of states; an arrival counts from the step before."""
-        found: dict[str, dict[str, int]] = defaultdict(dict)
+        found: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for number, pair in enumerate(self._pairs):
             for view in filter(None, pair):
                 for node in view.drawn - view.standing:
-                    row = found[view.parent.get(node, ROOT)]
-                    row[node] = row.get(node, 0) | 1 << number
+                    found[view.parent.get(node, ROOT)][node] |= 1 << number
         for ghost in self.ghosts:
             if self.views.is_drawable(ghost.host):
                 found[ghost.host][ghost.node] = (1 << len(self._pairs)) - 1
-        return {
-            host: {n: row[n] for n in sorted(row, key=self.views.order)}
-            for host, row in found.items()
-        }
+        order = self.views.order
+        return {host: {n: row[n] for n in sorted(row, key=order)} for host, row in found.items()}
 
     def _find_edges(self) -> None:
         """Map edges between the children of one container in which their ends lie."""
+        fixed = View(self.views.parent_of)
         for relation, start, end in self.roles.map:
             for atom in self.roles.facts.static[relation]:
                 step = places.direction_of([relation, *atom[1:]])
-                for ends in self._hops(atom, start, end):
-                    one, other = map(self._ancestors, ends)
-                    shared = next(n for n in one if n in other)
-                    if shared in ends:
-                        continue
-                    a, b = (chain[chain.index(shared) - 1] for chain in (one, other))
-                    if (b, a) not in self.edges[shared]:
-                        self.edges[shared][a, b] = None
-                    if step is not None and (a, b) == ends:
-                        self._directed[shared].append((a, b, step))
+                for ends in self._hops(atom, start + 1, end + 1):
+                    one, other = ([node, *fixed.around(node), ROOT] for node in ends)
+                    shared = next(node for node in one if node in other)
+                    if shared not in ends:
+                        a, b = (chain[chain.index(shared) - 1] for chain in (one, other))
+                        if (b, a) not in self.edges[shared]:
+                            self.edges[shared][a, b] = None
+                        if step is not None and (a, b) == ends:
+                            self._directed[shared].append((a, b, step))
 
     def _hops(self, atom: GroundAtom, start: int, end: int) -> list[tuple[str, str]]:
         """From one place to the other, by way of places that stand between them in the fact."""
-        between = [atom[i + 1] for i in range(start, end, 1 if start < end else -1)]
-        kinds = {self.roles.kind[atom[start + 1]], self.roles.kind[atom[end + 1]]}
-        stops = [name for name in between if self.roles.kind[name] in kinds] + [atom[end + 1]]
+        kinds = {self.roles.kind[atom[start]], self.roles.kind[atom[end]]}
+        way = atom[start : end + 1] if start < end else atom[end : start + 1][::-1]
+        stops = [name for name in way if self.roles.kind[name] in kinds]
         return [(a, b) for a, b in pairwise(stops) if a != b]
 
-    def _ancestors(self, node: str) -> list[str]:
-        chain = [node]
-        while (parent := self.views.parent_of.get(chain[-1])) and parent not in chain:
-            chain.append(parent)
-        return [*chain, ROOT]
-
-    def ground(self, container: str, names: Sequence[str]) -> Ground:
-        known = set(names)
-        edges = [edge for edge in self.edges.get(container, ()) if known.issuperset(edge)]
-        directed = [d for d in self._directed.get(container, ()) if known.issuperset(d[:2])]
-        return Ground(names, edges, directed, self.roles.facts.lengths)
+    def _ground(self, container: str, names: Sequence[str]) -> nx.Graph:
+        """Places with what joins them, how long that is, and in which direction it goes."""
+        told = self._directed.get(container, ())
+        graph = nx.Graph(directed=[d for d in told if d[0] in names and d[1] in names])
+        graph.add_nodes_from(names)
+        lengths = self.roles.facts.lengths
+        for a, b in self.edges.get(container, ()):
+            if a in names and b in names:
+                graph.add_edge(a, b, length=lengths.get((a, b), lengths.get((b, a))))
+        return graph
 
     def _cells(self) -> tuple[set[str], set[str]]:
         """Cells of grids with more than a few nodes, and what is ever in them."""
         cells: set[str] = set()
         for container in (*self.edges, ROOT):
             names = [n for n in self.members.get(container, ()) if self._on_ground(container, n)]
-            if len(names) > places.SNAKE and places.grid_cells(self.ground(container, names)):
+            if len(names) > places.SNAKE and places.grid_cells(self._ground(container, names)):
                 cells.update(names)
         small = {n for v, _ in self._pairs for n in v.drawn if not cells.isdisjoint(v.around(n))}
         return cells, small.union(*(self.members.get(c, ()) for c in cells)) - cells
@@ -150,15 +150,6 @@ class Layout:
         joined = any(node in edge for edge in self.edges.get(container, ()))
         placed = kind in self.roles.places and kind not in self.roles.attached
         return kind not in self.roles.chains and (joined or placed)
-
-    def _largest_heads(self) -> dict[str, Size]:
-        found = {ghost.node: self.heads.head(ghost.node)[0] for ghost in self.ghosts}
-        for view, after in self._pairs:
-            for node in view.drawn:
-                width, height = self.heads.head(node, self.marks(view, after, node))[0]
-                old = found.get(node, (0.0, 0.0))
-                found[node] = max(width, old[0]), max(height, old[1])
-        return found
 
     def marks(self, view: View, after: View | None, node: str) -> tuple[Mark, ...]:
         """What is written at a node: what is true, what comes in this step, what is to come."""
@@ -174,13 +165,11 @@ class Layout:
 
     def reserve(self, node: str) -> Size:
         """The largest size of a node; one that is open already counts with its head only."""
-        width, height = self.head_sizes.get(node, (40.0, 20.0))
+        head = self.head_sizes[node]
         if node in self.piled:
-            width = max(width, self._pile_widths[self.views.kind(node)])
-        if node in self._open or node not in self.members:
-            return width, height
-        inner = self.inner(node).size
-        return max(width, inner[0]), max(height, inner[1])
+            head = larger(head, (self._pile_widths[self.views.kind(node)], 0.0))
+        is_leaf = node in self._open or node not in self.members
+        return head if is_leaf else larger(head, self.inner(node).size)
 
     def inner(self, node: str) -> Arrangement:
         """Where the members of a container are, from its corner, and how large it gets.
@@ -190,7 +179,7 @@ class Layout:
         if node not in self._inner:
             self._open.add(node)
             floor = node in self._floors
-            self._inner[node] = self._floor(node) if floor else self._make_inner(node)
+            self._inner[node] = self._floor(node) if floor else self._sections(node)
             self._open.remove(node)
         return self._inner[node]
 
@@ -207,57 +196,52 @@ class Layout:
 
     def _slot_size(self, node: str, container: str) -> Size:
         """The room for a node in a container, with what is in it whenever it is there."""
-        width, height = self.reserve(node)
-        if node in self._inner and node not in self.piled and container != ROOT:
-            there = self.members[container][node]
-            inside = [name for name, bits in self.members[node].items() if bits & there]
-            slots = self._inner[node].at
-            if slots.keys() >= set(inside):
-                width, height = self.head_sizes.get(node, (40.0, 20.0))
-                width = max([width, *(slots[name].right + PAD for name in inside)])
-                height = max([height, *(slots[name].bottom + PAD for name in inside)])
+        size = self.reserve(node)
         if node in self.piled:
-            width = max(width, *self._pile_widths.values())
-        return width, height + self.pile_heights.get(node, 0.0)
+            size = larger(size, (max(self._pile_widths.values()), 0.0))
+        elif node in self._inner and container != ROOT:
+            there, slots = self.members[container][node], self._inner[node].at
+            inside = [name for name, bits in self.members[node].items() if bits & there]
+            if slots.keys() >= set(inside):
+                ends = [(slots[name].right + PAD, slots[name].bottom + PAD) for name in inside]
+                size = larger(self.head_sizes[node], *ends)
+        return size[0], size[1] + self.pile_heights.get(node, 0.0)
 
-    def _make_inner(self, container: str) -> Arrangement:
+    def _sections(self, container: str) -> Arrangement:
         pad = 3.0 if container in self.heads.cells else PAD
         blocks = list(self._blocks(container))
         found = places.nearest(1.6, [lined_up(blocks, axis, GAP) for axis in (0, 1)])
-        top = self.head_sizes.get(container, (40.0, 20.0))[1]
+        top = self.head_sizes[container][1]
         size = found.size[0] + 2 * pad, top + found.size[1] + pad
         return Arrangement(found.moved(pad, top), size)
 
     def _blocks(self, container: str) -> Iterator[Arrangement]:
         """One block per kind of member, those that hold something last, then the map."""
         members = self.members[container]
-        ground = [n for n in members if any(n in edge for edge in self.edges.get(container, ()))]
+        joined = {name for edge in self.edges.get(container, ()) for name in edge}
         by_kind: dict[str, list[str]] = {}
         for node in members:
-            if node not in ground:
+            if node not in joined:
                 by_kind.setdefault(self.roles.kind.get(node, node[:1]), []).append(node)
         holding = {k for k, nodes in by_kind.items() if not self._holders.isdisjoint(nodes)}
         for kind, nodes in sorted(by_kind.items(), key=lambda item: item[0] in holding):
             slots = _slots({node: members[node] for node in nodes})
             leaves = kind not in holding and self.piled.isdisjoint(nodes)
             if self._fold and leaves and max(slots.values()) >= FOLD and container != ROOT:
-                sizes = [self.heads.head(nodes[0], (), counted(len(nodes), kind))[0]]
-                sizes += [self.reserve(node) for node in nodes]
-                size = max(w for w, _ in sizes), max(h for _, h in sizes[1:])
+                size = larger(*map(self.reserve, nodes))
+                wide = self.heads.head(nodes[0], (), counted(len(nodes), kind))[0][0]
                 looks = self._looks(container, set(nodes))
-                yield _tabled({(kind, look): size for look in looks})
+                yield _tabled({(kind, look): larger(size, (wide, 0.0)) for look in looks})
             else:
                 yield self._slot_table(container, slots)
-        if ground:
-            yield places.arrange(
-                self.ground(container, ground), {n: self.reserve(n) for n in ground}
-            )
+        if ground := [node for node in members if node in joined]:
+            sizes = {node: self.reserve(node) for node in ground}
+            yield places.arrange(self._ground(container, ground), sizes)
 
     def _slot_table(self, container: str, slots: Mapping[str, int]) -> Arrangement:
-        sizes = dict.fromkeys(range(1 + max(slots.values())), (0.0, 0.0))
+        sizes = dict.fromkeys(range(1 + max(slots.values(), default=-1)), (0.0, 0.0))
         for node, slot in slots.items():
-            width, height = self._slot_size(node, container)
-            sizes[slot] = max(sizes[slot][0], width), max(sizes[slot][1], height)
+            sizes[slot] = larger(sizes[slot], self._slot_size(node, container))
         found = _tabled(sizes)
         return Arrangement({node: found.at[slot] for node, slot in slots.items()}, found.size)
 
@@ -279,16 +263,15 @@ class Layout:
     # Floors: every container has its own column on all of them.
 
     @cached_property
-    def _shafts(self) -> dict[str, None]:
+    def _shafts(self) -> list[str]:
         """Chains of places that are above each other."""
-        roles = self.roles
-        found: dict[str, None] = {}
+        roles, found = self.roles, []
         for kind in (kind for kind in roles.chains if kind in roles.places):
             over = {p for p in roles.chain_relations if kind in roles.static_kinds_at(p, 0)}
             along = [s for s in roles.facts.schemas if any(c[0] in over for c in s.conditions)]
             lifts = any(has_word(schema.name, LIFT_WORDS) for schema in along)
             if lifts or has_word(kind, FLOOR_WORDS) or any(has_word(p, UP_WORDS) for p in over):
-                found[kind] = None
+                found.append(kind)
         return found
 
     @cached_property
@@ -301,52 +284,49 @@ class Layout:
         ever = {node for floor in self._floors for node in self.members[floor]}
         holders = [n for n in ever if n in self._holders or n.startswith("@")]
         sizes = {n: self.reserve(n) for n in sorted(holders, key=self.views.order)}
-        found = places.table("", in_columns(list(sizes), len(sizes)), sizes, 2 * GAP)
-        leaves = [self._leaves(floor, found.at.keys()) for floor in self._floors]
+        found = places.table("", in_columns(sizes, len(sizes)), sizes, 2 * GAP)
+        leaves = [self._leaves(floor, set(sizes)) for floor in self._floors]
         left = max((part.size[0] + 2 * GAP for part in leaves if part.at), default=0.0)
-        return Arrangement(found.moved(left, 0.0), (left + max(found.size[0], 0.0), found.size[1]))
+        return Arrangement(found.moved(left, 0.0), (left + max(found.size[0], 0.0), 0.0))
 
-    def _leaves(self, floor: str, columns: Iterable[str]) -> Arrangement:
-        masks = {n: mask for n, mask in self.members[floor].items() if n not in set(columns)}
-        return self._slot_table(floor, _slots(masks)) if masks else EMPTY
+    def _leaves(self, floor: str, columns: set[str]) -> Arrangement:
+        leaves = {n: mask for n, mask in self.members[floor].items() if n not in columns}
+        return self._slot_table(floor, _slots(leaves))
 
     def _floor(self, floor: str) -> Arrangement:
-        head, columns = self.head_sizes.get(floor, (40.0, 20.0)), self._columns
-        leaves = self._leaves(floor, columns.at.keys())
+        head, columns = self.head_sizes[floor], self._columns
+        leaves = self._leaves(floor, set(columns.at))
         own = {n: rect for n, rect in columns.at.items() if n in self.members[floor]}
-        bottom = max([leaves.size[1], *(rect.h for rect in own.values())])
         at = Arrangement(leaves.at | own, leaves.size).moved(PAD, head[1])
-        height = head[1] + bottom + PAD if at else head[1] + 2
-        return Arrangement(at, (max(columns.size[0] + 2 * PAD, head[0]), height))
+        bottom = max([*(rect.bottom + PAD for rect in at.values()), head[1] + 2])
+        return Arrangement(at, larger(head, (columns.size[0] + 2 * PAD, bottom)))
 
     # The whole.
 
     def _place_parts(self) -> tuple[dict[str, Rect], Size]:
         """Chains, the map, hosts, virtual places and cards."""
-        roles = self.roles
-        tops = list(self.members.get(ROOT, ()))
+        roles, tops = self.roles, self.members.get(ROOT, {})
         sizes = {node: self._slot_size(node, ROOT) for node in tops}
-        chains = {kind: [n for n in roles.chains[kind] if n in sizes] for kind in roles.chains}
+        chains = {kind: [n for n in roles.chains[kind] if n in tops] for kind in roles.chains}
         rows = [(kind, names) for kind, names in chains.items() if names and kind in roles.places]
         parts = [self._chain(kind, names, sizes) for kind, names in rows]
         on_map = [n for n in tops if self._on_ground(ROOT, n)]
-        ground = self.ground(ROOT, on_map)
+        ground = self._ground(ROOT, on_map)
         if on_map and (self.edges.get(ROOT) or places.grid_cells(ground)):
             if not self.heads.cells.isdisjoint(on_map):
-                width, height = (max(sizes[n][axis] for n in on_map) for axis in (0, 1))
-                sizes |= dict.fromkeys(on_map, (max(34.0, width), max(30.0, height)))
+                size = larger((34.0, 30.0), *(sizes[node] for node in on_map))
+                sizes |= dict.fromkeys(on_map, size)
             parts.append(places.arrange(ground, sizes))
             self.walls = _walls(parts[-1], ground)
         placed = set().union(*(part.at for part in parts))
         rest = [node for node in tops if node not in placed]
         virtual = [node for node in rest if node.startswith("!")]
-        others = [node for node in rest if not node.startswith("!")]
-        hosts = [n for n in others if n in self._holders or self.views.kind(n) in roles.places]
-        cards = [node for node in others if node not in hosts]
+        hosts = [n for n in rest if n in self._holders or self.views.kind(n) in roles.places]
+        hosts = [node for node in hosts if node not in virtual]
+        cards = [node for node in rest if node not in virtual and node not in hosts]
         parts += [places.flow(names, sizes) for names in (hosts, virtual, cards) if names]
         self.forms = [part.form for part in parts]
-        if cards:
-            self.forms[-1] = "cards"
+        self.forms[-1:] = ["cards"] if cards else self.forms[-1:]
         choices = [lined_up(parts, 1, PARTS_GAP)]
         if len(parts) > 1:
             right = lined_up(parts[1:], 1, PARTS_GAP)
@@ -370,63 +350,57 @@ class _Boxes:
     """The boxes of one state, from the outside in."""
 
     def __init__(self, layout: Layout, view: View, after: View | None) -> None:
-        self._layout, self._view, self._after = layout, view, after
+        self._layout, self._view = layout, view
         self.found: dict[str, Rect] = {}
-        self._children: dict[tuple[str, bool], list[str]] = defaultdict(list)  # in it, or on it
+        self._inside, self._on = (
+            defaultdict[str, list[str]](list),
+            defaultdict[str, list[str]](list),
+        )
         for node in sorted(view.drawn):
-            key = view.parent.get(node, ROOT), node in view.standing
-            self._children[key].append(node)
-        for node in self._children[ROOT, False]:
+            children = self._on if node in view.standing else self._inside
+            children[view.parent.get(node, ROOT)].append(node)
+        self._guests = defaultdict[str, list[tuple[str, Size]]](list)  # who comes, or belongs there
+        for child in after.drawn - after.standing if after else ():
+            host = after.parent.get(child) if after else None
+            if host and host != view.parent.get(child):
+                self._guests[host].append((child, layout.reserve(child)))
+        for _, node, host in layout.ghosts:
+            self._guests[host].append((node, layout.heads.head(node)[0]))
+        for node in self._inside[ROOT]:
             if node in layout.corners:
-                self._put(node, layout.corners[node], fixed=True)
+                slot = layout.corners[node]
+                height = max(layout.reserve(node)[1], slot.h - layout.pile_heights.get(node, 0.0))
+                self._put(node, slot, (slot.w, height), True)
 
-    def _put(self, node: str, slot: Rect, fixed: bool = False) -> None:
-        layout = self._layout
-        width, height = layout.reserve(node)
-        if fixed and not node.startswith("!"):
-            width, height = slot.w, max(height, slot.h - layout.pile_heights.get(node, 0.0))
-        rect = slot._replace(w=width, h=height)
-        if node in layout.piled:
-            rect = rect.moved((slot.w - width) / 2, slot.h - height)
-        self._fill(node, rect, fixed or node in layout.piled)
+    def _put(self, node: str, slot: Rect, size: Size, fixed: bool = False) -> None:
+        rect, piled = Rect(*slot[:2], *size), node in self._layout.piled
+        if piled:
+            rect = rect.moved((slot.w - rect.w) / 2, slot.h - rect.h)
+        self._fill(node, rect, fixed or piled)
 
     def _fill(self, node: str, rect: Rect, fixed: bool) -> None:
         """A box that is not `fixed` is as large as what is in it."""
-        layout, (x, y, w, h) = self._layout, rect
+        layout, (x, y, _, _) = self._layout, rect
         if node in layout.members:
-            slots = layout.inner(node).at
-            needed = [Rect(x, y, *layout.head_sizes.get(node, (40.0, 20.0)))]
-            for child in self._children[node, False]:
+            slots = {name: slot.moved(x, y) for name, slot in layout.inner(node).at.items()}
+            for child in self._inside[node]:
                 if child in slots:
-                    self._put(child, slots[child].moved(x, y))
+                    self._put(child, slots[child], layout.reserve(child))
                 else:
-                    slot = slots[layout.views.kind(child), layout.look(self._view, child)]
-                    self.found[child] = _rounded(slot.moved(x, y))
-            inside = [self.found[child] for child in self._children[node, False]]
-            inside += [guest.moved(x, y) for guest in self._guests(node, slots)]
-            needed += [box._replace(w=box.w + PAD, h=box.h + PAD) for box in inside]
+                    look = layout.views.kind(child), layout.look(self._view, child)
+                    self.found[child] = _rounded(slots[look])
+            inside = [self.found[child] for child in self._inside[node]]
+            for guest, (w, h) in self._guests[node]:
+                if guest in slots:
+                    piled, slot = guest in layout.piled, slots[guest]
+                    inside.append(slot if piled else slot._replace(w=w, h=h))
             if not fixed:
-                w, h = max(b.right for b in needed) - x, max(b.bottom for b in needed) - y
-        self.found[node] = _rounded(Rect(x, y, w, h))
-        for child in self._children[node, True]:
-            width, height = layout.reserve(child)
-            self._fill(child, Rect(x + (w - width) / 2, y - height, width, height), True)
-
-    def _guests(self, node: str, slots: dict[Any, Rect]) -> Iterator[Rect]:
-        """The room of who comes into a node in this step or belongs there."""
-        layout, after = self._layout, self._after
-        for child in after.drawn - after.standing if after else ():
-            comes = after and after.parent.get(child) == node != self._view.parent.get(child)
-            if comes and child in slots:
-                w, h = layout.reserve(child)
-                yield slots[child] if child in layout.piled else slots[child]._replace(w=w, h=h)
-        for ghost in layout.ghosts:
-            if ghost.host == node and ghost.node in slots:
-                w, h = layout.heads.head(ghost.node)[0]
-                yield slots[ghost.node]._replace(w=w, h=h)
-
-
-EMPTY = Arrangement({}, (0.0, 0.0))
+                ends = [(box.right + PAD - x, box.bottom + PAD - y) for box in inside]
+                rect = Rect(x, y, *larger(layout.head_sizes[node], *ends))
+        self.found[node] = _rounded(rect)
+        for child in self._on[node]:
+            w, h = layout.reserve(child)
+            self._fill(child, Rect(x + (rect.w - w) / 2, y - h, w, h), True)
 
 
 def _slots(masks: dict[str, int]) -> dict[str, int]:
@@ -442,25 +416,17 @@ def _slots(masks: dict[str, int]) -> dict[str, int]:
 
 def _tabled(sizes: Mapping[Any, Size]) -> Arrangement:
     """Slots in rows and columns, about one and a half times as wide as high."""
-    width, height = (max(size[axis] for size in sizes.values()) for axis in (0, 1))
-    columns = max(1, round((1.5 * len(sizes) * height / width) ** 0.5))
-    return places.table(
-        "", in_columns(list(sizes), min(columns, len(sizes))), sizes, GAP, align="cell"
-    )
+    width, height = larger(*sizes.values(), (0.1, 0.0))
+    columns = min(max(1, round((1.5 * len(sizes) * height / width) ** 0.5)), max(1, len(sizes)))
+    return places.table("", in_columns(sizes, columns), sizes, GAP, align="cell")
 
 
 def _rounded(rect: Rect) -> Rect:
     return Rect(*(round(part, 1) for part in rect))
 
 
-def _walls(found: Arrangement, ground: Ground) -> list[tuple[str, str]]:
+def _walls(found: Arrangement, ground: nx.Graph) -> list[tuple[str, str]]:
     """Neighbors in a grid that nothing joins."""
-    joined = {frozenset(edge) for edge in ground.edges}
-    by_cell = {cell: name for name, cell in found.cells.items()}
-    pairs = [
-        (name, by_cell.get(other))
-        for (column, line), name in by_cell.items()
-        for other in ((column + 1, line), (column, line + 1))
-        if found.form == "grid" and joined
-    ]
-    return [(a, b) for a, b in pairs if b is not None and frozenset((a, b)) not in joined]
+    by_cell = {cell: name for name, cell in found.cells.items()} if found.form == "grid" else {}
+    pairs = [(name, by_cell.get(cell + s, "")) for cell, name in by_cell.items() for s in (1, 1j)]
+    return [(a, b) for a, b in pairs if b and ground.edges and not ground.has_edge(a, b)]

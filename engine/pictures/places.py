@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -17,21 +17,15 @@ from engine.pictures.facts import has_word, words
 
 Size = tuple[float, float]
 Matrix = npt.NDArray[np.float64]
-Cell = tuple[int, int]
-"""Column and row."""
+Cells = dict[Any, complex]
+"""Columns and rows."""
 GAP = 14.0
 ROAD = 34.0
 """Room between places that a line joins."""
 SNAKE = 8
 MAX_NET = 300
 QUANTILE = 0.6
-DIRECTIONS = {
-    words("up north n"): (0, -1),
-    words("down south s"): (0, 1),
-    words("left west w"): (-1, 0),
-    words("right east e"): (1, 0),
-}
-TURNS = [turn for a, b in product((1, -1), repeat=2) for turn in ((a, 0, 0, b), (0, a, b, 0))]
+DIRECTIONS = {"up north n": -1j, "down south s": 1j, "left west w": -1, "right east e": 1}
 
 
 class Rect(NamedTuple):
@@ -59,63 +53,51 @@ class Arrangement:
     at: dict[Any, Rect]  # by name, or by what stands for some of them
     size: Size
     form: str = ""
-    cells: Mapping[str, Cell] = field(default_factory=dict)  # of a grid
+    cells: Cells = field(default_factory=dict)
 
-    def moved(self, dx: float, dy: float) -> dict[str, Rect]:
+    def moved(self, dx: float, dy: float) -> dict[Any, Rect]:
         return {name: rect.moved(dx, dy) for name, rect in self.at.items()}
 
 
-@dataclass(frozen=True)
-class Ground:
-    """Places with what joins them."""
-
-    names: Sequence[str]
-    edges: Sequence[tuple[str, str]] = ()
-    directed: Sequence[tuple[str, str, Cell]] = ()  # the second lies in a direction of the first
-    lengths: Mapping[tuple[str, ...], float] = field(default_factory=dict)
-
-    def graph(self) -> nx.Graph:
-        graph = nx.Graph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from(self.edges)
-        return graph
+def larger(*sizes: Size) -> Size:
+    return max(size[0] for size in sizes), max(size[1] for size in sizes)
 
 
-def direction_of(names: Iterable[str]) -> Cell | None:
+def direction_of(names: Iterable[str]) -> complex | None:
     """The direction that one of some names tells."""
-    told = (step for name in names for part, step in DIRECTIONS.items() if has_word(name, part))
-    return next(told, None)
+    rows = [(words(text), step) for text, step in DIRECTIONS.items()]
+    return next((step for name in names for row, step in rows if has_word(name, row)), None)
 
 
-def arrange(ground: Ground, sizes: Mapping[str, Size]) -> Arrangement:
-    """The first form that fits."""
+def arrange(ground: nx.Graph, sizes: Mapping[str, Size]) -> Arrangement:
+    """The first form that fits; the ground may know directions, and lengths of its edges."""
+    names = list(ground)
     if cells := grid_cells(ground):
         gap = 5.0 if len(cells) > SNAKE else ROAD
         return table("grid", cells, sizes, gap, equal=True)
-    graph = ground.graph()
-    if not ground.edges or len(graph) > MAX_NET:
-        return flow(ground.names, sizes)
-    degrees = {degree for _, degree in graph.degree()}
-    if nx.is_connected(graph):
-        if nx.is_tree(graph) and max(degrees) > 2:
-            return _tree(graph, sizes)
-        if nx.is_tree(graph):
-            ends = [name for name in graph if graph.degree(name) == 1]
-            path = enumerate(nx.shortest_path(graph, ends[0], ends[-1]))
-            rows = {name: divmod(i, SNAKE) for i, name in path}
-            cells = {n: (SNAKE - 1 - c if r % 2 else c, r) for n, (r, c) in rows.items()}
-            return table("path", cells, sizes, ROAD, align="middle")
-        if degrees == {2}:  # half of them above, the others below, backwards
-            ring = list(nx.dfs_preorder_nodes(graph, ground.names[0]))
-            half = -(-len(ring) // 2)
-            cells = {n: (i, 0) if i < half else (2 * half - 1 - i, 1) for i, n in enumerate(ring)}
-            return table("ring", cells, sizes, ROAD, align="middle")
-    return _net(graph, ground, sizes)
+    if not ground.edges or len(names) > MAX_NET:
+        return flow(names, sizes)
+    degrees = dict(ground.degree())
+    connected = nx.is_connected(ground)
+    if connected and nx.is_tree(ground):
+        ends = [name for name in names if degrees[name] == 1]
+        if max(degrees.values()) > 2:
+            return _tree(ground, sizes)
+        cells = in_columns(nx.shortest_path(ground, ends[0], ends[-1]), SNAKE)
+        cells |= {n: SNAKE - 1 - c.conjugate() for n, c in cells.items() if c.imag % 2}
+        return table("path", cells, sizes, ROAD, align="middle")
+    if connected and set(degrees.values()) == {2}:  # half above, the others below, backwards
+        ring = list(nx.dfs_preorder_nodes(ground, names[0]))
+        half = -(-len(ring) // 2)
+        cells = in_columns(ring[:half], half)
+        cells |= {name: half - 1 - i + 1j for i, name in enumerate(ring[half:])}
+        return table("ring", cells, sizes, ROAD, align="middle")
+    return _net(ground, sizes)
 
 
 def table(
     form: str,
-    cells: Mapping[Any, Cell],
+    cells: Cells,
     sizes: Mapping[Any, Size],
     gap: float = GAP,
     *,
@@ -123,26 +105,24 @@ def table(
     equal: bool = False,
 ) -> Arrangement:
     """Boxes in rows and columns: in the `corner` or `middle` of a cell, or as large as it."""
-    tracks = [
-        [0.0] * (1 + max((cell[axis] for cell in cells.values()), default=-1)) for axis in (0, 1)
-    ]
-    for name, cell in cells.items():
+    places = {name: (int(cell.real), int(cell.imag)) for name, cell in cells.items()}
+    tracks = [[0.0] * (1 + max((p[axis] for p in places.values()), default=-1)) for axis in (0, 1)]
+    for name, place in places.items():
         for axis, track in enumerate(tracks):
-            for i in range(len(track)) if equal else cell[axis : axis + 1]:
+            for i in range(len(track)) if equal else place[axis : axis + 1]:
                 track[i] = max(track[i], sizes[name][axis])
-    starts = [[sum(track[:i]) + gap * i for i in range(len(track) + 1)] for track in tracks]
+    starts = [list(accumulate((size + gap for size in t), initial=0.0)) for t in tracks]
     at = {}
-    for name, (column, line) in cells.items():
-        room = Rect(starts[0][column], starts[1][line], tracks[0][column], tracks[1][line])
-        w, h = sizes[name]
-        own = Rect(room.x, room.y, w, h)
-        middle = own.moved((room.w - w) / 2, (room.h - h) / 2)
+    for name, (i, j) in places.items():
+        own = Rect(starts[0][i], starts[1][j], *sizes[name])
+        room = own._replace(w=tracks[0][i], h=tracks[1][j])
+        middle = own.moved((room.w - own.w) / 2, (room.h - own.h) / 2)
         at[name] = {"corner": own, "middle": middle, "cell": room}[align]
     return Arrangement(at, (starts[0][-1] - gap, starts[1][-1] - gap), form, cells)
 
 
-def in_columns(names: Sequence[Any], columns: int) -> dict[Any, Cell]:
-    return {name: (i % columns, i // columns) for i, name in enumerate(names)}
+def in_columns(names: Iterable[Any], columns: int) -> Cells:
+    return {name: complex(i % columns, i // columns) for i, name in enumerate(names)}
 
 
 def flow(names: Sequence[str], sizes: Mapping[str, Size], ratio: float = 1.6) -> Arrangement:
@@ -163,35 +143,34 @@ def nearest(wanted: float, choices: Iterable[Arrangement], gap: float = 0.0) -> 
 
 def lined_up(parts: Iterable[Arrangement], axis: int, gap: float) -> Arrangement:
     """Beside (0) or below (1) each other."""
-    at: dict[str, Rect] = {}
-    size = [0.0, 0.0]
+    at: dict[Any, Rect] = {}
+    size = (0.0, 0.0)
     for part in parts:
-        offset = size[axis] + gap * bool(at)
-        at |= part.moved(*((offset, 0.0) if axis == 0 else (0.0, offset)))
-        size[axis], size[1 - axis] = (
-            offset + part.size[axis],
-            max(size[1 - axis], part.size[1 - axis]),
-        )
-    return Arrangement(at, (size[0], size[1]))
+        offset = size[axis] + gap if at else 0.0
+        dx, dy = (offset, 0.0) if axis == 0 else (0.0, offset)
+        at |= part.moved(dx, dy)
+        size = larger(size, (part.size[0] + dx, part.size[1] + dy))
+    return Arrangement(at, size)
 
 
 # Grids.
 
 
-def grid_cells(ground: Ground) -> dict[str, Cell]:
+def grid_cells(ground: nx.Graph) -> Cells:
     """Columns and rows of places, if names, directions or distances tell them."""
     found = _cells_by_name(ground) or _cells_by_direction(ground) or _cells_by_distance(ground)
     if not found:
         return {}
-    left, top = (min(cell[axis] for cell in found.values()) for axis in (0, 1))
-    placed = {name: (c - left, r - top) for name, (c, r) in found.items()}
-    below = 1 + max(line for _, line in placed.values())
-    strangers = [name for name in ground.names if name not in placed]
-    return placed | {name: (i, below) for i, name in enumerate(strangers)}
+    corner = complex(min(c.real for c in found.values()), min(c.imag for c in found.values()))
+    placed = {name: cell - corner for name, cell in found.items()}
+    below = 1j * (1 + max(cell.imag for cell in placed.values()))
+    strangers = [name for name in ground if name not in placed]
+    return placed | {name: below + i for i, name in enumerate(strangers)}
 
 
-def _cells_by_name(ground: Ground) -> dict[str, Cell]:
-    parts = {name: re.split(r"(\d+)", name) for name in ground.names}
+def _cells_by_name(ground: nx.Graph) -> Cells:
+    """Names with two numbers that vary, if most edges join neighbors then."""
+    parts = {name: re.split(r"(\d+)", name) for name in ground}
     pattern, count = Counter(tuple(row[::2]) for row in parts.values()).most_common(1)[0]
     alike = {
         n: [int(d[:6]) for d in row[1::2]] for n, row in parts.items() if (*row[::2],) == pattern
@@ -199,70 +178,60 @@ def _cells_by_name(ground: Ground) -> dict[str, Cell]:
     varying = [i for i in range(len(pattern) - 1) if len({row[i] for row in alike.values()}) > 1]
     if count < 4 or len(parts) - count > len(parts) / 20 or len(varying) != 2:
         return {}
-    across, down = varying[::-1]
+    down, across = varying
     before = [re.sub(r"[^a-z]", "", pattern[i]) for i in varying]  # what says which is which
     if re.search("(x|c|col)$", before[0]) or re.search("(y|r|row)$", before[1]):
         across, down = varying
-    upward = before[0].endswith("x") and before[1].endswith("y")
-    cells = {
-        name: (row[across], -row[down] if upward else row[down]) for name, row in alike.items()
-    }
-    steps = [_between(cells[a], cells[b]) for a, b in ground.edges if a in cells and b in cells]
-    near = sum(max(abs(dx), abs(dy)) == 1 for dx, dy in steps)
-    columns, lines = (len({cell[axis] for cell in cells.values()}) for axis in (0, 1))
-    full = near >= 0.8 * len(steps) if steps else 2 * len(cells) >= columns * lines
+    up = -1j if before[0].endswith("x") and before[1].endswith("y") else 1j
+    cells = {name: row[across] + up * row[down] for name, row in alike.items()}
+    steps = [cells[a] - cells[b] for a, b in ground.edges if a in cells and b in cells]
+    near = sum(abs(step) < 2 for step in steps)
+    room = len({c.real for c in cells.values()}) * len({c.imag for c in cells.values()})
+    full = near >= 0.8 * len(steps) if steps else 2 * len(cells) >= room
     return _turned(cells, ground) if full and len(set(cells.values())) == len(cells) else {}
 
 
-def _between(a: Cell, b: Cell) -> Cell:
-    return b[0] - a[0], b[1] - a[1]
-
-
-def _turned(cells: dict[str, Cell], ground: Ground) -> dict[str, Cell]:
+def _turned(cells: Cells, ground: nx.Graph) -> Cells:
     """Turn or flip a grid so that up is up."""
+    told = [(a, b, step) for a, b, step in ground.graph["directed"] if a in cells and b in cells]
 
-    def turn(cell: Cell, t: Sequence[int]) -> Cell:
-        return cell[0] * t[0] + cell[1] * t[1], cell[0] * t[2] + cell[1] * t[3]
+    def fitting(choice: Cells) -> int:
+        return sum(choice[b] - choice[a] == step for a, b, step in told)
 
-    known = [row for row in ground.directed if row[0] in cells and row[1] in cells]
-    steps = [(_between(cells[a], cells[b]), step) for a, b, step in known]
-    best = max(TURNS, key=lambda t: sum(turn(drawn, t) == step for drawn, step in steps))
-    return {name: turn(cell, best) for name, cell in cells.items()}
+    flipped = {name: cell.conjugate() for name, cell in cells.items()}
+    turns = [
+        {n: c * 1j**turn for n, c in row.items()} for row in (cells, flipped) for turn in range(4)
+    ]
+    return max(turns, key=fitting)
 
 
-def _cells_by_direction(ground: Ground) -> dict[str, Cell]:
-    graph = nx.Graph()
-    graph.add_nodes_from(ground.names)
-    steps: dict[tuple[str, str], Cell] = {}
-    for a, b, (dx, dy) in ground.directed:
-        graph.add_edge(a, b)
-        steps |= {(a, b): (dx, dy), (b, a): (-dx, -dy)}
-    cells: dict[str, Cell] = {ground.names[0]: (0, 0)}
-    for a, b in nx.bfs_edges(graph, ground.names[0]):
-        cells[b] = cells[a][0] + steps[a, b][0], cells[a][1] + steps[a, b][1]
-    if len(set(cells.values())) < len(ground.names):
+def _cells_by_direction(ground: nx.Graph) -> Cells:
+    told, first = ground.graph["directed"], next(iter(ground))
+    steps = {(a, b): step for a, b, step in told} | {(b, a): -step for a, b, step in told}
+    graph = nx.Graph(list(steps))
+    graph.add_node(first)
+    cells: Cells = {first: 0j}
+    for a, b in nx.bfs_edges(graph, first):
+        cells[b] = cells[a] + steps[a, b]
+    if len(set(cells.values())) < len(ground):
         return {}
-    fitting = sum(_between(cells[a], cells[b]) == step for a, b, step in ground.directed)
-    return cells if fitting >= 0.95 * len(ground.directed) else {}
+    return cells if sum(cells[b] - cells[a] == s for a, b, s in told) >= 0.95 * len(told) else {}
 
 
-def _cells_by_distance(ground: Ground) -> dict[str, Cell]:
+def _cells_by_distance(ground: nx.Graph) -> Cells:
     """Two corners tell the cells of all others, if every edge joins neighbors then."""
-    graph = ground.graph()
-    if len(graph) < 6 or len(graph) > 2000 or not nx.is_connected(graph):
+    if not 6 <= len(ground) <= 2000 or not nx.is_connected(ground):
         return {}
-    if max(degree for _, degree in graph.degree()) > 4:
+    if max(degree for _, degree in ground.degree()) > 4:
         return {}
-    corners = [name for name in ground.names if graph.degree(name) <= 2][:10]
-    far = {name: nx.single_source_shortest_path_length(graph, name) for name in corners}
+    corners = [name for name in ground if ground.degree(name) <= 2][:10]
+    far = {name: nx.single_source_shortest_path_length(ground, name) for name in corners}
     for a, b in combinations(corners, 2):
-        apart = far[a][b]
-        sums = {n: (far[a][n] - far[b][n] + apart, far[a][n] + far[b][n] - apart) for n in graph}
-        cells = {name: (x // 2, y // 2) for name, (x, y) in sums.items()}
-        wide = min(len({cell[axis] for cell in cells.values()}) for axis in (0, 1)) > 1
-        steps = (_between(cells[u], cells[v]) for u, v in graph.edges)
-        straight = all(abs(dx) + abs(dy) == 1 for dx, dy in steps)
-        even = not any(x % 2 or y % 2 for x, y in sums.values())
+        apart, one, two = far[a][b], far[a], far[b]
+        cells = {n: complex(one[n] - two[n] + apart, one[n] + two[n] - apart) / 2 for n in ground}
+        straight = all(abs(cells[u] - cells[v]) == 1 for u, v in ground.edges)
+        even = all(c.real.is_integer() and c.imag.is_integer() for c in cells.values())
+        wide = len({c.real for c in cells.values()}) > 1 < len({c.imag for c in cells.values()})
         if even and wide and straight and len(set(cells.values())) == len(cells):
             return _turned(cells, ground)
     return {}
@@ -275,46 +244,37 @@ def _tree(graph: nx.Graph, sizes: Mapping[str, Size]) -> Arrangement:
     """The center on top, children below their parent."""
     names = list(graph)
     root = min(nx.center(graph), key=names.index)
-    children = {n: sorted(rows, key=names.index) for n, rows in nx.bfs_successors(graph, root)}
-    depth = nx.single_source_shortest_path_length(graph, root)
-    heights = [
-        max(sizes[n][1] for n in names if depth[n] == d) for d in range(max(depth.values()) + 1)
-    ]
-    at: dict[str, Rect] = {}
+    children = dict(nx.bfs_successors(graph, root))
+    levels = [max(sizes[name][1] for name in layer) for layer in nx.bfs_layers(graph, root)]
 
-    def width(name: str) -> float:
-        return max(sizes[name][0], row(name))
+    def part(name: str, depth: int = 0) -> Arrangement:
+        below = sorted(children.get(name, ()), key=names.index)
+        row = lined_up([part(child, depth + 1) for child in below], 0, GAP)
+        width, top = max(sizes[name][0], row.size[0]), levels[depth] + ROAD
+        at = {name: Rect((width - sizes[name][0]) / 2, 0.0, *sizes[name])}
+        at |= row.moved((width - row.size[0]) / 2, top)
+        return Arrangement(at, (width, top + row.size[1] if below else levels[depth]), "tree")
 
-    def row(name: str) -> float:
-        return sum(width(child) + GAP for child in children.get(name, ())) - GAP
-
-    def put(name: str, left: float) -> None:
-        y = sum(height + ROAD for height in heights[: depth[name]])
-        at[name] = Rect(left + (width(name) - sizes[name][0]) / 2, y, *sizes[name])
-        left += (width(name) - row(name)) / 2
-        for child in children.get(name, ()):
-            put(child, left)
-            left += width(child) + GAP
-
-    put(root, 0.0)
-    return Arrangement(at, (width(root), sum(heights) + ROAD * (len(heights) - 1)), "tree")
+    return part(root)
 
 
-def _net(graph: nx.Graph, ground: Ground, sizes: Mapping[str, Size]) -> Arrangement:
+def _net(graph: nx.Graph, sizes: Mapping[str, Size]) -> Arrangement:
     """Distances on the screen as along the roads; then boxes are pushed apart."""
-    known = {edge: ground.lengths.get(edge, ground.lengths.get(edge[::-1])) for edge in graph.edges}
-    given = [length for length in known.values() if length is not None]
+    given = [length for _, _, length in graph.edges(data="length") if length is not None]
     middle = float(np.median(given)) if given else 0.0
-    for edge, length in known.items():
-        share = (middle if length is None else length) / middle if middle > 0 else 1.0
-        graph.edges[edge]["length"] = min(max(share, 0.7), 2.2)
-    far = dict(nx.all_pairs_dijkstra_path_length(graph, weight="length"))
+
+    def length(_a: str, _b: str, edge: dict[str, float | None]) -> float:
+        known = edge["length"]
+        share = (middle if known is None else known) / middle if middle > 0 else 1.0
+        return min(max(share, 0.7), 2.2)
+
+    far = dict(nx.all_pairs_dijkstra_path_length(graph, weight=length))
     longest = max(max(row.values()) for row in far.values())
     wanted = np.array([[far[a].get(b, longest + 1.0) for b in graph] for a in graph])
     boxes = np.array([sizes[name] for name in graph])
     corners = _spread(_stress(wanted), boxes + ROAD * 0.8) - boxes / 2
     corners -= corners.min(axis=0)
-    width, height = (round(float(end), 1) for end in (corners + boxes).max(axis=0))
+    width, height = (corners + boxes).max(axis=0).round(1).tolist()
     rows = zip(graph, corners.round(1).tolist(), strict=True)
     return Arrangement({n: Rect(x, y, *sizes[n]) for n, (x, y) in rows}, (width, height), "net")
 
@@ -335,11 +295,10 @@ def _stress(wanted: Matrix) -> Matrix:
         return np.asarray(np.linalg.norm(places[:, None] - places[None], axis=2))
 
     found = []
-    for start in (ring, vectors * signs):
-        places = start
+    for places in (ring, vectors * signs):
         for _ in range(120):
             pull = -weights * wanted / np.maximum(apart(places), 1e-6)
-            places = inverse @ ((pull - np.diag(pull.sum(axis=1))) @ places)
+            places = inverse @ ((pull - np.diag(pull.sum(axis=1))) @ places)  # noqa: PLW2901
         found.append((round(float((weights * (apart(places) - wanted) ** 2).sum()), 6), places))
     best = min(found, key=lambda row: row[0])[1]
     best = best - best.mean(axis=0)
