@@ -128,7 +128,7 @@ def run_planner(
         return _at_the_goal(bound, on_plan)
     program = program or planner_path()
     with scratch_errors(), scratch_folder("planner") as folder:
-        (folder / "task.sas").write_text(write_sas(_with_numbered_operators(task, start)))
+        (folder / "task.sas").write_text(write_sas(_with_plain_names(task, start)))
         plans = _PlanFiles(folder, task, start, bound, on_plan)
         statistics = _Statistics()
 
@@ -174,12 +174,28 @@ def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None)
     return PlannerResult(PlannerOutcome.SOLVED, (plan,))
 
 
-def _with_numbered_operators(task: Task, start: tuple[int, ...]) -> Task:
-    """Number the operators, because several may have the same name."""
+def _with_plain_names(task: Task, start: tuple[int, ...]) -> Task:
+    """Number the operators, because several may have the same name.
+
+    Landmarks look for a predicate in every fact's name and fail where there is none.
+    """
     operators = tuple(
         replace(operator, name=f"o{number}") for number, operator in enumerate(task.operators)
     )
-    return replace(task, operators=operators, init=start)
+    variables = tuple(
+        replace(
+            variable,
+            values=tuple(
+                value if _ATOM.match(value) else _NONE_OF_THOSE for value in variable.values
+            ),
+        )
+        for variable in task.variables
+    )
+    return replace(task, variables=variables, operators=operators, init=start)
+
+
+_ATOM = re.compile(r"(Negated)?Atom [^(]*\(")
+_NONE_OF_THOSE = "<none of those>"
 
 
 # The searches, in the planner's own language.

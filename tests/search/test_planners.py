@@ -145,6 +145,13 @@ def test_a_complete_planner_proves_that_there_is_no_plan(planner: Planner, one_k
     assert result.plan is None
 
 
+@pytest.mark.parametrize("planner", Planner)
+def test_facts_may_have_any_names(planner: Planner, corridor: Task) -> None:
+    values = ("the start", "Atom", "NegatedAtom x", "<4>", "p4()")
+    task = replace(corridor, variables=(replace(corridor.variables[0], values=values),))
+    assert run_planner(planner, task).outcome is PlannerOutcome.SOLVED
+
+
 @pytest.mark.parametrize("start", [(0, 0, 0), (1, 0, 0)], ids=["plateau", "dead-end"])
 def test_an_incomplete_planner_only_gives_up(start: tuple[int, ...], one_key: Task) -> None:
     assert run_planner(Planner.EHC_FF, one_key, start).outcome is PlannerOutcome.GAVE_UP
