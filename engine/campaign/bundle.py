@@ -19,6 +19,7 @@ from engine.campaign.witness_origin import WitnessOrigin, origin_text, witness_o
 from engine.files import disk_error, write_bytes, write_text
 from engine.oracles.better_plan import better_plan
 from engine.pddl import format_domain
+from engine.pddl.reader import text_of
 from engine.plain_text import inline
 from engine.policies.kinds import policy_suffixes
 from engine.policies.runs import STEP_LIMIT
@@ -106,7 +107,7 @@ def task_files(store: WorkspaceReader, bug: Bug, task: Task) -> dict[str, str]:
     if source.domain is None or source.unit_costs:
         domain = format_domain(export_domain(task))
     else:
-        domain = source.domain.content.decode("utf-8-sig")
+        domain = text_of(source.domain.content)
     return {
         "domain.pddl": domain,
         "problem.pddl": export_state_text(task, bug.finding.state, f"bug-{bug.row.id}"),

@@ -18,7 +18,7 @@ from engine.pddl.diagnostics import (
 )
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.domain_reader import domain_from
-from engine.pddl.model import Domain, Problem
+from engine.pddl.model import Domain, Predicate, Problem
 from engine.pddl.problem_checks import check_problem
 from engine.pddl.problem_reader import problem_from
 from engine.pddl.sexpr import parse_file
@@ -37,6 +37,11 @@ def decode(data: bytes, path: str) -> str:
         raise UnreadableFileError(
             "this is not a text file", where, "choose a PDDL file; save UTF-16 text as UTF-8"
         )
+    return text_of(data)
+
+
+def text_of(data: bytes) -> str:
+    """The text of any bytes: in UTF-8, or else in Latin-1, as in comments of old domains."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode("utf-8")
@@ -157,7 +162,10 @@ def _domain(text: str, path: str) -> tuple[Domain | None, list[Diagnostic], bool
         diagnostics.error(malformed.position, malformed.message, malformed.hint)
         return None, diagnostics.found, False
     found = diagnostics.found + (check_domain(domain) if trusted else [])
-    return domain, _in_order(found), trusted
+    predicates: dict[str, Predicate] = {}
+    for item in domain.predicates:
+        predicates.setdefault(item.name, item)
+    return replace(domain, predicates=tuple(predicates.values())), _in_order(found), trusted
 
 
 def _problem(

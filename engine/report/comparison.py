@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from engine import __version__
+from engine.pddl.reader import text_of
 from engine.records.codec import to_json
 from engine.records.comparison import (
     Comparison,
@@ -132,8 +133,8 @@ def comparison_report(comparison: Comparison, a: File, b: File, suffix: str) -> 
         .render(
             a=a,
             b=b,
-            text_a=a.content.decode("utf-8-sig", "replace"),
-            text_b=b.content.decode("utf-8-sig", "replace"),
+            text_a=text_of(a.content),
+            text_b=text_of(b.content),
             titles=TITLES,
             readings=comparison.readings,
             verdicts=VERDICTS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import CancelledError
-from engine.files import decode_text
 from engine.pddl import parse_domain
+from engine.pddl.reader import decode
 from engine.records.comparison import CompareOptions, Comparison, EquivalenceVerdict
 from engine.records.inputs import File
 from engine.workers.link import Link
@@ -22,9 +22,7 @@ def compare(link: Link, a: File, b: File, options: CompareOptions = DEFAULT_OPTI
     """
     from engine import equivalence  # it brings z3, which is slow to import
 
-    first, second = (
-        parse_domain(decode_text(file.content, file.path, "a domain"), file.path) for file in (a, b)
-    )
+    first, second = (parse_domain(decode(file.content, file.path), file.path) for file in (a, b))
     asked = equivalence.CompareOptions(
         options.parameters,
         options.permute_arguments,

@@ -17,6 +17,7 @@ from engine.minimize.mistake import Laboratory, Mistake
 from engine.minimize.situation import Situation
 from engine.minimize.witness import MAX_TRIES, Minimized, MinimizeLimits, minimize_mistake
 from engine.pddl import format_problem
+from engine.pddl.reader import text_of
 from engine.policies.consent import Consent
 from engine.policies.kinds import kind_named
 from engine.policies.policy import Policy, close_policy, open_policy
@@ -302,7 +303,7 @@ class _Session:
         exported = export_state(task, cause.state, self._name(subject, problem))
         laboratory = Laboratory(
             PddlSource(task.source.domain, exported, task.source.unit_costs),
-            problem.domain.content.decode("utf-8-sig"),
+            text_of(problem.domain.content),
             policy,
             self.translator,
             self.link,

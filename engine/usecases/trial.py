@@ -15,9 +15,9 @@ from itertools import groupby
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS
 from engine.errors import CancelledError, DamagedRecordError, PlumblineError
-from engine.files import decode_text
 from engine.localize.action_optimality import ActionVerdict, check_action
 from engine.pddl import parse_domain
+from engine.pddl.reader import text_of
 from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.portfolio import recorded_order
 from engine.records.comparison import CompareOptions
@@ -249,7 +249,7 @@ def _search(link: WorkerLink, task: Task, plan: ActionPlan) -> SearchAnswer:
 
 def _compare(link: WorkerLink, a: File, b: File, options: CompareOptions) -> PairResult:
     comparison = compare(InnerLink(link), a, b, options)
-    domains = [parse_domain(decode_text(file.content, file.path, "a domain")) for file in (a, b)]
+    domains = [parse_domain(text_of(file.content)) for file in (a, b)]
     first, second = domains
     return PairResult(
         comparison,

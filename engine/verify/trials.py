@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.verify import verify_certificate
 from engine.errors import PlumblineError
-from engine.files import decode_text
 from engine.pddl import parse_domain
+from engine.pddl.reader import text_of
 from engine.records.evidence import State
 from engine.records.experiment import (
     ActionAnswer,
@@ -188,10 +188,7 @@ def _check_action(answer: ActionAnswer, task: Task, costs: CostToGo) -> Verdict:
 def check_pair(result: PairResult, files: Sequence[File], link: Link = NULL_LINK) -> Verdict:
     """Whether the evidence for the verdicts about two domains holds."""
     try:
-        a, b = (
-            parse_domain(decode_text(file.content, file.path, "a domain"), file.path)
-            for file in files
-        )
+        a, b = (parse_domain(text_of(file.content), file.path) for file in files)
     except (PlumblineError, ValueError) as error:
         return false(f"its domains cannot be read: {error}")
     operators = len(a.actions), len(b.actions)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.errors import Location, WorkspaceError
 from engine.pddl import check_texts
+from engine.pddl.reader import text_of
 from engine.records.codec import check, decode, expand
 from engine.records.config import Unit
 from engine.records.events import OracleVerdict
@@ -329,9 +330,7 @@ class WorkspaceReader(BugReader):
         source = self.problem(problem)
         if source.domain is None:
             return task
-        with stored_records(self.path), decoding():
-            texts = [file.content.decode("utf-8-sig") for file in source.files]
-        report = check_texts(*texts)
+        report = check_texts(*(text_of(file.content) for file in source.files))
         if (
             report.domain is None
             or report.problem is None

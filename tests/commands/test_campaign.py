@@ -241,6 +241,19 @@ def test_another_encoding_is_noticed(workspace: Path, capsys: pytest.CaptureFixt
     assert "does not match its hash" in answer["failed"][0]["reason"]
 
 
+def test_comments_may_be_in_latin_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("domain", DOMAIN), ("problem", PROBLEM)):
+        (folder / f"{name}.pddl").write_bytes(f"; von Jörg\n{text}".encode("latin-1"))
+    path = folder / "w.plumb"
+    bugs = call(capsys, "campaign", folder / "c.toml", "--out", path)["bugs"]
+    assert bugs
+    assert call(capsys, "verify", path)["verified"] >= bugs
+    (exported,) = call(capsys, "export", path, "--bug", 1, "--out", folder / "out")["bundles"]
+    assert exported["reproduces"]
+    (witness,) = call(capsys, "minimize", path, "--bug", 1)["witnesses"]
+    assert witness["verified"]
+
+
 def test_unit_costs_and_sas_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "c.toml").read_text()
     (folder / "c.toml").write_text("unit_costs = true\n" + text)

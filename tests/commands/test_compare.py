@@ -42,6 +42,18 @@ def compare(*words: str) -> int:
     return cli.main(["compare", *words])
 
 
+def test_comments_may_be_in_latin_1() -> None:
+    Path("old.pddl").write_bytes(b"; von J\xf6rg\n" + Path("a.pddl").read_bytes())
+    assert compare("a.pddl", "old.pddl", "--out", "report.html") == ExitCode.DONE
+    assert "von Jörg" in Path("report.html").read_text()
+
+
+def test_a_predicate_that_is_declared_twice_is_one() -> None:
+    twice = Path("a.pddl").read_text().replace("(lit ?x)", "(lit ?x) (lit ?y)", 1)
+    Path("twice.pddl").write_text(twice)
+    assert compare("a.pddl", "twice.pddl") == ExitCode.DONE
+
+
 def test_equivalent(capsys) -> None:
     assert compare("a.pddl", "more.pddl", "--json", "--verify") == ExitCode.DONE
     output = capsys.readouterr()

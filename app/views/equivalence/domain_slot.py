@@ -13,6 +13,7 @@ from app.widgets.builders import button
 from engine.errors import PlumblineError
 from engine.files import read_bytes
 from engine.pddl import Domain, parse_domain
+from engine.pddl.reader import decode, text_of
 from engine.records.inputs import File
 from engine.report.words import count_text
 
@@ -66,7 +67,7 @@ class DomainSlot(QFrame):
 
     @property
     def text(self) -> str:
-        return "" if self.file is None else self.file.content.decode("utf-8-sig", "replace")
+        return "" if self.file is None else text_of(self.file.content)
 
     def load(self, path: Path) -> None:
         try:
@@ -82,7 +83,7 @@ class DomainSlot(QFrame):
         if file is not None:
             self.folder = str(Path(file.path).parent)
             try:
-                self.domain = parse_domain(self.text, file.name)
+                self.domain = parse_domain(decode(file.content, file.name), file.name)
             except PlumblineError as error:
                 problem = str(error)
         self._show(problem)

@@ -44,6 +44,7 @@ from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.files import resource, write_bytes, write_text
 from engine.pddl import diff_domains
+from engine.pddl.reader import text_of
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.inputs import File
 from engine.report.comparison_text import READINGS, progress_line
@@ -437,4 +438,4 @@ class EquivalencePage(Page):
 
 
 def _text(file: File) -> str:
-    return file.content.decode("utf-8-sig", "replace")
+    return text_of(file.content)
