@@ -165,7 +165,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_backups(self) -> None:
-        from app.shell.restore import RestoreDialog
+        from app.shell.dialogs import RestoreDialog
 
         dialog = RestoreDialog(self.context, self)
         dialog.restored.connect(self._tell_restored)

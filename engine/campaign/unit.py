@@ -8,16 +8,17 @@ limit of its time or memory; that makes a campaign repeatable, and lets it be re
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from engine.campaign.contestants import Contestants
 from engine.campaign.findings import FindingUnit, UnitFindings, Withdraw
 from engine.campaign.oracle_answers import OracleCounts, PoolState, Tested, answer_of, rivals_of
-from engine.campaign.pool import make_fuzzer
 from engine.dominance.checker import DominanceChecker
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
-from engine.fuzzing.fuzzer import BLOCK
+from engine.fuzzing.biases import make_bias
+from engine.fuzzing.fuzzer import BLOCK, Fuzzer, FuzzOptions
+from engine.fuzzing.imported_pool import ImportedPool, MadePool
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.oracles.clock import OracleClock
@@ -400,3 +401,35 @@ class _Work:
 
 def _nothing_tested(unit: Unit, link: WorkerLink) -> UnitFailed:
     return UnitFailed(unit.number, f"{link.limit}, before it could test a state")
+
+
+_WALKS, _WALKS_PER_STATE = 200, 20
+"""The number of walks without a time limit: a small problem may not have enough states."""
+
+
+def make_fuzzer(
+    unit: Unit, runs: PolicyRuns, cancelled: Callable[[], bool]
+) -> Fuzzer | ImportedPool | MadePool:
+    """Return the source of states: an imported pool, an earlier one, or random walks."""
+    if unit.pool:
+        return ImportedPool(unit.pool, runs.table.task)
+    if unit.made:
+        return MadePool(unit.made)
+    settings = unit.fuzzing
+    bias = make_bias(
+        settings.bias,
+        runs,
+        horizon=settings.horizon or None,
+        budget=settings.budget or None,
+        cancelled=cancelled,
+    )
+    options = FuzzOptions(
+        size=settings.size,
+        walk_length=settings.walk_length,
+        seed=unit.seed,
+        novelty=settings.novelty,
+        unsolved=settings.unsolved,
+        seconds=settings.seconds,
+        walks=None if settings.seconds else _WALKS + _WALKS_PER_STATE * settings.size,
+    )
+    return Fuzzer(runs.table, bias, options, cancelled)

@@ -11,18 +11,19 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 from random import Random
 
 import numpy as np
 
-from engine.errors import CancelledError
+from engine.errors import CancelledError, UsageError
 from engine.fuzzing.biases import Bias, Judgment
-from engine.fuzzing.novelty import check_novelty
 from engine.fuzzing.pool_file import PoolEntry
 from engine.native.library import Int32Array
 from engine.native.walks import NativeWalks
 from engine.records.config import Unsolved
 from engine.task.states import StateTable
+from engine.task.task import Task
 from engine.workers.link import NULL_LINK
 
 FRUITLESS_WALKS = 100
@@ -258,3 +259,23 @@ class Fuzzer:
 
 def _states(candidates: Sequence[tuple[int, int]]) -> Int32Array:
     return np.array([state for _, state in candidates], np.int32)
+
+
+MOST_SETS = 2**31
+"""A filter needs one bit per possible set of facts."""
+
+
+def check_novelty(task: Task, level: int) -> None:
+    """Raise a usage error if a filter of this level (0: none) would need too much memory.
+
+    A filter keeps the sets of exactly `level` facts: if a smaller set is new, so is one of these.
+    See docs/theory/fuzzing.md, "Novelty filter".
+    """
+    variables = task.state_variables  # derived ones say nothing new
+    size = min(level, len(variables))
+    largest = max((task.domain_sizes[variable] for variable in variables), default=1)
+    if comb(len(variables), size) * largest**size > MOST_SETS:
+        raise UsageError(
+            f"novelty level {level} needs too much memory for {len(variables)} variables",
+            hint="choose a lower level",
+        )

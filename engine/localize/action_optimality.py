@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS
-from engine.dominance.function import DominanceFunction
+from engine.dominance.function import NO_SUM, DominanceFunction
 from engine.errors import CancelledError, UsageError
 from engine.localize.action_question import (
     ActionQuestion,
@@ -24,7 +24,6 @@ from engine.localize.action_question import (
     Reason,
     UndecidedError,
 )
-from engine.localize.dominance_criteria import decide_by_dominance
 from engine.localize.parallel_searches import pms_bc, pms_lama
 from engine.localize.question_searches import QuestionSearches, demand_end
 from engine.localize.sequential_searches import sms, sms_bc, sms_rev
@@ -35,7 +34,7 @@ from engine.records.finding import INFINITY
 from engine.records.localization import StepVerdict
 from engine.search.aoca_star import admissible_kernel, aoca_star
 from engine.search.forward import NO_LIMITS, SearchLimits, search
-from engine.task.successors import is_applicable, is_goal
+from engine.task.successors import applicable_operators, is_applicable, is_goal, successor
 from engine.task.task import Task
 
 __all__ = ["ALGORITHMS", "ActionVerdict", "DecidedBy", "Reason", "StepVerdict", "check_action"]
@@ -212,3 +211,39 @@ ALGORITHMS: dict[str, Algorithm] = {
     "pms-lama": pms_lama,
     "dominance": _nothing_more,
 }
+
+
+def decide_by_dominance(question: ActionQuestion, dominance: DominanceFunction) -> Decision | None:
+    """Return the decision of the first dominance criterion that applies, without a search.
+
+    The state must have a plan. D(s, t) is by how much t is better than s.
+    See docs/theory/localization.md, "Dominance criteria".
+    """
+    if dominance.task_hash != question.task.hash:
+        raise ValueError("the dominance function belongs to another task")  # P14
+    task, state, cost = question.task, question.state, question.action.cost
+    others = [o for o in applicable_operators(task, state) if o != question.operator]
+    states = [successor(task, task.operators[o], state) for o in others]
+    ids = dominance.ids([state, question.successor, *states])
+    before, after, rest = ids[0], ids[1], ids[2:]
+
+    gained = int(dominance.from_one(before, after[None, :])[0])
+    if gained != NO_SUM and cost <= gained:
+        return Decision(StepVerdict.OPTIMAL, DecidedBy.DOMINANCE_A)
+    lost = int(dominance.from_one(after, before[None, :])[0])
+    if lost != NO_SUM and -lost < cost:
+        return Decision(StepVerdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_B)
+    costs = [task.operators[o].cost for o in others]
+    better_than = dominance.to_one(after, rest).tolist() if others else []
+    if all(
+        gain != NO_SUM and cost - other <= gain
+        for gain, other in zip(better_than, costs, strict=True)
+    ):
+        return Decision(StepVerdict.OPTIMAL, DecidedBy.DOMINANCE_C)
+    worse_than = dominance.from_one(after, rest).tolist() if others else []
+    if any(
+        gain != NO_SUM and other - cost < gain
+        for gain, other in zip(worse_than, costs, strict=True)
+    ):
+        return Decision(StepVerdict.NOT_OPTIMAL, DecidedBy.DOMINANCE_D)
+    return None

@@ -14,13 +14,12 @@ from engine.campaign.patterns import PatternBugs, pattern_bugs
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, whole_course
 from engine.errors import PlumblineError, UsageError
-from engine.pictures.picture import require_drawable, state_picture
+from engine.pictures.picture import Picture, require_drawable, state_picture
 from engine.pictures.svg import svg
 from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
 from engine.report.bug_text import ending_text, explain, headline
 from engine.report.loss_text import describe_losses, step_loss_cell
 from engine.report.pattern_text import pattern_facts, pattern_title
-from engine.report.pictures import MAX_BYTES, StoryPicture, story_pictures
 from engine.report.plan_alignment import align
 from engine.report.trace import Trace, TraceStep, evidence_trace, policy_trace
 from engine.task.task import Task
@@ -29,6 +28,55 @@ from engine.workspace.bug_reader import PORTION
 from engine.workspace.filter import parse_terms
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow, CampaignRow
+
+MAX_BYTES = 2_400_000
+"""Of all pictures of a page, so that it can be sent by mail; later bugs have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPicture:
+    caption: str
+    svg: str
+
+
+def story_pictures(
+    task: Task, policy: Trace, better: Trace, localization: Localization | None
+) -> tuple[StoryPicture, ...]:
+    """The state before the worst step and the state after it; none if the task cannot be drawn."""
+    if not policy.steps:
+        return ()
+    step = min(_worst_step(policy, better, localization), len(policy.steps) - 1)
+    try:
+        picture = Picture(task, [policy.states, better.states])
+        return (
+            _draw(picture, policy, step, f"Before step {step + 1} of the policy"),
+            _draw(picture, policy, step + 1, f"After step {step + 1} of the policy"),
+        )
+    except PlumblineError:  # the task is too large, or has no names
+        return ()
+
+
+def _worst_step(policy: Trace, better: Trace, localization: Localization | None) -> int:
+    """The step that loses most; if that is not known, the first that leaves the better plan."""
+    if localization is not None and localization.worst_step is not None:
+        return localization.worst_step
+    apart = (row.policy for row in align(policy, better).rows if not row.common)
+    return next((step.index for step in apart if step is not None), 0)
+
+
+def _draw(picture: Picture, trace: Trace, index: int, caption: str) -> StoryPicture:
+    if index < len(trace.steps):
+        action, after = trace.steps[index].action, trace.state_after(index)
+        state = trace.states[index]
+    else:
+        action, after = "", None
+        last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
+        state = trace.states[last]
+    title = f"({action})" if action else "end of the run"
+    if not picture.shows(state, after):  # far along a long run
+        picture = Picture(picture.task, [[state] if after is None else [state, after]])
+    return StoryPicture(caption, svg(picture.scene(title, state, after, action), brief=True))
+
 
 MAX_PATTERN_PICTURES = 30
 

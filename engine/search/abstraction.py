@@ -1,4 +1,4 @@
-"""A heuristic that was built for one state, and how building one may end.
+"""Heuristics that are built for one state: Cartesian abstractions and merge-and-shrink.
 
 See docs/theory/searches.md, "Heuristics built for one state".
 """
@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import CancelledError, LimitReachedError
-from engine.native.abstractions import Built
+from engine.native.abstractions import Built, native_cartesian, native_merge_and_shrink
 from engine.native.control import Control
 from engine.native.library import Int32Array, Int64Array, Outcome
 from engine.native.searches import NativeEvaluator
-from engine.task.states import facts_array
+from engine.records.finding import INFINITY
+from engine.search.results import NO_LIMITS, SearchLimits
+from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
 
@@ -37,14 +39,108 @@ class Abstraction:
         return self.native.values(np.atleast_2d(np.asarray(states)))
 
 
-def build_for_state(
+@dataclass(frozen=True, slots=True)
+class CartesianOptions:
+    """How far to refine (None: to the end), and the subtasks to have, landmarks first."""
+
+    max_transitions: int | None = 1_000_000
+    landmarks: bool = True
+    goals: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MergeAndShrinkOptions:
+    """How large a product may be; None: as large as it is."""
+
+    max_states: int | None = 50_000
+    max_transitions: int | None = 10_000_000
+
+
+CARTESIAN, MERGE_AND_SHRINK = CartesianOptions(), MergeAndShrinkOptions()
+
+
+def build_cartesian(
+    task: Task,
+    state: Sequence[int] | None = None,
+    goal: Sequence[Fact] | None = None,
+    *,
+    options: CartesianOptions = CARTESIAN,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> Abstraction:
+    """Build additive Cartesian abstractions for `state` (default: the initial state).
+
+    One abstraction per fact landmark and per goal, which share the operators' costs. Each is
+    refined where its cheapest plan fails, until it has its share of the transitions. Loops do not
+    count, and the last split may exceed the share.
+    See docs/theory/searches.md, "Cartesian abstractions".
+    """
+    control = control or Control()
+    compiled = native_task(task)
+    return _build(
+        lambda start, facts: native_cartesian(
+            compiled,
+            start,
+            facts,
+            max_transitions=_limit(options.max_transitions),
+            landmarks=options.landmarks,
+            goals=options.goals,
+            limits=limits.native(),
+            progress=control.progress,
+        ),
+        task,
+        state,
+        goal,
+        control,
+    )
+
+
+def build_merge_and_shrink(
+    task: Task,
+    state: Sequence[int] | None = None,
+    goal: Sequence[Fact] | None = None,
+    *,
+    options: MergeAndShrinkOptions = MERGE_AND_SHRINK,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> Abstraction:
+    """Merge-and-shrink with SCC-DFP merging, bisimulation and exact label reduction.
+
+    Exact where the limits allow it. Unlike the original, it also limits the transitions of a
+    product by shrinking its factors, so that building takes seconds and little memory.
+    See docs/theory/searches.md, "Merge-and-shrink".
+    """
+    control = control or Control()
+    compiled = native_task(task)
+    return _build(
+        lambda start, facts: native_merge_and_shrink(
+            compiled,
+            start,
+            facts,
+            max_states=_limit(options.max_states),
+            max_transitions=_limit(options.max_transitions),
+            limits=limits.native(),
+            progress=control.progress,
+        ),
+        task,
+        state,
+        goal,
+        control,
+    )
+
+
+def _limit(value: int | None) -> int:
+    return INFINITY if value is None else value
+
+
+def _build(
     build: Callable[[Int32Array, Int32Array], Built],
     task: Task,
     state: Sequence[int] | None,
     goal: Sequence[Fact] | None,
     control: Control,
 ) -> Abstraction:
-    """Build an abstraction for a state and a goal; an unfinished one is refused."""
+    """Build an abstraction for a state and a goal; reject an unfinished one."""
     start = task.init if state is None else task.extend([int(value) for value in state])
     facts = facts_array(task.goal if goal is None else sorted(goal))
     began = time.perf_counter()

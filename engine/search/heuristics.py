@@ -18,9 +18,7 @@ from engine.errors import UsageError
 from engine.native.library import HEURISTICS, Heuristic, Int64Array
 from engine.native.policies import NativePolicy
 from engine.native.searches import NativeEvaluator
-from engine.search.abstraction import Abstraction
-from engine.search.cartesian import build_cartesian
-from engine.search.merge_and_shrink import build_merge_and_shrink
+from engine.search.abstraction import Abstraction, build_cartesian, build_merge_and_shrink
 from engine.task.cases import find_split_obstacle
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task

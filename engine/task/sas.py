@@ -9,13 +9,12 @@ The state section of a file holds the defaults of derived variables, not their v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
 from engine.errors import Location, SasError
 from engine.task.axioms import Axiom
-from engine.task.effects import normalize_effects
 from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 
 VERSION = 3
@@ -360,3 +359,29 @@ def _operator_lines(operator: Operator) -> Iterator[str]:
         numbers = (len(condition), *chain.from_iterable(condition), variable, -1, value)
         yield " ".join(map(str, numbers))
     yield from (str(operator.cost), "end_operator")
+
+
+def normalize_effects(
+    precondition: dict[int, int], effects: Iterable[ConditionalEffect]
+) -> tuple[tuple[Fact, ...], tuple[ConditionalEffect, ...]]:
+    """Return the unconditional and the conditional effects that together do what `effects` do.
+
+    The former are sorted by variable, the latter in the order of the file, and their conditions by
+    variable. Conditions repeat nothing of the precondition. An effect `v=x -> v:=x` stays, because
+    it can hide an earlier effect on v.
+    """
+    always: dict[int, int] = {}
+    conditional: dict[ConditionalEffect, None] = {}  # ordered by the last time each was seen
+    for condition, (variable, value) in effects:
+        if any(precondition.get(v, x) != x for v, x in condition):
+            continue  # never fires
+        open_condition = tuple(sorted({fact for fact in condition if fact[0] not in precondition}))
+        line = open_condition, (variable, value)
+        conditional.pop(line, None)
+        if open_condition:
+            conditional[line] = None
+            continue
+        always[variable] = value
+        for hidden in [item for item in conditional if item[1][0] == variable]:
+            del conditional[hidden]
+    return tuple(sorted(always.items())), tuple(conditional)

@@ -20,7 +20,7 @@ import torch
 from msgspec import structs
 
 from engine.errors import CancelledError, UsageError
-from engine.native.library import Int64Array
+from engine.native.library import Int32Array, Int64Array
 from engine.pddl.model import Domain
 from engine.policies.asnets.checkpoint import save_checkpoint
 from engine.policies.asnets.network import Asnets
@@ -34,12 +34,12 @@ from engine.records.events import (
     TrainingFinished,
 )
 from engine.records.training import EpochRecord, TrainingConfig, best_of, stagnation
+from engine.task.states import StateTable
 from engine.task.task import PddlSource, Task
-from engine.training.exploration import explore, run_cost
 from engine.training.folder import TrainingFolder, TrainingState
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher
-from engine.training.unrolled import UnrolledNetwork
+from engine.training.unrolled import FrozenPolicy, UnrolledNetwork
 from engine.workers.link import NULL_LINK
 
 
@@ -290,3 +290,52 @@ def _identity(
             "".join(task.hash for task in (*training, *validation)).encode()
         ).hexdigest(),
     }
+
+
+def run_cost(policy: FrozenPolicy, step_limit: int) -> int | None:
+    """What the policy's run from the initial state costs; nothing if it misses the goal."""
+    task = policy.task
+    table = StateTable(task)
+    state = int(table.add(task.init)[0])
+    seen: set[int] = set()
+    cost = 0
+    while not table.is_goal(state)[0]:
+        if state in seen or len(seen) == step_limit:
+            return None
+        seen.add(state)
+        operator = int(policy.decide(table.values(state))[0])
+        if operator < 0:
+            return None
+        state = int(table.apply(state, operator)[0])
+        cost += task.operators[operator].cost
+    return cost
+
+
+def explore(
+    policy: FrozenPolicy, walks: int, step_limit: int, random: np.random.Generator
+) -> Int32Array:
+    """All states met, one row for each visit: the first walk is greedy, the others drawn."""
+    task = policy.task
+    table = StateTable(task)
+    at = np.repeat(table.add(task.init), walks)
+    seen: set[int] = set()
+    met = []
+    greedy = np.arange(walks) == 0
+    for _ in range(step_limit):
+        on_the_way = ~table.is_goal(at)
+        if greedy[0]:
+            on_the_way[0] &= int(at[0]) not in seen
+            seen.add(int(at[0]))
+        at, greedy = at[on_the_way], greedy[on_the_way]
+        if not len(at):
+            break
+        states = table.values(at)
+        met.append(states)
+        operators = policy.sample(states, random.random(len(at)))
+        if greedy[0]:
+            operators[0] = policy.decide(states[:1])[0]
+        chosen = operators >= 0
+        at, greedy = table.apply(at[chosen], operators[chosen]), greedy[chosen]
+        if not len(at):
+            break
+    return np.concatenate(met) if met else np.empty((0, len(task.variables)), np.int32)

@@ -16,10 +16,9 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from engine.experiments.made_pools import with_made_pool
 from engine.experiments.plan import experiment_key, plan_trials
 from engine.policies.consent import Consent, refuse_without_consent
-from engine.records.config import CampaignConfig, Unit
+from engine.records.config import CampaignConfig, MadeState, Unit
 from engine.records.events import (
     CampaignFinished,
     CampaignStarted,
@@ -48,6 +47,7 @@ from engine.workers.channel import Call
 from engine.workers.link import InnerLink, Link
 from engine.workers.supervisor import Executor, make_executor
 from engine.workspace.experiments import TrialRow
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace, campaign_key
 
 TRIAL_EVENTS = frozenset(get_args(TrialEvent))
@@ -248,3 +248,29 @@ class _Reporter(InnerLink):
         self._outer.emit(ExperimentAdvanced(self._done, self._units))
         text = f"{self._done} of {self._units}"
         self._outer.progress(self._done, max(self._units, 1), text)
+
+
+def with_made_pool(unit: Unit, store: WorkspaceReader) -> Unit:
+    """Return the unit with the pool of an earlier unit, if that is the result of the same walks.
+
+    Experiments on the same problems, policies and seeds then test the same states, and their
+    tables are about the same pools. A full pool is the same however much time walks had left.
+    """
+    if unit.pool is not None:
+        return unit
+    for other in store.repeated_units(unit.number):
+        config = store.campaign(other.campaign).config
+        settings = config.fuzzing
+        if other.statistics.states == settings.size:
+            settings = replace(settings, seconds=unit.fuzzing.seconds)
+        is_same = (
+            settings == unit.fuzzing
+            and config.testing.step_limit == unit.testing.step_limit
+            and not other.statistics.limit
+        )
+        if is_same:
+            pool = store.pool(other.id)
+            return replace(
+                unit, made=tuple(MadeState(row.state, row.reference, row.walk) for row in pool)
+            )
+    return unit

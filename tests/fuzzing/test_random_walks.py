@@ -16,8 +16,7 @@ from reference.soundness import random_task
 from reference.walks import Walks, steps
 
 from engine.errors import UsageError
-from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
-from engine.fuzzing.novelty import check_novelty
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, check_novelty
 from engine.native.walks import NativeWalks
 from engine.task.states import StateTable
 from engine.task.task import Task

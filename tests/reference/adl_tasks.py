@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from engine.task.axioms import Axiom
-from engine.task.effects import normalize_effects
+from engine.task.sas import normalize_effects
 from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 from reference import fdr
 

@@ -15,12 +15,16 @@ from reference.random_tasks import dials, make_task, partial_states, tasks, wide
 from engine.errors import CancelledError, LimitReachedError
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
-from engine.search.abstraction import Abstraction
+from engine.search.abstraction import (
+    Abstraction,
+    CartesianOptions,
+    MergeAndShrinkOptions,
+    build_cartesian,
+    build_merge_and_shrink,
+)
 from engine.search.aoca_star import aoca_star
-from engine.search.cartesian import CartesianOptions, build_cartesian
 from engine.search.forward import Control, SearchLimits, search
 from engine.search.heuristics import BUILT_FOR_STATE, Evaluator
-from engine.search.merge_and_shrink import MergeAndShrinkOptions, build_merge_and_shrink
 from engine.task.task import Fact, Operator, Task
 
 Build = Callable[..., Abstraction]

@@ -14,8 +14,7 @@ from reference.random_tasks import make_task
 
 from engine.errors import SasError
 from engine.task.axioms import Axiom
-from engine.task.effects import normalize_effects
-from engine.task.sas import parse_sas, write_sas
+from engine.task.sas import normalize_effects, parse_sas, write_sas
 from engine.task.successors import is_applicable, successor
 from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 from engine.verify import semantics

@@ -30,8 +30,7 @@ from engine.task.states import StateTable
 from engine.task.successors import applicable_operators, is_goal, successor
 from engine.task.task import Task
 from engine.training import teacher as teachers
-from engine.training.exploration import explore, run_cost
-from engine.training.imitation import train
+from engine.training.imitation import explore, run_cost, train
 from engine.training.lessons import LessonBook
 from engine.training.teacher import Lesson, make_teacher
 from engine.training.unrolled import FrozenPolicy, UnrolledNetwork

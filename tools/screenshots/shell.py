@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
-from app.shell.dialogs import AboutDialog, CachesDialog
-from app.shell.restore import RestoreDialog
+from app.shell.dialogs import AboutDialog, CachesDialog, RestoreDialog
 from app.shell.shortcuts import ShortcutSheet
 from tools.screenshots.stage import LARGE, Stage, child
 

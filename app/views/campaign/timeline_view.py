@@ -15,7 +15,7 @@ from app.views.campaign.overlay import OverlayChoice
 from app.widgets.divisions import remember_division
 from app.widgets.plot import Curve, Plot
 from engine.records.config import Mode
-from engine.report.oracle_names import short_names
+from engine.report.words import short_names
 
 FIRST, EACH = "Found first by", "Confirmed by"
 TIME, OWN_TIME = "time (s)", "CPU time of each oracle (s)"

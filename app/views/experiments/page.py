@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QShowEvent, QUndoCommand
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
@@ -26,7 +27,6 @@ from app.services.folders import show_in_desktop
 from app.services.jobs import Failure
 from app.services.reader import LatestQuery
 from app.views.experiments.form import ExperimentForm
-from app.views.experiments.removal import RemovalCommand
 from app.views.experiments.results_view import ResultsView
 from app.widgets.builders import action, button, heading, paragraph
 from app.widgets.divisions import remember_division
@@ -35,12 +35,12 @@ from app.widgets.labels import ElidedLabel
 from app.widgets.page import Page
 from app.widgets.progress import show_running
 from app.widgets.table_view import TableView
-from engine.errors import PlumblineError
+from engine.errors import PlumblineError, UsageError
 from engine.experiments.results import experiment_results, experiment_title
 from engine.records.experiment import ExperimentResults
 from engine.report.words import sentence
 from engine.usecases.report import WrittenFiles, write_experiment
-from engine.workspace.experiments import ExperimentRow
+from engine.workspace.experiments import ExperimentRow, RemovedExperiment
 from engine.workspace.reader import WorkspaceReader
 
 NOTHING = "No experiments yet. Choose a paper and press Run (F5)."
@@ -410,3 +410,39 @@ def _short_name(row: ExperimentRow) -> str:
 def _when(row: ExperimentRow) -> str:
     made = datetime.fromtimestamp(row.created).strftime("%Y-%m-%d %H:%M")
     return f"{experiment_title(row)}, begun {made}"
+
+
+class RemovalCommand(QUndoCommand):
+    """Takes an experiment out of the workspace, and puts it back."""
+
+    def __init__(self, experiment: int, context: Context, controller: ExperimentController) -> None:
+        super().__init__(f"remove experiment {experiment}")
+        self._experiment, self._context, self._controller = experiment, context, controller
+        self._removed: RemovedExperiment | None = None
+
+    def redo(self) -> None:
+        self._apply(self._remove)
+
+    def undo(self) -> None:
+        self._apply(self._restore)
+
+    def _remove(self) -> None:
+        if self._controller.is_busy and self._controller.experiment == self._experiment:
+            raise UsageError(f"experiment {self._experiment} is running", hint="stop it first")
+        self._removed = self._context.document.store.experiments.remove(self._experiment)
+        self._context.messages.info(
+            f"Removed experiment {self._experiment}; its campaigns stay. Press Ctrl+Z to undo."
+        )
+
+    def _restore(self) -> None:
+        assert self._removed is not None
+        self._context.document.store.experiments.restore(self._removed)
+
+    def _apply(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except PlumblineError as error:
+            self.setObsolete(True)
+            self._context.messages.error(f"Cannot change the experiments: {error}")
+            return
+        self._context.document.notify("experiments")

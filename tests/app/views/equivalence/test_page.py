@@ -24,9 +24,9 @@ from app.models.comparison_tables import (
     structure_lines,
     verdicts,
 )
-from app.models.text_diff import diff_texts
 from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
+from app.views.equivalence.diff_view import diff_texts
 from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.page import EXAMPLE, EquivalencePage
 from engine.pddl.model import Atom

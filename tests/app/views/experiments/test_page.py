@@ -19,8 +19,7 @@ from app.models.experiment_settings import Source
 from app.services.context import Context
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
-from app.views.experiments.page import ExperimentsPage
-from app.views.experiments.removal import RemovalCommand
+from app.views.experiments.page import ExperimentsPage, RemovalCommand
 from engine.records.experiment import PortfolioRanking
 from engine.records.project import Project
 from engine.usecases import experiment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.report.oracle_names import short_names
+from engine.report.words import short_names
 
 
 def test_only_what_differs_is_named() -> None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from engine.report import content
-from engine.report.content import gather
+from engine.report.content import gather, story_pictures
 from engine.report.html import html_report
-from engine.report.pictures import story_pictures
 from engine.report.trace import evidence_trace, policy_trace
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from engine.records.config import OracleSettings
 from engine.records.finding import BugKind
-from engine.verify.bug_row import check_history, find_row_problem
+from engine.verify.unit_claims import check_history, find_row_problem
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
