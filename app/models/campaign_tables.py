@@ -181,7 +181,7 @@ TEAM: tuple[Column[OracleScore], ...] = (
         lambda score: score.first,
         numeric=True,
         tip="Bugs that this oracle proved first, including further states. Oracles early in the "
-        "list find most",
+        "list find more",
     ),
     Column(
         "bugs",

@@ -218,8 +218,8 @@ class CachesDialog(QDialog):
 
 
 _ABOUT = (
-    "Plumbline copies a workspace before it is first changed and every ten minutes while it is "
-    "changed. A backup is restored as a file of its own; no file is replaced."
+    "Plumbline backs up a workspace before its first change and then every ten minutes while it "
+    "changes. A backup is restored as a new file; no file is replaced."
 )
 
 

@@ -234,13 +234,13 @@ from the state that is the initial state of `{exported}` here,
 but a plan of cost {row.bound} exists: {better}.
 It was found by `{inline(row.found_by)}` (seed {row.seed}).
 
-What the policy does is in `policy.plan`, everything else in `bug.json`. {warning}To see it again,
-in this folder:
+The policy's run is in `policy.plan`, everything else in `bug.json`. {warning}To reproduce the bug,
+run in this folder:
 
 {first}
 
-This is the problem that was tested, started in the bug state: it always shows the run that was
-found. {_there(found)}
+This starts the policy in the bug state of the problem that was tested, and always shows the run
+that was found. {_there(found)}
 
 {second}
 
@@ -256,8 +256,8 @@ def _there(found: Reproduction) -> str:
     text = f"In the exported problem alone it **{reproduction_text(found)}**."
     if not found.reproduces:
         text += (
-            "\nWhat a policy does depends on the problem it is bound to: a network may be unrolled "
-            "over what\ncan be reached from the initial state."
+            "\nA policy may decide differently in another problem, for example because its network "
+            "is built\nfor everything that is reachable from the initial state."
         )
     return text
 

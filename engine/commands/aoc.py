@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-greedy",
         action="store_true",
-        help="run aoca as in the paper, without a greedy search for some plan before it",
+        help="run aoca as in the paper, without a greedy search for a first plan",
     )
     add_limits(parser)
     parser.epilog = "Exit code 1: the action is not optimal; 3: undecided."

@@ -1,4 +1,4 @@
-"""The TASK argument and the limits that go with it, shared by all commands that need a task."""
+"""Arguments that several commands share: the task, a state, a seed, limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,17 @@ def add_task_argument(parser: argparse.ArgumentParser) -> None:
         metavar="TASK",
         help="DOMAIN.pddl PROBLEM.pddl, or one FILE.sas from the Fast Downward translator",
     )
+    add_unit_costs(parser)
+
+
+def add_unit_costs(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+
+
+def add_seed(parser: argparse._ActionsContainer, what: str) -> None:
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help=f"seed of {what} (default: %(default)s)"
+    )
 
 
 def add_state_argument(parser: argparse._ActionsContainer, what: str) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
-from engine.commands.arguments import positive_megabytes, positive_seconds, seconds_left
+from engine.commands.arguments import add_time_limit, positive_megabytes, seconds_left
 from engine.commands.console import Console
 from engine.errors import (
     ConfigurationError,
@@ -68,12 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
     )
-    parser.add_argument(
-        "--time-limit",
-        type=positive_seconds,
-        metavar="S",
-        help="stop after this many seconds; --resume runs the rest",
-    )
+    add_time_limit(parser, "stop after this many seconds; --resume runs the rest")
     parser.add_argument(
         "--memory-limit",
         type=_unit_megabytes,
@@ -81,7 +76,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="memory limit of each unit, including its policy; overrides the configuration",
     )
     parser.add_argument(
-        "--seed", type=_seed, metavar="N", help="seed; overrides the seeds of the configuration"
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="seed of the random walks; overrides the seeds of the configuration",
     )
     parser.epilog = (
         "Exit code 1: bugs were found and --fail-on-bugs was given; 3: units failed, or the time "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.commands.arguments import positive_seconds
+from engine.commands.arguments import add_seed, positive_seconds
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
@@ -48,9 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="also write a report to FILE.html or FILE.json"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the states that --verify tries"
-    )
+    add_seed(parser, "the states that --verify tries")
     parser.add_argument(
         "--verify", action="store_true", help="check the evidence with independent code"
     )

@@ -111,7 +111,7 @@ def _text(task: Task, function: DominanceFunction, seconds: float) -> str:
         if count > SHOWN:
             lines.append(f"  and {count - SHOWN} more")
     if function.is_trivial:
-        lines.append(f"no dominance here: {function.reason}")
+        lines.append(f"no dominance function: {function.reason}")
     elif not function.complete:
         lines.append("stopped at a limit; more time may give more comparisons")
     lines.append(f"computed in {seconds:.2f} s")

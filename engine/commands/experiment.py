@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.commands.arguments import positive_seconds, seconds_left
+from engine.commands.arguments import add_time_limit, add_unit_costs, seconds_left
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.experiments.config_reader import preset_experiment, read_experiment, require_preset
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="divide pool sizes and limits by N, for a first look",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="run what is left of the same experiment"
+        "--resume", action="store_true", help="run the remaining parts of the same experiment"
     )
     suites = parser.add_argument_group(
         "what to run a PRESET on (default: the examples that come with Plumbline)"
@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     suites.add_argument(
         "--pairs", type=Path, metavar="SUITE.csv", help="pairs of domain versions (for d-val)"
     )
-    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    add_unit_costs(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="seed of a PRESET (default: 0)")
     parser.add_argument(
         "--executor",
@@ -80,12 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where to run: local:N for N processes on this machine, dask:ADDRESS for a Dask "
         "cluster (default: %(default)s)",
     )
-    parser.add_argument(
-        "--time-limit",
-        type=positive_seconds,
-        metavar="S",
-        help="stop after this many seconds; --resume runs the rest",
-    )
+    add_time_limit(parser, "stop after this many seconds; --resume runs the rest")
     parser.epilog = (
         "'plumbline report W.plumb --out DIR/' writes its tables and figures as HTML, CSV, LaTeX, "
         "SVG and PDF. Exit code 3: something failed or is not done yet."
@@ -180,8 +175,8 @@ def _config(args: argparse.Namespace) -> ExperimentConfig:
     ):
         if args.folder or own or args.pairs or args.unit_costs or args.seed is not None:
             raise UsageError(
-                "a configuration file says itself what to run on",
-                hint="write the files, 'unit_costs' or 'seeds' into it, or name a preset instead",
+                "a configuration file already names what to run on",
+                hint="set the files, 'unit_costs' or 'seeds' in it, or name a preset instead",
             )
         return read_experiment(Path(args.experiment), args.scale)
     require_preset(args.experiment)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.commands.arguments import (
     add_limits,
+    add_seed,
     add_task_argument,
     load_task_argument,
     seconds_left,
@@ -68,9 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="L",
         help="maximum length of a walk (default: %(default)s)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the random walks (default: %(default)s)"
-    )
+    add_seed(parser, "the random walks")
     add_limits(parser)
 
 
@@ -103,7 +102,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "seconds": found.seconds,
     }
     if found.exhausted and not found.complete:
-        console.message("warning: walks can find no other states")
+        console.message("warning: random walks cannot reach any further states")
     text = (
         f"{found.states} states in {args.out} ({statistics.walks} walks, "
         f"{statistics.duplicates} duplicates, {statistics.filtered} filtered)"

@@ -10,7 +10,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.commands.arguments import add_limits, add_state_argument, count
+from engine.commands.arguments import (
+    add_limits,
+    add_seed,
+    add_state_argument,
+    add_unit_costs,
+    count,
+)
 from engine.commands.console import Console
 from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.runs import STEP_LIMIT
@@ -80,8 +86,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop the run after N steps, 0 for no limit (default: %(default)s)",
     )
-    fresh.add_argument("--seed", type=int, default=0, help="seed of policies that act randomly")
-    fresh.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    add_seed(fresh, "policies that act randomly")
+    add_unit_costs(fresh)
     parser.epilog = "Exit code 3: limits left everything undecided."
 
 

@@ -67,5 +67,5 @@ def _experiment(args: argparse.Namespace, folder: Path, console: Console) -> int
         "experiment": written.experiment,
         "files": list(written.files),
     }
-    console.result(document, f"{folder}: {len(written.files)} files, begin with {PAGE}")
+    console.result(document, f"{folder}: {len(written.files)} files; open {PAGE} first")
     return ExitCode.DONE

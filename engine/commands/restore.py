@@ -29,9 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="where to save it (default: where it was, or beside what is there now)",
     )
-    parser.epilog = (
-        "Without --backup the backups are listed, the newest first. No file is replaced."
-    )
+    parser.epilog = "Without --backup, lists the backups, the newest first. Never replaces a file."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

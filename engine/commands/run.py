@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import add_state_argument, count, positive_seconds
+from engine.commands.arguments import (
+    add_seed,
+    add_state_argument,
+    add_time_limit,
+    add_unit_costs,
+    count,
+)
 from engine.commands.console import Console
 from engine.commands.policy import add_policy_argument
 from engine.errors import CancelledError, ExitCode, LimitReachedError
@@ -22,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="DOMAIN.pddl PROBLEM.pddl..., or one FILE.sas from the Fast Downward translator",
     )
-    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    add_unit_costs(parser)
     parser.add_argument(
         "--step-limit",
         type=count,
@@ -31,10 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="stop a run after N steps, 0 for no limit (default: %(default)s)",
     )
     add_state_argument(parser, "state in which the run starts")
-    parser.add_argument("--seed", type=int, default=0, help="seed of policies that act randomly")
-    parser.add_argument(
-        "--time-limit", type=positive_seconds, metavar="S", help="stop after this many seconds"
-    )
+    add_seed(parser, "policies that act randomly")
+    add_time_limit(parser, "stop after this many seconds")
     parser.epilog = "Exit code 1: not all problems were solved; 3: the time limit was reached."
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands.arguments import (
+    add_seed,
     add_task_argument,
     add_time_limit,
     load_task_argument,
@@ -71,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Mode.COMPARE.value,
         help="compare: each oracle by itself; hunt: all as a team (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of policies and oracles")
+    add_seed(parser, "policies and oracles")
     parser.add_argument(
         "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
     )

@@ -83,7 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=_between(0, 2**32 - 1),
         default=DEFAULTS.seed,
-        metavar="S",
+        metavar="N",
         help="seed of the training (default: %(default)s)",
     )
     parser.add_argument("--resume", action="store_true", help="continue the training in the folder")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from fractions import Fraction
 
+from engine.commands.arguments import add_unit_costs
 from engine.commands.console import Console
 from engine.errors import ExitCode
 from engine.pddl import read_domain, read_problem, without_costs
@@ -16,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("domain", metavar="DOMAIN", help="domain file")
     parser.add_argument("problem", metavar="PROBLEM", help="problem file")
     parser.add_argument("plan", metavar="PLAN", help="one '(action object object)' per line")
-    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    add_unit_costs(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -28,7 +28,7 @@ def percent(part: int, whole: int) -> float | None:
 
 def recall_table(config: ExperimentConfig, domains: Mapping[str, Units]) -> Table:
     """The share of the joint pool that each oracle flags, and all of them together."""
-    columns = [Column("domain"), Column("#Pi"), Column("J")]
+    columns = [Column("domain"), Column("problems"), Column("J")]
     columns += [Column(item.label, "recall (%)", 1) for item in config.oracles]
     columns.append(Column("BestOf", "recall (%)", 1))
     rows = []
@@ -43,8 +43,9 @@ def recall_table(config: ExperimentConfig, domains: Mapping[str, Units]) -> Tabl
         best = sum(len(_union(unit, chosen) & joint[unit.row.id]) for unit in units)
         rows.append((*cells, percent(best, size)))
     note = (
-        f"J: states that all compared oracles examined. An oracle is left out where it examined "
-        f"fewer than {config.min_states} states per problem on average (or than there are)."
+        "J: states that all compared oracles examined. An oracle is left out where it examined "
+        f"fewer than {config.min_states} states per problem on average, or not the whole pool if "
+        "that is smaller."
     )
     title = "Recall: share of the joint pool that an oracle flags"
     return Table("recall", title, tuple(columns), tuple(rows), (note,))

@@ -88,7 +88,7 @@ class OracleClock:
         if not function.complete and not function.is_trivial:
             what = "a part of the merged" if merged else "atomic"
             self.weakened = (
-                f"its dominance function was not done within its limit; it uses {what} factors"
+                f"its dominance function was not finished within its limit; it uses {what} factors"
             )
 
     @contextmanager

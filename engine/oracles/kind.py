@@ -139,12 +139,12 @@ def describe_obstacle(task: Task) -> str:
     """Why a task has no dominance function, or less of one, and what that means; or nothing."""
     if obstacle := find_obstacle(task):
         return (
-            f"no dominance here: {obstacle}; smo proves nothing, bmo compares no states, and "
-            "undo, combined and composite go on with their other parts"
+            f"dominance is unavailable: {obstacle}; smo proves nothing, bmo compares no states, "
+            "and undo, combined and composite use their other parts"
         )
     if task.cone:
         return (
-            f"less dominance here: axioms depend on {len(task.cone)} of the "
+            f"dominance is limited: axioms depend on {len(task.cone)} of the "
             f"{len(task.state_variables)} variables; smo, bmo, undo, combined and composite "
             "compare only states that agree on these"
         )

@@ -112,7 +112,7 @@ def open_source(spec: PolicySpec, seed: int) -> Policy:
             raise PolicyError(
                 f"the policy cannot be read: {reason}",
                 Location.of(path),
-                "copy the file again from where it came",
+                "copy the file again from its source",
             ) from None
     return policy
 

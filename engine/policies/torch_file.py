@@ -34,7 +34,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise PolicyError(
             f"the file is damaged or not a torch checkpoint ({error})",
             Location.of(path),
-            "copy it again from where it came",
+            "copy it again from its source",
         ) from error
     if not isinstance(contents, dict):
         raise PolicyError("the file holds no checkpoint", Location.of(path))

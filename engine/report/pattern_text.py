@@ -24,11 +24,11 @@ _OUTCOMES = {
     CauseKind.FAULT: "cannot be executed",
 }
 STOPPED_TEXTS = {
-    StoppedBy.REBINDING: "the policy decides otherwise in the state as a problem of its own",
-    StoppedBy.SEARCH: "a search met its limit",
+    StoppedBy.REBINDING: "the policy decides differently if the state is a problem of its own",
+    StoppedBy.SEARCH: "a search reached its limit",
     StoppedBy.TRIES: "the limit of tries was reached",
     StoppedBy.TIME: "the time limit was reached",
-    StoppedBy.POLICY: "the policy cannot be asked about another problem",
+    StoppedBy.POLICY: "the policy works only on its own problem",
     StoppedBy.NO_PDDL: "the problem has no PDDL",
 }
 

@@ -194,7 +194,10 @@ def _own_certificate(scheduler: str) -> ssl.SSLContext | None:
     """
     if scheduler.startswith("tls://"):
         return cluster_certificate(server=True)
-    _log.warning("the scheduler %s asks nobody for a certificate: trust its network", scheduler)
+    _log.warning(
+        "the scheduler %s does not ask for certificates; use it only in a trusted network",
+        scheduler,
+    )
     return None
 
 

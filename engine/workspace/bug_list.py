@@ -206,7 +206,7 @@ class _Listing:
             else:
                 values = _numbers(text or "")
             if len(values) != count:
-                raise DamagedRecordError("a bug has a value that cannot be there")
+                raise DamagedRecordError("a bug has an invalid value")
             found.append(values if column.convert is None else column.convert(values))
         return found
 

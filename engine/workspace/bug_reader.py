@@ -167,7 +167,7 @@ class BugReader:
             found = by_name(connection.execute(f"{_WHOLE_BUGS} WHERE f.id = ?", (number,)))
         if not found:
             raise UsageError(
-                f"{self.path} holds no bug {number}", hint="'plumbline bugs' lists those it holds"
+                f"unknown bug {number} in {self.path}", hint="'plumbline bugs' lists all bugs"
             )
         if found[0]["evidence"] is None or found[0]["outcome"] is None:
             raise damaged(self.path, f"bug {number} has no evidence")
@@ -183,9 +183,9 @@ class BugReader:
                     return None if found is None else check(found)
             except DamagedRecordError as error:
                 raise WorkspaceError(
-                    f"what is known of the steps of bug {finding} is damaged: {error}",
+                    f"the localization of bug {finding} is damaged: {error}",
                     Location.of(self.path),
-                    f"'plumbline localize --bug {finding}' finds it out again",
+                    f"run 'plumbline localize --bug {finding}' again",
                 ) from error
 
     def localized_bugs(self, campaign: int | None = None) -> set[int]:

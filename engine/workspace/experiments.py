@@ -234,7 +234,7 @@ class ExperimentWriter(ExperimentReader):
         if resume and self.rows():
             raise UsageError(
                 f"{self._store.path} holds no experiment with these settings and inputs",
-                hint="undo what was changed since, or run it without --resume beside the others",
+                hint="undo the changes since then, or run it without --resume as a new one",
             )
         with self._transaction() as connection:
             cursor = connection.execute(
@@ -286,7 +286,7 @@ class ExperimentWriter(ExperimentReader):
                 put_back(connection, removed.rows)
         except sqlite3.IntegrityError:
             raise UsageError(
-                f"experiment {removed.id} cannot be put back, because another one has its place",
+                f"experiment {removed.id} cannot be restored: its number is taken by another one",
                 hint="remove that one first, or run the experiment again",
             ) from None
 

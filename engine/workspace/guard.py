@@ -116,7 +116,7 @@ def _refuse_impossible(path: Path, may_create: bool) -> None:
         try:
             status = path.stat()
         except ValueError:
-            raise WorkspaceError("no file can have this name", where, CHOOSE) from None
+            raise WorkspaceError("invalid file name", where, CHOOSE) from None
         except FileNotFoundError:
             if not path.resolve().parent.is_dir():
                 raise WorkspaceError("its folder does not exist", where, "make it first") from None
@@ -235,5 +235,5 @@ def refuse_damage(connection: Connection) -> None:
         with connection.reading() as sqlite:
             place = misplaced_value(sqlite, table)
         if place:
-            reason = f"there is a value in {place} that cannot be there"
+            reason = f"{place} holds an invalid value"
             raise damaged(connection.path, reason)

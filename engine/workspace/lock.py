@@ -72,7 +72,7 @@ class FileLock:
         while not self._set(byte, kind):
             if given_up():
                 raise WorkspaceError(
-                    "another process keeps the file locked",
+                    "another process has locked the file",
                     Location.of(self._path),
                     "wait for it or close it, then try again",
                 )

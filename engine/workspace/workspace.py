@@ -160,14 +160,14 @@ class Workspace(WorkspaceReader):
                 self._refuse_other_programs(known, {item.spec for item in (*policies, *portfolio)})
                 return known
             raise WorkspaceError(
-                "the workspace holds this very campaign already",
+                "this campaign already exists in the workspace",
                 Location.of(self.path),
                 "continue it with --resume, or choose another file or seed",
             )
         if resume and self.campaigns():
             raise UsageError(
                 f"{self.path} holds no campaign with this configuration and these inputs",
-                hint="undo what was changed since, or run it without --resume beside the others",
+                hint="undo the changes since then, or run it without --resume as a new one",
             )
         with self._connection.writing() as connection:
             cursor = connection.execute(
@@ -320,7 +320,7 @@ class Workspace(WorkspaceReader):
                 witnesses.restore_witnesses(connection, deleted)
         except sqlite3.IntegrityError:
             raise UsageError(
-                "the witnesses cannot be put back, because others have their numbers now",
+                "the witnesses cannot be restored: their numbers are taken by others",
                 hint="minimize their bugs again",
             ) from None
 

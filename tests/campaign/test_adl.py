@@ -33,9 +33,11 @@ localization.enabled = true
 """
 NOTES = {
     "conditional effects": "",
-    "quantifiers": "less dominance here: axioms depend on 3 of the 7 variables",
-    "derived predicates": "less dominance here: axioms depend on 3 of the 7 variables",
-    "many cases": "no dominance here: the conditional effects of (water) have more than 64 cases",
+    "quantifiers": "dominance is limited: axioms depend on 3 of the 7 variables",
+    "derived predicates": "dominance is limited: axioms depend on 3 of the 7 variables",
+    "many cases": (
+        "dominance is unavailable: the conditional effects of (water) have more than 64 cases"
+    ),
 }
 
 

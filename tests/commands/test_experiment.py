@@ -43,7 +43,7 @@ def test_a_configuration_is_run_reported_and_found_done(capsys) -> None:
     assert {"kind", "tables", "figures", "units", "seconds"} <= set(document)
     assert (document["kind"], document["units"]) == ("oracles", 2)
     recall = document["tables"][0]
-    assert recall["columns"][:3] == ["domain", "#Pi", "J"]
+    assert recall["columns"][:3] == ["domain", "problems", "J"]
     assert recall["rows"][0][0] == "carter"
     assert len(recall["rows"][0]) == len(recall["columns"])
     labels = [series["label"] for series in document["figures"][0]["series"]]
@@ -92,10 +92,10 @@ def test_init_writes_every_setting_with_its_source(capsys) -> None:
         (["e.toml"], "no workspace"),
         (["papers", "--out", "w.plumb"], "unknown experiment 'papers'"),
         (["gone.toml", "--out", "w.plumb"], "gone.toml"),
-        (["e.toml", "--folder", ".", "--out", "w.plumb"], "says itself"),
+        (["e.toml", "--folder", ".", "--out", "w.plumb"], "already names what"),
         (["--init", "paper"], "unknown experiment 'paper'"),
         (["eisenhut-2023", "--domain", "domain.pddl", "--out", "w.plumb"], "needs problems"),
-        (["e.toml", "--unit-costs", "--out", "w.plumb"], "says itself"),
+        (["e.toml", "--unit-costs", "--out", "w.plumb"], "already names what"),
         (["eisenhut-2023", *FILES, "--out", "w.plumb"], "error: no policy for '"),
         (
             ["sievers-2026", *FILES, "--policy", "builtin:gc", "--out", "w.plumb"],

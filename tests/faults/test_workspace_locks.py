@@ -161,7 +161,7 @@ def test_those_who_write_come_before_those_who_read_on_and_on(
             while not is_being_written(path):
                 time.sleep(0.01)
             late.interrupt()  # it would wait for the writer
-            with pytest.raises(WorkspaceError, match="keeps the file locked"):
+            with pytest.raises(WorkspaceError, match="has locked the file"):
                 late.log()
             assert len(store.log()) == 500
         assert other.is_done(60)

@@ -214,7 +214,7 @@ def test_what_axioms_depend_on_is_said() -> None:
     variables = (*task.variables[:2], replace(task.variables[2], layer=0, default=0))
     task = replace(task, variables=variables, axioms=(Axiom(((1, 1),), 2),))
     assert describe_obstacle(task) == (
-        "less dominance here: axioms depend on 1 of the 2 variables; smo, bmo, undo, combined and "
+        "dominance is limited: axioms depend on 1 of the 2 variables; smo, bmo, undo, combined and "
         "composite compare only states that agree on these"
     )
     function = compute(task, Factorization())

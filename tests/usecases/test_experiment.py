@@ -91,7 +91,7 @@ def test_recall_is_over_the_states_that_all_examined(
     results = run(config, path)
     recall, effort = results.tables
     assert column(recall, "domain") == ["loads"]
-    assert column(recall, "#Pi") == [2]
+    assert column(recall, "problems") == [2]
     (joint,) = column(recall, "J")
     with Workspace.open(path) as store:
         assert joint == store.pool_states()
@@ -268,6 +268,6 @@ def test_an_experiment_can_be_removed(make: Callable[..., ExperimentConfig], pat
             store.experiments.row(1)
         store.experiments.restore(removed)
         assert store.dump() == before
-        with pytest.raises(UsageError, match="experiment 1 cannot be put back"):
+        with pytest.raises(UsageError, match="experiment 1 cannot be restored"):
             store.experiments.restore(removed)
         assert store.dump() == before

@@ -257,7 +257,7 @@ def test_damaged_lists_are_refused(tmp_path: Path) -> None:
             "UPDATE findings SET note = char(31) WHERE id = 9",
         ):
             forge(path, statement)
-            with pytest.raises(WorkspaceError, match="cannot be there"):
+            with pytest.raises(WorkspaceError, match="invalid value"):
                 store.bug_list(BugQuery((), (("gap", False), ("note", False))))
             forge(path, "UPDATE findings SET gap = 3, note = '' WHERE id = 9")
         assert len(store.bug_list(BugQuery((), (("gap", False),))).bugs) == 29

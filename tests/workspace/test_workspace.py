@@ -201,7 +201,7 @@ def test_the_same_campaign_is_not_begun_twice(path: Path, configure: Configure) 
     inputs = problem_inputs(config), policy_inputs(config)
     with Workspace.create(path) as store:
         number = store.begin(config, *inputs, False)
-        with pytest.raises(WorkspaceError, match="this very campaign"):
+        with pytest.raises(WorkspaceError, match="this campaign already exists"):
             store.begin(config, *inputs, False)
         assert store.begin(config, *inputs, True) == number
         other = config.with_seeds(5)

@@ -197,7 +197,7 @@ class ExperimentsPage(Page):
         self.resume_button = button(
             "Resume",
             "experiment-resume",
-            "Run what is left of the experiment",
+            "Run the remaining parts of the experiment",
             clicked=self._resume,
             icon=(theme, "run"),
         )

@@ -197,4 +197,4 @@ def _in_order(path: Path, all_names: Mapping[tuple[Part, int], str], part: Part)
 
 
 def _broken(path: Path, message: str) -> PolicyError:
-    return PolicyError(message, Location.of(path), "copy the file again from where it came")
+    return PolicyError(message, Location.of(path), "copy the file again from its source")

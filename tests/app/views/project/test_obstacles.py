@@ -138,7 +138,7 @@ def test_the_form_says_which_oracles_go_on_without_dominance(
     page.form.show_config(replace(config, testing=replace(config.testing, oracles=("bmo",))))
     assert page.form.declined.isVisible()
     text = page.form.declined.text()
-    assert text.startswith("p1.pddl: no dominance here: axioms depend on all variables")
+    assert text.startswith("p1.pddl: dominance is unavailable: axioms depend on all variables")
     assert "bmo compares no states" in text
     page.form.show_config(replace(config, testing=replace(config.testing, oracles=("astar",))))
     assert not page.form.declined.isVisible()
